@@ -1,0 +1,110 @@
+//! A row of the table as JSON, for programs that read `rutter contract events --json`.
+
+use serde_json::{Map, Value, json};
+
+use crate::spec::{Effect, EventSpec, Field, FieldType, MatcherValues, PlainStdout, Source};
+use crate::version::Contract;
+
+/// All that the table says of an event. `sources` has who says it, key by key.
+pub fn event(event: &EventSpec, contract: Contract) -> Value {
+    let fields = |fields: Vec<&'static Field>| -> Vec<Value> {
+        fields.into_iter().map(|field| self::field(field, contract)).collect()
+    };
+    json!({
+        "name": event.name,
+        "since": event.since.to_string(),
+        "when": event.when.value,
+        "matcher": matcher(event, contract),
+        "input": fields(event.input_at(contract).collect()),
+        "decision_model": event.decision.as_str(),
+        "hook_specific_output": event.output_at(contract).map(|output| fields(output.collect())),
+        "top_level_decision": effect(event.top_level_decision),
+        "continue_false": effect(event.continue_false),
+        "system_message": effect(event.system_message),
+        "exit": {
+            "0": event.exit.zero.value,
+            "2": event.exit.two.value,
+            "other": event.exit.other.value,
+        },
+        "can_block": event.can_block.value,
+        "plain_stdout": event.plain_stdout.value,
+        "plain_stdout_is_context": event.plain_stdout.value == PlainStdout::Context,
+        "timeout_s": f64::from(event.timeout_ms.value) / 1000.0,
+        "handlers": event.handlers.value,
+        "env_file": event.env_file,
+        "delivery": event.delivery.map(|fact| fact.value),
+        "caveat": event.caveat.map(|fact| fact.value),
+        "captured": event.seen,
+        "documentation": event.documentation(),
+        "sources": sources(event),
+    })
+}
+
+fn source(source: Source) -> Value {
+    json!({ "source": source, "confidence": source.confidence() })
+}
+
+fn sources(event: &EventSpec) -> Value {
+    let mut out = json!({
+        "since": source(event.since.source),
+        "when": source(event.when.source),
+        "matcher": source(event.matcher.source),
+        "top_level_decision": source(event.top_level_decision.fact.source),
+        "continue_false": source(event.continue_false.fact.source),
+        "system_message": source(event.system_message.fact.source),
+        "exit.0": source(event.exit.zero.source),
+        "exit.2": source(event.exit.two.source),
+        "exit.other": source(event.exit.other.source),
+        "can_block": source(event.can_block.source),
+        "plain_stdout": source(event.plain_stdout.source),
+        "timeout_s": source(event.timeout_ms.source),
+        "handlers": source(event.handlers.source),
+    });
+    for (key, fact) in [("delivery", event.delivery), ("caveat", event.caveat)] {
+        if let Some(fact) = fact {
+            out[key] = source(fact.source);
+        }
+    }
+    out
+}
+
+fn matcher(event: &EventSpec, contract: Contract) -> Value {
+    let values = match event.matcher.values {
+        MatcherValues::Ignored => Value::Null,
+        MatcherValues::Tools => json!("tool names"),
+        MatcherValues::List(choice) => json!(choice.values_at(contract).collect::<Vec<_>>()),
+        MatcherValues::Names(what) | MatcherValues::Files(what) => json!(what),
+    };
+    json!({
+        "supported": event.matcher.field.is_some(),
+        "field": event.matcher.field,
+        "values": values,
+        "narrow_exact_set": event.matcher.narrow,
+    })
+}
+
+fn effect(effect: Effect) -> Value {
+    json!({ "honoured": effect.honoured, "effect": effect.fact.value })
+}
+
+fn field(field: &Field, contract: Contract) -> Value {
+    let mut out = Map::new();
+    out.insert("name".to_owned(), json!(field.name));
+    out.insert("type".to_owned(), json!(field.ty.label()));
+    out.insert("required".to_owned(), json!(field.required));
+    if let FieldType::Choice(choice) = field.ty {
+        out.insert("enum".to_owned(), json!(choice.values_at(contract).collect::<Vec<_>>()));
+    }
+    if !field.note.is_empty() {
+        out.insert("note".to_owned(), json!(field.note));
+    }
+    if let Some(since) = field.since {
+        out.insert("since".to_owned(), json!(since));
+    }
+    if field.deprecated {
+        out.insert("deprecated".to_owned(), json!(true));
+    }
+    out.insert("source".to_owned(), json!(field.source));
+    out.insert("confidence".to_owned(), json!(field.source.confidence()));
+    Value::Object(out)
+}

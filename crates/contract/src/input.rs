@@ -1,0 +1,102 @@
+//! What the client writes to a hook's stdin.
+//!
+//! [`Wire`] skims a payload without building anything: it is for a hook that must decide in
+//! microseconds whether an event concerns it. [`Input`] reads a payload whole, into the type of its
+//! event. The types mirror the client's names exactly, have `Option` where the client omits, and keep
+//! what they do not know in `unknown`, so that reading and writing a payload loses nothing.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::event::HookEvent;
+use crate::name::EventName;
+
+mod choices;
+mod events;
+mod shapes;
+mod wire;
+
+pub use choices::*;
+pub use events::*;
+pub use shapes::*;
+pub use wire::Wire;
+
+/// A payload of an event that the table does not have. A newer client may send one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct OtherInput {
+    /// Everything that was sent.
+    pub fields: Map<String, Value>,
+}
+
+impl OtherInput {
+    /// The name of the event.
+    pub fn hook_event_name(&self) -> &str {
+        self.fields.get("hook_event_name").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// A payload that could not be read. Unknown events and unknown fields are no such error.
+#[derive(Debug)]
+pub enum ParseError {
+    /// Not JSON, or JSON of the wrong types for its event; the message has line and column.
+    Json(serde_json::Error),
+    /// JSON, but no object.
+    NotAnObject,
+    /// An object without a `hook_event_name` that is a string.
+    NoEventName,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "the payload could not be read: {error}"),
+            Self::NotAnObject => f.write_str("the payload is not a JSON object"),
+            Self::NoEventName => f.write_str("the payload has no `hook_event_name`"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Json(error) => Some(error),
+            Self::NotAnObject | Self::NoEventName => None,
+        }
+    }
+}
+
+impl From<serde_json::Error> for ParseError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+impl Input {
+    /// Reads a payload as the client wrote it.
+    pub fn parse(stdin: &[u8]) -> Result<Self, ParseError> {
+        let wire = Wire::parse(stdin)?;
+        let name = wire.hook_event_name().ok_or(ParseError::NoEventName)?;
+        match name.parse::<EventName>() {
+            Ok(event) => Ok(Self::read(event, stdin)?),
+            Err(_) => Ok(Self::Other(OtherInput { fields: serde_json::from_slice(stdin)? })),
+        }
+    }
+
+    /// The event, or `None` for one that the table does not have.
+    pub fn event(&self) -> Option<EventName> {
+        self.hook_event_name().parse().ok()
+    }
+}
+
+impl<'a> Wire<'a> {
+    /// Reads the payload whole, as the type of an event that it was seen to be.
+    pub fn read<E: HookEvent>(&self) -> Result<E, ParseError> {
+        Ok(serde_json::from_slice(self.bytes())?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! A payload skimmed: its top-level keys and where their values lie, nothing decoded.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::ParseError;
+
+/// The top level of a payload, borrowed from stdin.
+#[derive(Debug)]
+pub struct Wire<'a> {
+    bytes: &'a [u8],
+    fields: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+impl<'a> Wire<'a> {
+    /// Skims a payload. The whole text must be JSON; only its top level is looked at.
+    pub fn parse(stdin: &'a [u8]) -> Result<Self, ParseError> {
+        let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first.is_some_and(|byte| *byte != b'{') {
+            // An array or a number is JSON too; the text is read so that what is no JSON is called so.
+            serde_json::from_slice::<serde::de::IgnoredAny>(stdin)?;
+            return Err(ParseError::NotAnObject);
+        }
+        let Fields(fields) = serde_json::from_slice(stdin)?;
+        Ok(Self { bytes: stdin, fields })
+    }
+
+    /// The text as it came.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The raw text of a field. Where a key stands twice the last one counts, as in the client.
+    pub fn raw(&self, key: &str) -> Option<&'a str> {
+        self.fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.get())
+    }
+
+    /// A field that is a string.
+    pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+        let raw = self.raw(key)?;
+        let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+        if inner.contains('\\') {
+            serde_json::from_str(raw).ok().map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(inner))
+        }
+    }
+
+    /// The name of the event, whether or not the table has it.
+    pub fn hook_event_name(&self) -> Option<Cow<'a, str>> {
+        self.text("hook_event_name")
+    }
+
+    /// The top-level keys, in the order they came.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(key, _)| &**key)
+    }
+}
+
+struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Skim;
+
+        impl<'de> Visitor<'de> for Skim {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                // No payload that was captured has more top-level keys.
+                let mut fields = Vec::with_capacity(20);
+                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                    fields.push((key, value));
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Skim)
+    }
+}
+
+/// A key, borrowed where it holds no escapes; `Cow` alone would always copy.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}

@@ -1,0 +1,203 @@
+//! The names of the events, and what to do with a name that is none.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+/// Declares the enum, the list and the spelling in one place, in the order of the client's own list.
+macro_rules! event_names {
+    ($($name:ident),* $(,)?) => {
+        /// One of the client's hook events. Spelling and case are the client's own.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "the table says when each one fires")]
+        pub enum EventName { $($name),* }
+
+        impl EventName {
+            /// Every event, in the client's order.
+            pub const ALL: [Self; [$(stringify!($name)),*].len()] = [$(Self::$name),*];
+
+            /// The name as the client writes it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => stringify!($name)),* }
+            }
+        }
+    };
+}
+
+event_names! {
+    PreToolUse, PostToolUse, PostToolUseFailure, PostToolBatch, Notification, UserPromptSubmit,
+    UserPromptExpansion, SessionStart, SessionEnd, Stop, StopFailure, SubagentStart, SubagentStop,
+    PreCompact, PostCompact, PreModelSwitch, PostModelSwitch, PermissionRequest, PermissionDenied,
+    Setup, TeammateIdle, TaskCreated, TaskCompleted, Elicitation, ElicitationResult, ConfigChange,
+    WorktreeCreate, WorktreeRemove, InstructionsLoaded, CwdChanged, FileChanged, DirectoryAdded,
+    MessageDisplay,
+}
+
+/// Names that documents and other agents use for an event that the client calls otherwise.
+const KNOWN_MISTAKES: &[(&str, EventName)] = &[
+    ("PreToolCall", EventName::PreToolUse),
+    ("PostToolCall", EventName::PostToolUse),
+    ("BeforeTool", EventName::PreToolUse),
+    ("AfterTool", EventName::PostToolUse),
+    ("ToolError", EventName::PostToolUseFailure),
+    ("UserPrompt", EventName::UserPromptSubmit),
+    ("BeforeAgent", EventName::UserPromptSubmit),
+    ("beforeSubmitPrompt", EventName::UserPromptSubmit),
+    ("userPromptSubmitted", EventName::UserPromptSubmit),
+    ("AfterAgent", EventName::Stop),
+    ("agentStop", EventName::Stop),
+    ("PreCompress", EventName::PreCompact),
+];
+
+impl EventName {
+    /// The name as its schema files spell it: `PreToolUse` is `pre-tool-use`.
+    pub fn kebab(self) -> String {
+        self.separated('-')
+    }
+
+    /// The name as a Rust module: `PreToolUse` is `pre_tool_use`.
+    pub fn snake(self) -> String {
+        self.separated('_')
+    }
+
+    fn separated(self, separator: char) -> String {
+        let mut out = String::with_capacity(self.as_str().len() + 4);
+        for (at, c) in self.as_str().char_indices() {
+            if at > 0 && c.is_ascii_uppercase() {
+                out.push(separator);
+            }
+            out.push(c.to_ascii_lowercase());
+        }
+        out
+    }
+
+    /// The event that somebody who wrote `text` most likely meant, or `None` when nothing is near.
+    pub fn nearest(text: &str) -> Option<Self> {
+        let plain = |name: &str| -> String {
+            name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        let wanted = plain(text);
+        if wanted.is_empty() || wanted.len() > 64 {
+            return None;
+        }
+        let mistaken = KNOWN_MISTAKES.iter().map(|&(name, event)| (plain(name), event));
+        let right = Self::ALL.iter().map(|&event| (plain(event.as_str()), event));
+        let (distance, event) = right
+            .chain(mistaken)
+            .map(|(name, event)| (edit_distance(&wanted, &name), event))
+            .min_by_key(|&(distance, _)| distance)?;
+        // A third of the letters may be wrong; beyond that a suggestion is a guess.
+        (distance * 3 <= wanted.len()).then_some(event)
+    }
+}
+
+/// Levenshtein distance, counted in characters.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+impl fmt::Display for EventName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Serialize for EventName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// The text names no event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownEvent {
+    /// What was written, cut to a length that fits a message.
+    pub text: String,
+    /// The event that was most likely meant.
+    pub nearest: Option<EventName>,
+}
+
+impl fmt::Display for UnknownEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not a hook event of Claude Code", self.text)?;
+        match self.nearest {
+            Some(event) => write!(f, "; did you mean `{event}`?"),
+            None => f.write_str("; `rutter contract events` lists all of them"),
+        }
+    }
+}
+
+impl std::error::Error for UnknownEvent {}
+
+impl FromStr for EventName {
+    type Err = UnknownEvent;
+
+    /// Exact and case-sensitive, as the client compares.
+    fn from_str(text: &str) -> Result<Self, UnknownEvent> {
+        Self::ALL.into_iter().find(|event| event.as_str() == text).ok_or_else(|| UnknownEvent {
+            text: text.chars().take(60).collect(),
+            nearest: Self::nearest(text),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_33_and_each_reads_back() {
+        assert_eq!(EventName::ALL.len(), 33);
+        for event in EventName::ALL {
+            assert_eq!(event.as_str().parse(), Ok(event));
+        }
+    }
+
+    #[test]
+    fn case_matters_because_the_client_compares_exactly() {
+        let error = "pretooluse".parse::<EventName>().unwrap_err();
+        assert_eq!(error.nearest, Some(EventName::PreToolUse));
+    }
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        for (wrong, right) in [
+            ("PreToolCall", EventName::PreToolUse),
+            ("PostToolCall", EventName::PostToolUse),
+            ("pre-tool-use", EventName::PreToolUse),
+            ("SesionStart", EventName::SessionStart),
+            ("UserPromptSubmitted", EventName::UserPromptSubmit),
+            ("SubAgentStop", EventName::SubagentStop),
+            ("PreCompaction", EventName::PreCompact),
+            ("ToolError", EventName::PostToolUseFailure),
+        ] {
+            assert_eq!(EventName::nearest(wrong), Some(right), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nothing_near_means_no_suggestion() {
+        for text in ["", "xyz", "----", "日本語", &"Stop".repeat(40)] {
+            assert_eq!(EventName::nearest(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn kebab_and_snake() {
+        assert_eq!(EventName::PreToolUse.kebab(), "pre-tool-use");
+        assert_eq!(EventName::Stop.kebab(), "stop");
+        assert_eq!(EventName::PostToolUseFailure.snake(), "post_tool_use_failure");
+    }
+}

@@ -1,0 +1,64 @@
+//! The client's limit on texts.
+
+use std::borrow::Cow;
+
+/// The length of a text as the client counts it.
+pub fn utf16_units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// The text, cut to `limit` UTF-16 units at a character's boundary with a mark of what is missing.
+///
+/// The client itself would keep a preview of a fifth and write the rest to a file, so a cut that is
+/// made here loses less.
+pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
+    // No character takes more UTF-16 units than UTF-8 bytes: short texts need no count.
+    if text.len() <= limit || utf16_units(text) <= limit {
+        return Cow::Borrowed(text);
+    }
+    let mark = format!("\n[… cut: the whole text has {} characters]", text.chars().count());
+    let Some(room) = limit.checked_sub(utf16_units(&mark)) else {
+        return Cow::Owned(head(text, limit).to_owned());
+    };
+    Cow::Owned(head(text, room).to_owned() + &mark)
+}
+
+/// The longest beginning of `text` that has at most `units`.
+fn head(text: &str, units: usize) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        used += c.len_utf16();
+        used > units
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_itself_passes_whole() {
+        for text in ["a".repeat(10_000), "漢".repeat(10_000), "😀".repeat(5_000)] {
+            assert_eq!(fit(&text, 10_000), text);
+        }
+    }
+
+    #[test]
+    fn one_more_is_cut_to_the_limit_and_says_so() {
+        for text in ["a".repeat(10_001), "漢".repeat(10_001), "😀".repeat(5_001)] {
+            let cut = fit(&text, 10_000);
+            assert!(utf16_units(&cut) <= 10_000);
+            // An emoji that does not fit leaves one unit unused.
+            assert!(utf16_units(&cut) >= 9_999);
+            assert!(cut.contains(&format!("{} characters", text.chars().count())));
+        }
+    }
+
+    #[test]
+    fn a_limit_below_the_mark_still_holds() {
+        assert_eq!(fit("abcdefgh", 3), "abc");
+        assert_eq!(fit("😀😀", 3), "😀");
+        assert_eq!(fit("abc", 0), "");
+    }
+}

@@ -1,0 +1,21 @@
+//! Answers that are not JSON.
+
+use super::{Answer, HookOutput, SpeaksPlainly, fit};
+use crate::table::TEXT_LIMIT_UNITS;
+
+/// Stands before a text that starts like JSON: the client would read it as an answer, and drop it.
+const NOT_JSON: &str = "Text: ";
+
+impl<E: SpeaksPlainly> HookOutput<E> {
+    /// The text itself as the answer: context for the model, or instructions for the compaction.
+    pub fn plain(text: &str) -> Answer {
+        // The client trims as JavaScript does, which takes the byte order mark for white space.
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let stdout = if text.starts_with('{') {
+            fit(&format!("{NOT_JSON}{text}"), TEXT_LIMIT_UNITS).into_owned()
+        } else {
+            fit(text, TEXT_LIMIT_UNITS).into_owned()
+        };
+        Answer { stdout, ..Answer::default() }
+    }
+}

@@ -1,0 +1,177 @@
+//! Payloads to try a hook on: captured from the real client where one was, built from the table where
+//! none could be.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value, json};
+
+use crate::name::EventName;
+use crate::spec::{Field, FieldType};
+use crate::table;
+use crate::version::Contract;
+
+/// The captured payloads of the newest measured client, ids and paths replaced: event → payloads.
+const RECORDED: &str = include_str!("../recorded/2.1.325.json");
+
+const ID: &str = "00000000-0000-4000-8000-000000000000";
+
+/// The payloads of `event` that were captured; empty for the three that never fired.
+pub fn recorded(event: EventName) -> &'static [Value] {
+    static ALL: OnceLock<Map<String, Value>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        serde_json::from_str(RECORDED).expect("the recordings are checked by a test")
+    });
+    all.get(event.as_str()).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A payload, and how far it is real.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Payload {
+    /// What the client writes to stdin.
+    pub value: Value,
+    /// Set when it is not exactly what was captured: what was made up, in a sentence.
+    pub made_up: Option<String>,
+}
+
+/// Events that name no tool have no payload for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoTool(pub EventName);
+
+impl fmt::Display for NoTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let with: Vec<&str> = table::EVENTS
+            .iter()
+            .filter(|event| event.input.iter().any(|field| field.name == "tool_name"))
+            .map(|event| event.name.as_str())
+            .collect();
+        write!(f, "{} names no tool; these events do: {}", self.0, with.join(", "))
+    }
+}
+
+impl std::error::Error for NoTool {}
+
+/// A realistic payload of `event`, of a call of `tool` if one is named.
+pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool> {
+    let captured = recorded(event);
+    let Some(tool) = tool else {
+        return Ok(match captured.first() {
+            Some(value) => Payload { value: value.clone(), made_up: None },
+            None => built(event),
+        });
+    };
+    if !table::event(event).input.iter().any(|field| field.name == "tool_name") {
+        return Err(NoTool(event));
+    }
+    let of_tool = |payload: &&Value| payload["tool_name"] == tool;
+    if let Some(value) = captured.iter().find(of_tool) {
+        return Ok(Payload { value: value.clone(), made_up: None });
+    }
+    let mut payload = realistic(event, None)?;
+    payload.value["tool_name"] = json!(tool);
+    match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+        Some((server, _)) => {
+            payload.value["mcp_server"] = json!({ "name": server, "source": "project" })
+        }
+        None => drop(payload.value.as_object_mut().and_then(|fields| fields.remove("mcp_server"))),
+    }
+    // The input of a call is the same before and after it: another event may have captured it.
+    let elsewhere = [EventName::PreToolUse, EventName::PostToolUse, EventName::PostToolUseFailure];
+    let input = elsewhere.iter().flat_map(|event| recorded(*event)).find(of_tool);
+    let made_up = match input {
+        Some(other) => {
+            payload.value["tool_input"] = other["tool_input"].clone();
+            format!("no {event} of {tool} was captured: its input is from another event")
+        }
+        None => {
+            payload.value["tool_input"] = json!({});
+            format!("no call of {tool} was captured: its input is left empty")
+        }
+    };
+    let response = payload.value.get_mut("tool_response");
+    let response = response.map(|response| *response = json!({})).is_some();
+    let response = if response { ", its response too" } else { "" };
+    payload.made_up = Some(format!("{made_up}{response}"));
+    Ok(payload)
+}
+
+/// A payload made from the table alone.
+fn built(event: EventName) -> Payload {
+    let fields = table::event(event).input_at(Contract::newest());
+    let value = fields
+        .filter(|field| field.required || field.name == "prompt_id")
+        .map(|field| (field.name.to_owned(), example(event, field)))
+        .collect();
+    let made_up = format!("{event} was never captured: this payload is built from the table");
+    Payload { value: Value::Object(value), made_up: Some(made_up) }
+}
+
+/// A plausible value of a field.
+fn example(event: EventName, field: &Field) -> Value {
+    match (field.name, field.ty) {
+        ("session_id" | "prompt_id", _) | (_, FieldType::Uuid) => json!(ID),
+        ("transcript_path", _) => {
+            json!(format!("/home/user/.claude/projects/-home-user-project/{ID}.jsonl"))
+        }
+        ("cwd", _) => json!("/home/user/project"),
+        ("hook_event_name", _) => json!(event.as_str()),
+        ("tool_name", _) => json!("Bash"),
+        ("tool_input", _) => json!({ "command": "rm -r build", "description": "clean" }),
+        ("tool_use_id", _) => json!("toolu_01ABC"),
+        ("reason", _) => json!("the command removes files outside the project"),
+        ("teammate_name", _) => json!("reviewer"),
+        ("team_name", _) => json!("project"),
+        ("worktree_path", _) => json!("/home/user/project/.claude/worktrees/feature"),
+        (name, FieldType::Text) => json!(name),
+        (_, FieldType::Flag) => json!(false),
+        (_, FieldType::Number | FieldType::Integer) => json!(1),
+        (_, FieldType::Any | FieldType::Object | FieldType::Shape(_) | FieldType::Union(_)) => {
+            json!({})
+        }
+        (_, FieldType::NullableText) => Value::Null,
+        (_, FieldType::TextList | FieldType::Shapes(_) | FieldType::Unions(_)) => json!([]),
+        (_, FieldType::Choice(choice)) => json!(choice.values.first().map(|value| value.text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_has_one_that_names_it() {
+        for event in EventName::ALL {
+            let payload = realistic(event, None).unwrap();
+            assert_eq!(payload.value["hook_event_name"], event.as_str());
+            let captured = table::event(event).seen;
+            assert_eq!(payload.made_up.is_none(), captured, "{event}");
+        }
+    }
+
+    #[test]
+    fn a_captured_tool_comes_as_captured() {
+        let payload = realistic(EventName::PreToolUse, Some("Write")).unwrap();
+        assert_eq!(payload.made_up, None);
+        assert_eq!(payload.value["tool_input"]["file_path"], "/home/user/project/new.txt");
+    }
+
+    #[test]
+    fn another_tool_is_made_up_aloud() {
+        let payload = realistic(EventName::PostToolUse, Some("mcp__github__search")).unwrap();
+        assert_eq!(payload.value["tool_name"], "mcp__github__search");
+        assert_eq!(payload.value["mcp_server"]["name"], "github");
+        assert_eq!(payload.value["tool_response"], json!({}));
+        assert!(payload.made_up.unwrap().contains("its response too"));
+
+        let payload = realistic(EventName::PermissionRequest, Some("TaskCreate")).unwrap();
+        assert_eq!(payload.value["tool_input"]["subject"], "do x");
+        assert!(payload.made_up.unwrap().contains("from another event"));
+    }
+
+    #[test]
+    fn an_event_without_tools_says_which_have_them() {
+        let error = realistic(EventName::Stop, Some("Bash")).unwrap_err().to_string();
+        assert!(error.starts_with("Stop names no tool"), "{error}");
+        assert!(error.contains("PermissionDenied"), "{error}");
+    }
+}

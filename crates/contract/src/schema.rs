@@ -1,0 +1,322 @@
+//! JSON Schemas of the contract, draft 2020-12, made from the table.
+//!
+//! Output schemas are stricter than the client: they are for the author of a hook, who wants to hear of
+//! a key that the client would drop without a word. Input schemas let unknown keys pass, as a hook
+//! should.
+
+use serde_json::{Map, Value, json};
+
+use crate::name::EventName;
+use crate::spec::{Choice, EventSpec, Field, FieldType, Honoured, Shape, Union};
+use crate::table;
+use crate::version::Contract;
+
+/// The draft every schema is written in.
+pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The file with the fields that every answer may carry.
+pub const BASE_FILE: &str = "hook-output-base.schema.json";
+
+/// Which way a message goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the client to the hook.
+    Input,
+    /// From the hook to the client.
+    Output,
+}
+
+/// Whether keys that the table does not have are let through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    Pass,
+    Refuse,
+}
+
+/// The file that holds a schema.
+pub fn file_name(event: EventName, direction: Direction) -> String {
+    let kind = match direction {
+        Direction::Input => "input",
+        Direction::Output => "output",
+    };
+    format!("{}-{kind}.schema.json", event.kebab())
+}
+
+/// Which files belong to which event.
+pub fn index(contract: Contract) -> Value {
+    let files = |event: &EventSpec| {
+        json!({
+            "input": file_name(event.name, Direction::Input),
+            "output": file_name(event.name, Direction::Output),
+        })
+    };
+    let events = table::events_at(contract).map(|event| (event.name.to_string(), files(event)));
+    Value::Object(events.collect())
+}
+
+/// The fields that every answer may carry. It leaves `additionalProperties` out: `true` there would
+/// count as having looked at every key, and no schema above could refuse one.
+pub fn base(contract: Contract) -> Value {
+    let mut schema = head(contract, BASE_FILE, "Hook output, universal fields");
+    schema.insert(
+        "description".to_owned(),
+        json!(format!(
+            "What every hook may answer, whatever the event. Documentation: {}",
+            table::DOCUMENTATION
+        )),
+    );
+    schema.insert("type".to_owned(), json!("object"));
+    let fields = table::universal_output_at(contract);
+    let mut properties = properties(fields, contract, Unknown::Refuse);
+    // `false` is accepted by the client and means nothing.
+    if let Some(field) = properties.get_mut("async").and_then(Value::as_object_mut) {
+        field.insert("const".to_owned(), json!(true));
+    }
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    Value::Object(schema)
+}
+
+/// What a hook on `event` may answer; it refers to the base by file name.
+pub fn output(event: &EventSpec, contract: Contract) -> Value {
+    let name = event.name;
+    let file = file_name(name, Direction::Output);
+    let mut schema = head(contract, &file, &format!("{name} hook output"));
+    describe(&mut schema, &format!("What a {name} hook may print. {}", verdict_note(event)), event);
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("allOf".to_owned(), json!([{ "$ref": BASE_FILE }]));
+
+    let mut properties = Map::new();
+    if event.top_level_decision.honoured == Honoured::Yes {
+        let effect = event.top_level_decision.fact;
+        properties.insert(
+            "decision".to_owned(),
+            json!({
+                "description": effect.value,
+                "$comment": mark(effect.source.as_str(), effect.source.confidence().as_str(), None),
+                "const": "block",
+            }),
+        );
+        properties.insert(
+            "reason".to_owned(),
+            json!({ "description": "why it is blocked", "type": "string" }),
+        );
+        if needs_reason(name) {
+            // The client would tell the agent to go on because of "Blocked by hook".
+            schema.insert("dependentRequired".to_owned(), json!({ "decision": ["reason"] }));
+        }
+    }
+    if let Some(fields) = event.output_at(contract) {
+        let fields: Vec<&Field> = fields.collect();
+        let mut own = Map::new();
+        own.insert(
+            "hookEventName".to_owned(),
+            json!({ "description": "the firing event, case-sensitive", "const": name.as_str() }),
+        );
+        own.extend(self::properties(fields.iter().copied(), contract, Unknown::Refuse));
+        let required = fields.iter().filter(|field| field.required).map(|field| field.name);
+        let required: Vec<&str> = std::iter::once("hookEventName").chain(required).collect();
+        properties.insert(
+            "hookSpecificOutput".to_owned(),
+            json!({
+                "type": "object",
+                "properties": own,
+                "required": required,
+                "additionalProperties": false,
+            }),
+        );
+    }
+    if !properties.is_empty() {
+        schema.insert("properties".to_owned(), Value::Object(properties));
+    }
+    schema.insert("unevaluatedProperties".to_owned(), json!(false));
+    Value::Object(schema)
+}
+
+/// [`output`] with the base inside: one document that needs no other.
+pub fn bundle(event: &EventSpec, contract: Contract) -> Value {
+    let mut schema = output(event, contract);
+    schema["$defs"] = json!({ "hook-output-base": base(contract) });
+    schema
+}
+
+/// What the client sends on `event`. It stands alone.
+pub fn input(event: &EventSpec, contract: Contract) -> Value {
+    let name = event.name;
+    let file = file_name(name, Direction::Input);
+    let mut schema = head(contract, &file, &format!("{name} hook input"));
+    describe(&mut schema, &format!("What a {name} hook reads on stdin."), event);
+    schema.insert("type".to_owned(), json!("object"));
+    let fields: Vec<&Field> = event.input_at(contract).collect();
+    let mut properties = properties(fields.iter().copied(), contract, Unknown::Pass);
+    if let Some(field) = properties.get_mut("hook_event_name").and_then(Value::as_object_mut) {
+        field.insert("const".to_owned(), json!(name.as_str()));
+    }
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    schema.insert("required".to_owned(), json!(required(fields)));
+    Value::Object(schema)
+}
+
+fn needs_reason(event: EventName) -> bool {
+    matches!(event, EventName::Stop | EventName::SubagentStop)
+}
+
+fn head(contract: Contract, file: &str, title: &str) -> Map<String, Value> {
+    let version = contract.version();
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), json!(DRAFT));
+    // A name, not an address: `.invalid` can never be looked up, so no validator fetches anything.
+    let id = format!("https://rutter.invalid/schemas/claude-code-{version}/{file}");
+    schema.insert("$id".to_owned(), json!(id));
+    schema.insert("title".to_owned(), json!(title));
+    schema.insert("$comment".to_owned(), json!(format!("Contract of Claude Code {version}.")));
+    schema
+}
+
+fn describe(schema: &mut Map<String, Value>, what: &str, event: &EventSpec) {
+    let text = format!(
+        "{what} Fires when: {}. Since {}. Documentation: {}",
+        event.when.value,
+        event.since,
+        event.documentation()
+    );
+    schema.insert("description".to_owned(), json!(text));
+}
+
+fn verdict_note(event: &EventSpec) -> String {
+    let model = match event.decision {
+        crate::spec::DecisionModel::None => "It decides nothing.".to_owned(),
+        model => format!("Decision model: {}.", model.as_str()),
+    };
+    match event.output {
+        Some(_) => model,
+        None => format!("{model} The client rejects a hookSpecificOutput here."),
+    }
+}
+
+fn mark(source: &str, confidence: &str, since: Option<crate::version::Version>) -> String {
+    let since = since.map(|version| format!("; since {version}")).unwrap_or_default();
+    format!("source: {source}; confidence: {confidence}{since}")
+}
+
+fn required<'a>(fields: impl IntoIterator<Item = &'a Field>) -> Vec<&'static str> {
+    fields.into_iter().filter(|field| field.required).map(|field| field.name).collect()
+}
+
+fn properties<'a>(
+    fields: impl Iterator<Item = &'a Field>,
+    contract: Contract,
+    unknown: Unknown,
+) -> Map<String, Value> {
+    fields.map(|field| (field.name.to_owned(), property(field, contract, unknown))).collect()
+}
+
+fn property(field: &Field, contract: Contract, unknown: Unknown) -> Value {
+    let mut schema = Map::new();
+    if !field.note.is_empty() {
+        schema.insert("description".to_owned(), json!(field.note));
+    }
+    let comment = mark(field.source.as_str(), field.source.confidence().as_str(), field.since);
+    schema.insert("$comment".to_owned(), json!(comment));
+    if field.deprecated {
+        schema.insert("deprecated".to_owned(), json!(true));
+    }
+    schema.extend(type_schema(field.ty, contract, unknown));
+    Value::Object(schema)
+}
+
+fn type_schema(ty: FieldType, contract: Contract, unknown: Unknown) -> Map<String, Value> {
+    let schema = match ty {
+        FieldType::Text => json!({ "type": "string" }),
+        FieldType::Uuid => json!({ "type": "string", "format": "uuid" }),
+        FieldType::Flag => json!({ "type": "boolean" }),
+        FieldType::Number => json!({ "type": "number" }),
+        FieldType::Integer => json!({ "type": "integer" }),
+        FieldType::Any => json!({}),
+        FieldType::Object => json!({ "type": "object" }),
+        FieldType::NullableText => json!({ "type": ["string", "null"] }),
+        FieldType::TextList => json!({ "type": "array", "items": { "type": "string" } }),
+        FieldType::Choice(choice) => choice_schema(choice, contract),
+        FieldType::Shape(shape) => shape_schema(shape, contract, unknown),
+        FieldType::Shapes(shape) => {
+            json!({ "type": "array", "items": shape_schema(shape, contract, unknown) })
+        }
+        FieldType::Union(union) => union_schema(union, contract, unknown),
+        FieldType::Unions(union) => {
+            json!({ "type": "array", "items": union_schema(union, contract, unknown) })
+        }
+    };
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
+
+fn choice_schema(choice: &Choice, contract: Contract) -> Value {
+    let values: Vec<&str> = choice.values_at(contract).collect();
+    if choice.open {
+        json!({ "type": "string", "examples": values })
+    } else {
+        json!({ "type": "string", "enum": values })
+    }
+}
+
+fn shape_schema(shape: &Shape, contract: Contract, unknown: Unknown) -> Value {
+    let mut schema = json!({
+        "title": shape.name,
+        "type": "object",
+        "properties": properties(shape.fields.iter(), contract, unknown),
+        "required": required(shape.fields),
+    });
+    if unknown == Unknown::Refuse {
+        schema["additionalProperties"] = json!(false);
+    }
+    schema
+}
+
+/// All fields of all variants, and for each variant a rule that demands its own and forbids the others'.
+/// A validator then names the field that is out of place, where `oneOf` would only say that nothing fits.
+fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
+    let tags: Vec<&str> = union.variants.iter().map(|(tag, _)| *tag).collect();
+    let mut properties = Map::new();
+    properties.insert(union.tag.to_owned(), json!({ "type": "string", "enum": tags }));
+    for field in union.variants.iter().flat_map(|(_, fields)| *fields) {
+        if !properties.contains_key(field.name) {
+            properties.insert(field.name.to_owned(), property(field, contract, unknown));
+        }
+    }
+    let rules: Vec<Value> = union
+        .variants
+        .iter()
+        .map(|(tag, fields)| {
+            let foreign = properties
+                .keys()
+                .filter(|key| *key != union.tag && !fields.iter().any(|field| field.name == **key))
+                .map(|key| (key.clone(), json!(false)))
+                .collect::<Map<_, _>>();
+            let mut then = Map::new();
+            let required = required(*fields);
+            if !required.is_empty() {
+                then.insert("required".to_owned(), json!(required));
+            }
+            if unknown == Unknown::Refuse {
+                then.insert("properties".to_owned(), Value::Object(foreign));
+            }
+            json!({
+                "if": { "properties": { union.tag: { "const": tag } }, "required": [union.tag] },
+                "then": then,
+            })
+        })
+        .collect();
+    let mut schema = json!({
+        "title": union.name,
+        "description": union.doc,
+        "type": "object",
+        "properties": properties,
+        "required": [union.tag],
+        "allOf": rules,
+    });
+    if unknown == Unknown::Refuse {
+        schema["additionalProperties"] = json!(false);
+    }
+    schema
+}

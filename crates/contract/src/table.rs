@@ -1,0 +1,104 @@
+//! The event table: one row for each of the client's hook events.
+//!
+//! Types, schemas, documentation, payloads and verdicts follow from these rows; nothing else in the
+//! project states a fact about an event. One file per event; what they share is beside them.
+
+use crate::name::EventName;
+use crate::spec::{EventSpec, Field};
+use crate::version::Contract;
+
+pub mod choices;
+mod handlers;
+pub mod shapes;
+mod universal;
+
+pub use universal::{UNIVERSAL_INPUT, UNIVERSAL_OUTPUT};
+
+/// What every row needs in sight.
+mod prelude {
+    pub(super) use super::{choices, handlers, shapes};
+    pub(super) use crate::name::EventName;
+    pub(super) use crate::spec::{
+        DecisionModel, Effect, EventSpec, ExitCodes, Fact, Field, FieldType::*, Honoured, Matcher,
+        PlainStdout, Since, Source::*,
+    };
+}
+
+/// The official page on hooks.
+pub const DOCUMENTATION: &str = "https://code.claude.com/docs/en/hooks";
+
+/// Longest `additionalContext`, `systemMessage` or plain stdout that reaches its reader whole, in
+/// UTF-16 units. Above it the reader gets a preview of [`PREVIEW_UNITS`] and a path.
+pub const TEXT_LIMIT_UNITS: usize = 10_000;
+
+/// What is left of a text that is longer than [`TEXT_LIMIT_UNITS`].
+pub const PREVIEW_UNITS: usize = 2_000;
+
+/// Longest `classifierContext`, in UTF-16 units.
+pub const CLASSIFIER_LIMIT_UNITS: usize = 2_000;
+
+/// How often a Stop or SubagentStop hook may keep the agent going in a row; the next time is overridden.
+pub const STOP_BLOCK_CAP: u8 = 8;
+
+macro_rules! rows {
+    ($($module:ident :: $row:ident),* $(,)?) => {
+        $(mod $module;)*
+
+        /// Every event, in the client's order.
+        pub static EVENTS: [&EventSpec; EventName::ALL.len()] = [$(&$module::$row),*];
+    };
+}
+
+rows! {
+    pre_tool_use::PRE_TOOL_USE,
+    post_tool_use::POST_TOOL_USE,
+    post_tool_use_failure::POST_TOOL_USE_FAILURE,
+    post_tool_batch::POST_TOOL_BATCH,
+    notification::NOTIFICATION,
+    user_prompt_submit::USER_PROMPT_SUBMIT,
+    user_prompt_expansion::USER_PROMPT_EXPANSION,
+    session_start::SESSION_START,
+    session_end::SESSION_END,
+    stop::STOP,
+    stop_failure::STOP_FAILURE,
+    subagent_start::SUBAGENT_START,
+    subagent_stop::SUBAGENT_STOP,
+    pre_compact::PRE_COMPACT,
+    post_compact::POST_COMPACT,
+    pre_model_switch::PRE_MODEL_SWITCH,
+    post_model_switch::POST_MODEL_SWITCH,
+    permission_request::PERMISSION_REQUEST,
+    permission_denied::PERMISSION_DENIED,
+    setup::SETUP,
+    teammate_idle::TEAMMATE_IDLE,
+    task_created::TASK_CREATED,
+    task_completed::TASK_COMPLETED,
+    elicitation::ELICITATION,
+    elicitation_result::ELICITATION_RESULT,
+    config_change::CONFIG_CHANGE,
+    worktree_create::WORKTREE_CREATE,
+    worktree_remove::WORKTREE_REMOVE,
+    instructions_loaded::INSTRUCTIONS_LOADED,
+    cwd_changed::CWD_CHANGED,
+    file_changed::FILE_CHANGED,
+    directory_added::DIRECTORY_ADDED,
+    message_display::MESSAGE_DISPLAY,
+}
+
+/// The row of `name`.
+pub fn event(name: EventName) -> &'static EventSpec {
+    EVENTS[name as usize]
+}
+
+/// The events that `contract` knows, in the client's order.
+pub fn events_at(contract: Contract) -> impl Iterator<Item = &'static EventSpec> {
+    EVENTS.into_iter().filter(move |event| event.is_at(contract))
+}
+
+/// The universal fields of an answer that `contract` knows.
+pub fn universal_output_at(contract: Contract) -> impl Iterator<Item = &'static Field> {
+    UNIVERSAL_OUTPUT.iter().filter(move |field| field.is_at(contract))
+}
+
+#[cfg(test)]
+mod tests;

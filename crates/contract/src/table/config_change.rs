@@ -1,0 +1,30 @@
+//! `ConfigChange`: a settings or skill file changed during the session.
+
+use super::prelude::*;
+
+pub(super) static CONFIG_CHANGE: EventSpec = EventSpec {
+ name: EventName::ConfigChange,
+ since: Since::exact((2, 1, 49), Documented),
+ when: Fact::new("a settings or skill file changed during the session", Documented),
+ matcher: Matcher::list("source", &choices::CONFIG_SOURCE, Documented),
+ input: &[Field::required("source", Choice(&choices::CONFIG_SOURCE), Observed),
+Field::optional("file_path", Text, Observed)],
+ decision: DecisionModel::TopLevelBlock,
+ output: None,
+ top_level_decision: Effect::new(Honoured::Yes, "block = change not applied (not policy_settings)", Documented),
+ continue_false: Effect::new(Honoured::No, "discarded", Documented),
+ system_message: Effect::new(Honoured::No, "discarded", Documented),
+ exit: ExitCodes {
+  zero: Fact::new("allow", Documented),
+  two: Fact::new("change not applied, silently", Observed),
+  other: Fact::new("non-blocking", Documented),
+ },
+ can_block: Fact::new(true, Documented),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Documented),
+ timeout_ms: Fact::new(600_000, Documented),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: false,
+ delivery: None,
+ caveat: None,
+ seen: true,
+};

@@ -1,0 +1,30 @@
+//! `CwdChanged`: the working directory changed (e.g. Bash cd).
+
+use super::prelude::*;
+
+pub(super) static CWD_CHANGED: EventSpec = EventSpec {
+ name: EventName::CwdChanged,
+ since: Since::exact((2, 1, 83), Documented),
+ when: Fact::new("the working directory changed (e.g. Bash cd)", Documented),
+ matcher: Matcher::none(Observed),
+ input: &[Field::required("old_cwd", Text, Observed),
+Field::required("new_cwd", Text, Observed)],
+ decision: DecisionModel::None,
+ output: Some(&[Field::optional("watchPaths", TextList, Typed).note("replaces the dynamic watch list")]),
+ top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
+ continue_false: Effect::new(Honoured::No, "discarded", Documented),
+ system_message: Effect::new(Honoured::Yes, "brief terminal notice (TUI)", Documented),
+ exit: ExitCodes {
+  zero: Fact::new("nothing", Documented),
+  two: Fact::new("stderr to user", Documented),
+  other: Fact::new("stderr to user", Documented),
+ },
+ can_block: Fact::new(false, Documented),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Documented),
+ timeout_ms: Fact::new(600_000, Documented),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: true,
+ delivery: None,
+ caveat: None,
+ seen: true,
+};

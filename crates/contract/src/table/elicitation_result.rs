@@ -1,0 +1,34 @@
+//! `ElicitationResult`: after the user answered an elicitation, before it is sent.
+
+use super::prelude::*;
+
+pub(super) static ELICITATION_RESULT: EventSpec = EventSpec {
+ name: EventName::ElicitationResult,
+ since: Since::exact((2, 1, 76), Documented),
+ when: Fact::new("after the user answered an elicitation, before it is sent", Documented),
+ matcher: Matcher::names("mcp_server_name", "MCP server names", Documented),
+ input: &[Field::required("mcp_server_name", Text, Observed),
+Field::optional("elicitation_id", Text, Typed),
+Field::optional("mode", Choice(&choices::ELICITATION_MODE), Observed),
+Field::required("action", Choice(&choices::ELICITATION_ACTION), Observed),
+Field::optional("content", Object, Typed)],
+ decision: DecisionModel::ElicitationAction,
+ output: Some(&[Field::optional("action", Choice(&choices::ELICITATION_ACTION), Typed),
+Field::optional("content", Object, Typed)]),
+ top_level_decision: Effect::new(Honoured::Unknown, "not known", Inferred),
+ continue_false: Effect::new(Honoured::No, "discarded", Documented),
+ system_message: Effect::new(Honoured::No, "discarded", Documented),
+ exit: ExitCodes {
+  zero: Fact::new("use override", Documented),
+  two: Fact::new("becomes decline", Documented),
+  other: Fact::new("unchanged", Documented),
+ },
+ can_block: Fact::new(true, Documented),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Documented),
+ timeout_ms: Fact::new(600_000, Documented),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: false,
+ delivery: None,
+ caveat: None,
+ seen: true,
+};

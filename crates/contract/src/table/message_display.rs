@@ -1,0 +1,33 @@
+//! `MessageDisplay`: assistant text is rendered (batches of lines in the TUI; once per message in -p/SDK).
+
+use super::prelude::*;
+
+pub(super) static MESSAGE_DISPLAY: EventSpec = EventSpec {
+ name: EventName::MessageDisplay,
+ since: Since::exact((2, 1, 152), Documented),
+ when: Fact::new("assistant text is rendered (batches of lines in the TUI; once per message in -p/SDK)", Documented),
+ matcher: Matcher::none(Observed),
+ input: &[Field::required("turn_id", Uuid, Observed),
+Field::required("message_id", Uuid, Observed).note("not the API msg_ id"),
+Field::required("index", Integer, Observed),
+Field::required("final", Flag, Observed),
+Field::required("delta", Text, Observed)],
+ decision: DecisionModel::RewriteDisplay,
+ output: Some(&[Field::optional("displayContent", Text, Typed)]),
+ top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
+ continue_false: Effect::new(Honoured::No, "discarded", Documented),
+ system_message: Effect::new(Honoured::No, "discarded", Documented),
+ exit: ExitCodes {
+  zero: Fact::new("use displayContent", Documented),
+  two: Fact::new("original text shown", Documented),
+  other: Fact::new("original text shown", Documented),
+ },
+ can_block: Fact::new(false, Documented),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Documented),
+ timeout_ms: Fact::new(10_000, Observed),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: false,
+ delivery: None,
+ caveat: None,
+ seen: true,
+};

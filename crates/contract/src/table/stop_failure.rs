@@ -1,0 +1,31 @@
+//! `StopFailure`: the turn ended with an API error (fire and forget).
+
+use super::prelude::*;
+
+pub(super) static STOP_FAILURE: EventSpec = EventSpec {
+ name: EventName::StopFailure,
+ since: Since::exact((2, 1, 78), Documented),
+ when: Fact::new("the turn ended with an API error (fire and forget)", Documented),
+ matcher: Matcher::list("error", &choices::STOP_ERROR, Typed).narrow(),
+ input: &[Field::required("error", Choice(&choices::STOP_ERROR), Observed),
+Field::optional("error_details", Text, Typed),
+Field::optional("last_assistant_message", Text, Observed).note("the rendered error text")],
+ decision: DecisionModel::None,
+ output: None,
+ top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
+ continue_false: Effect::new(Honoured::No, "ignored", Documented),
+ system_message: Effect::new(Honoured::No, "ignored", Documented),
+ exit: ExitCodes {
+  zero: Fact::new("ignored", Documented),
+  two: Fact::new("ignored", Documented),
+  other: Fact::new("ignored", Documented),
+ },
+ can_block: Fact::new(false, Documented),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Documented),
+ timeout_ms: Fact::new(600_000, Documented),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: false,
+ delivery: None,
+ caveat: Some(Fact::new("-p exits at once: the hook may not run to its end", Observed)),
+ seen: true,
+};

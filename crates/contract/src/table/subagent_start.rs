@@ -1,0 +1,30 @@
+//! `SubagentStart`: a subagent is spawned.
+
+use super::prelude::*;
+
+pub(super) static SUBAGENT_START: EventSpec = EventSpec {
+ name: EventName::SubagentStart,
+ since: Since::exact((2, 0, 43), Documented),
+ when: Fact::new("a subagent is spawned", Documented),
+ matcher: Matcher::names("agent_type", "agent names; plugin agents are \"plugin:name\" (use ^plugin:name$)", Documented),
+ input: &[Field::required("agent_id", Text, Observed),
+Field::required("agent_type", Text, Observed)],
+ decision: DecisionModel::ContextOnly,
+ output: Some(&[Field::optional("additionalContext", Text, Observed).note("goes to the subagent")]),
+ top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
+ continue_false: Effect::new(Honoured::No, "ignored", Observed),
+ system_message: Effect::new(Honoured::Unknown, "not seen in stream-json", Observed),
+ exit: ExitCodes {
+  zero: Fact::new("JSON context", Observed),
+  two: Fact::new("stderr to user", Observed),
+  other: Fact::new("stderr to user", Observed),
+ },
+ can_block: Fact::new(false, Observed),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
+ timeout_ms: Fact::new(600_000, Documented),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: false,
+ delivery: None,
+ caveat: None,
+ seen: true,
+};

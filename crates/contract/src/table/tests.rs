@@ -1,0 +1,115 @@
+//! The table against itself. What the client really does is checked against the client.
+
+use super::*;
+use crate::spec::{DecisionModel, FieldType, Honoured, MatcherValues, PlainStdout};
+use crate::version::Version;
+
+#[test]
+fn rows_stand_in_the_order_of_the_names() {
+    for (row, name) in EVENTS.iter().zip(EventName::ALL) {
+        assert_eq!(row.name, name);
+        assert_eq!(event(name).name, name);
+    }
+}
+
+#[test]
+fn twenty_two_events_take_a_hook_specific_output() {
+    assert_eq!(EVENTS.iter().filter(|event| event.output.is_some()).count(), 22);
+}
+
+#[test]
+fn four_events_take_plain_stdout_as_context() {
+    let names: Vec<&str> = EVENTS
+        .iter()
+        .filter(|event| event.plain_stdout.value == PlainStdout::Context)
+        .map(|event| event.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["UserPromptSubmit", "UserPromptExpansion", "SessionStart", "PostModelSwitch"]
+    );
+}
+
+#[test]
+fn the_older_client_has_thirty_events() {
+    let old = Contract::for_client(Contract::MEASURED[0]);
+    let missing: Vec<&str> =
+        EVENTS.iter().filter(|event| !event.is_at(old)).map(|event| event.name.as_str()).collect();
+    assert_eq!(missing, ["PreModelSwitch", "PostModelSwitch", "DirectoryAdded"]);
+    assert_eq!(events_at(old).count(), 30);
+    assert_eq!(events_at(Contract::newest()).count(), 33);
+}
+
+#[test]
+fn a_matcher_names_an_input_field() {
+    for event in EVENTS {
+        if let Some(field) = event.matcher.field {
+            assert!(event.input.iter().any(|own| own.name == field), "{}: {field}", event.name);
+        }
+        let ignored = matches!(event.matcher.values, MatcherValues::Ignored);
+        assert_eq!(ignored, event.matcher.field.is_none(), "{}", event.name);
+    }
+}
+
+/// An event that decides has the field that its model names, and one that does not has none.
+#[test]
+fn decision_models_and_output_fields_agree() {
+    for event in EVENTS {
+        let has = |key: &str| {
+            event.output.is_some_and(|fields| fields.iter().any(|field| field.name == key))
+        };
+        let key = match event.decision {
+            DecisionModel::PermissionDecision => "permissionDecision",
+            DecisionModel::DecisionBehavior => "decision",
+            DecisionModel::PathReturn => "worktreePath",
+            DecisionModel::ElicitationAction => "action",
+            DecisionModel::Retry => "retry",
+            DecisionModel::RewriteDisplay => "displayContent",
+            DecisionModel::TopLevelBlock | DecisionModel::ExitOrTopLevelBlock => {
+                assert_eq!(event.top_level_decision.honoured, Honoured::Yes, "{}", event.name);
+                continue;
+            }
+            DecisionModel::ContextOnly => "additionalContext",
+            DecisionModel::ExitOrContinue | DecisionModel::None => continue,
+        };
+        assert!(has(key), "{}: {key}", event.name);
+    }
+}
+
+#[test]
+fn names_are_unique_and_nothing_is_younger_than_the_newest_client() {
+    for event in EVENTS {
+        for fields in [Some(event.input), event.output].into_iter().flatten() {
+            let mut names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), fields.len(), "{}", event.name);
+            let young =
+                |since: Option<Version>| since.is_some_and(|since| since > Contract::NEWEST);
+            for field in fields {
+                assert!(!young(field.since), "{}.{}", event.name, field.name);
+                if let FieldType::Choice(choice) = field.ty {
+                    assert!(!choice.values.is_empty());
+                    assert!(choice.values.iter().all(|value| !young(value.since)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_text_says_something() {
+    for event in EVENTS {
+        for text in [
+            event.when.value,
+            event.exit.zero.value,
+            event.exit.two.value,
+            event.exit.other.value,
+            event.top_level_decision.fact.value,
+            event.continue_false.fact.value,
+            event.system_message.fact.value,
+        ] {
+            assert!(text.len() > 1, "{}", event.name);
+        }
+    }
+}

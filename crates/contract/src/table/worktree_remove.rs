@@ -1,0 +1,29 @@
+//! `WorktreeRemove`: a hook-created worktree is removed.
+
+use super::prelude::*;
+
+pub(super) static WORKTREE_REMOVE: EventSpec = EventSpec {
+ name: EventName::WorktreeRemove,
+ since: Since::exact((2, 1, 50), Documented),
+ when: Fact::new("a hook-created worktree is removed", Documented),
+ matcher: Matcher::none(Documented),
+ input: &[Field::required("worktree_path", Text, Typed)],
+ decision: DecisionModel::None,
+ output: None,
+ top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
+ continue_false: Effect::new(Honoured::No, "discarded", Documented),
+ system_message: Effect::new(Honoured::No, "discarded", Documented),
+ exit: ExitCodes {
+  zero: Fact::new("nothing", Documented),
+  two: Fact::new("debug log", Documented),
+  other: Fact::new("debug log", Documented),
+ },
+ can_block: Fact::new(false, Documented),
+ plain_stdout: Fact::new(PlainStdout::DebugLog, Documented),
+ timeout_ms: Fact::new(600_000, Documented),
+ handlers: Fact::new(handlers::NO_PROMPT, Documented),
+ env_file: false,
+ delivery: None,
+ caveat: None,
+ seen: false,
+};

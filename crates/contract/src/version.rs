@@ -1,0 +1,247 @@
+//! Which client a question is about.
+//!
+//! Facts in the table carry the version they hold from. Two clients were measured answer by answer;
+//! any other version is served by the same table, read at that version, and [`Contract::note`] says so.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A client version, `major.minor.patch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// First number.
+    pub major: u16,
+    /// Second number.
+    pub minor: u16,
+    /// Third number.
+    pub patch: u16,
+}
+
+impl Version {
+    /// A version from its three numbers.
+    pub const fn new(major: u16, minor: u16, patch: u16) -> Self {
+        Self { major, minor, patch }
+    }
+
+    pub(crate) const fn of(v: (u16, u16, u16)) -> Self {
+        Self::new(v.0, v.1, v.2)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// The text is not a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadVersion(String);
+
+impl fmt::Display for BadVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not a client version; give three numbers as `claude --version` prints them, for example {}",
+            self.0,
+            Contract::NEWEST
+        )
+    }
+}
+
+impl std::error::Error for BadVersion {}
+
+impl FromStr for Version {
+    type Err = BadVersion;
+
+    /// Reads `2.1.325`, also as `claude --version` prints it (`2.1.325 (Claude Code)`), or `v2.1.325`.
+    fn from_str(text: &str) -> Result<Self, BadVersion> {
+        let bad = || BadVersion(text.chars().take(40).collect());
+        let word = text.split_whitespace().next().ok_or_else(bad)?;
+        let mut numbers = word.strip_prefix('v').unwrap_or(word).split('.').map(|part| {
+            let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+            if digits { part.parse::<u16>().map_err(|_| bad()) } else { Err(bad()) }
+        });
+        let mut next = || numbers.next().unwrap_or_else(|| Err(bad()));
+        let version = Self::new(next()?, next()?, next()?);
+        if numbers.next().is_some() { Err(bad()) } else { Ok(version) }
+    }
+}
+
+/// The hook contract as one client version keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contract {
+    asked: Version,
+    version: Version,
+}
+
+impl Contract {
+    /// The newest client that was measured.
+    pub const NEWEST: Version = Version::new(2, 1, 325);
+    /// Every client that was measured, oldest first.
+    pub const MEASURED: [Version; 2] = [Version::new(2, 1, 197), Self::NEWEST];
+
+    /// The contract of the newest measured client.
+    pub const fn newest() -> Self {
+        Self { asked: Self::NEWEST, version: Self::NEWEST }
+    }
+
+    /// The contract that serves `client`: its own version, or the nearest end of what was measured.
+    pub fn for_client(client: Version) -> Self {
+        let version = client.clamp(Self::MEASURED[0], Self::NEWEST);
+        Self { asked: client, version }
+    }
+
+    /// The version the table is read at.
+    pub const fn version(self) -> Version {
+        self.version
+    }
+
+    /// What to tell somebody who asked for a client that was not measured; `None` for one that was.
+    pub fn note(self) -> Option<String> {
+        let Self { asked, version } = self;
+        if asked > version {
+            return Some(format!(
+                "client {asked} is newer than the newest one measured; answering for {version}"
+            ));
+        }
+        if asked < version {
+            return Some(format!(
+                "client {asked} is older than the oldest one measured; answering for {version}"
+            ));
+        }
+        let measured = Self::MEASURED.contains(&asked);
+        (!measured).then(|| {
+            format!(
+                "client {asked} was not measured; answering from the versions recorded in the table \
+                 (measured: {} and {})",
+                Self::MEASURED[0],
+                Self::MEASURED[1]
+            )
+        })
+    }
+
+    /// Whether something that came with `since` is there.
+    pub fn has(self, since: Version) -> bool {
+        since <= self.version
+    }
+
+    /// Exit 2 blocks even when stdout is JSON that fails validation. Before, such a gate failed open.
+    pub fn exit_2_blocks_despite_invalid_json(self) -> bool {
+        self.has(Version::new(2, 1, 214))
+    }
+
+    /// `{…}` that does not parse is an error. Before, it was plain text, and on the context events
+    /// the raw text went to the model. The change lies somewhere between the two measured clients;
+    /// the newer behaviour is assumed only for the newer one.
+    pub fn unparsable_object_is_an_error(self) -> bool {
+        self.has(Self::NEWEST)
+    }
+
+    /// A malformed handler is skipped by itself (except under `PreToolUse` and `PermissionRequest`).
+    /// Before, it voided its whole settings file. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn malformed_handler_is_skipped_alone(self) -> bool {
+        self.has(Self::NEWEST)
+    }
+
+    /// The handler key `onFailure` is read.
+    pub fn reads_on_failure(self) -> bool {
+        self.has(Version::new(2, 1, 295))
+    }
+
+    /// A top-level `decision` of `allow`, `deny` or `ask` is refused with a hint at the right field.
+    /// Before, the message was only `(root): Invalid input`.
+    pub fn hints_at_permission_decision(self) -> bool {
+        self.has(Self::NEWEST)
+    }
+}
+
+/// One behaviour that differs between the measured clients.
+#[derive(Debug, Clone, Copy)]
+pub struct Difference {
+    /// What is compared.
+    pub form: &'static str,
+    /// How the older measured client behaves.
+    pub before: &'static str,
+    /// How the newer measured client behaves.
+    pub after: &'static str,
+    /// The question to ask of a [`Contract`]; `true` means the newer behaviour.
+    pub holds: fn(Contract) -> bool,
+}
+
+/// What differs between the measured clients beyond the events, fields and values that the table dates.
+pub static DIFFERENCES: &[Difference] = &[
+    Difference {
+        form: "exit 2 with JSON that fails validation",
+        before: "does not block: the gate fails open",
+        after: "blocks with stderr",
+        holds: Contract::exit_2_blocks_despite_invalid_json,
+    },
+    Difference {
+        form: "stdout that starts with `{`, ends with `}` and does not parse",
+        before: "plain text, injected on the events whose plain stdout is context",
+        after: "an error; nothing is injected",
+        holds: Contract::unparsable_object_is_an_error,
+    },
+    Difference {
+        form: "a malformed handler in a settings file",
+        before: "voids the whole file",
+        after: "skipped alone; under PreToolUse or PermissionRequest it still voids the whole file",
+        holds: Contract::malformed_handler_is_skipped_alone,
+    },
+    Difference {
+        form: "the handler key `onFailure`",
+        before: "unknown, ignored",
+        after: "`block` makes a failing handler count as exit 2",
+        holds: Contract::reads_on_failure,
+    },
+    Difference {
+        form: "top-level `decision` of `allow`, `deny` or `ask`",
+        before: "refused with `(root): Invalid input`",
+        after: "refused with a hint at `hookSpecificOutput.permissionDecision`",
+        holds: Contract::hints_at_permission_decision,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_client_prints() {
+        for text in ["2.1.325", "v2.1.325", "2.1.325 (Claude Code)"] {
+            assert_eq!(text.parse(), Ok(Version::new(2, 1, 325)), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_version() {
+        for text in
+            ["", "2.1", "2.1.325.1", "2.1.x", "2.1.-3", "2..3", "+2.1.3", "2.1.99999", "latest"]
+        {
+            assert!(text.parse::<Version>().is_err(), "{text}");
+        }
+        let message = "latest".parse::<Version>().unwrap_err().to_string();
+        assert!(message.contains("`latest`") && message.contains("2.1.325"), "{message}");
+    }
+
+    #[test]
+    fn a_measured_client_needs_no_note_and_every_other_gets_one() {
+        for version in Contract::MEASURED {
+            assert_eq!(Contract::for_client(version).note(), None);
+        }
+        let note = |text: &str| Contract::for_client(text.parse().unwrap()).note().unwrap();
+        assert!(note("2.2.0").contains("newer") && note("2.2.0").contains("2.1.325"));
+        assert!(note("2.0.0").contains("older") && note("2.0.0").contains("2.1.197"));
+        assert!(note("2.1.250").contains("not measured"));
+    }
+
+    #[test]
+    fn every_difference_separates_the_measured_clients() {
+        let [old, new] = Contract::MEASURED.map(Contract::for_client);
+        for difference in DIFFERENCES {
+            assert!(!(difference.holds)(old), "{}", difference.form);
+            assert!((difference.holds)(new), "{}", difference.form);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Schemas by event, compiled once, and the folders of the repository.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use rutter_contract::version::Contract;
+use rutter_contract::{EventName, schema, table};
+use serde_json::Value;
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// A schema compiled as its own `$schema` says, with nothing to fetch.
+pub(crate) fn compile(schema: &Value) -> Validator {
+    jsonschema::options().build(schema).unwrap_or_else(|error| panic!("{error}: {schema}"))
+}
+
+/// The validator of an event's answers.
+pub(crate) fn output(event: EventName) -> &'static Validator {
+    static ALL: OnceLock<HashMap<EventName, Validator>> = OnceLock::new();
+    let contract = Contract::newest();
+    let compiled = |event| (event, compile(&schema::bundle(table::event(event), contract)));
+    &ALL.get_or_init(|| EventName::ALL.into_iter().map(compiled).collect())[&event]
+}
+
+/// The validator of an event's payloads.
+pub(crate) fn input(event: EventName) -> &'static Validator {
+    static ALL: OnceLock<HashMap<EventName, Validator>> = OnceLock::new();
+    let contract = Contract::newest();
+    let compiled = |event| (event, compile(&schema::input(table::event(event), contract)));
+    &ALL.get_or_init(|| EventName::ALL.into_iter().map(compiled).collect())[&event]
+}
+
+/// The fixtures in a folder, by their reason; an empty folder is a mistake.
+pub(crate) fn fixtures(folder: &Path) -> Vec<(String, Value)> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let read = |path: PathBuf| {
+        let value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap());
+        (path.display().to_string(), value.unwrap_or_else(|e| panic!("{}: {e}", path.display())))
+    };
+    let found: Vec<_> = entries.map(|entry| read(entry.unwrap().path())).collect();
+    assert!(!found.is_empty(), "{} is empty", folder.display());
+    found
+}

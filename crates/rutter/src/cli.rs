@@ -1,0 +1,145 @@
+//! The command line: what can be typed, and its help. Nothing here touches the world.
+//!
+//! Help, completions, man pages and `docs/reference/commands.md` all come from these types.
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use rutter_contract::EventName;
+use rutter_contract::version::Version;
+
+/// A learning memory for coding agents, and a toolkit for their hooks.
+///
+/// Claude Code's hooks fail silently: a wrong key is dropped without a word. Rutter knows the whole
+/// contract, measured on the real client.
+#[derive(Debug, Parser)]
+#[command(name = "rutter", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 clean, 1 findings or a refused operation, 2 wrong usage.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The hook contract of Claude Code: events, schemas, payloads
+    Contract {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: ContractCommand,
+    },
+    /// Print a completion script for a shell
+    ///
+    /// For example: rutter completions fish > ~/.config/fish/completions/rutter.fish
+    Completions(CompletionsArgs),
+}
+
+/// `rutter contract …`
+#[derive(Debug, Subcommand)]
+pub enum ContractCommand {
+    /// List the hook events: when each fires, what it may answer, what the client does
+    Events(EventsArgs),
+    /// Print the JSON Schema of what a hook may answer, or of what it is sent
+    Schema(SchemaArgs),
+    /// Print a realistic payload to try a hook on
+    ///
+    /// The payloads were captured from the real client. Where none was, one is built from the event
+    /// table and stderr says so. For example: rutter contract payload PreToolUse --tool Edit | ./my-hook
+    Payload(PayloadArgs),
+}
+
+/// Which client the answer is for.
+#[derive(Debug, Args)]
+pub struct ClientArgs {
+    /// The version of Claude Code, as `claude --version` prints it [default: the newest measured]
+    #[arg(long, value_name = "VERSION")]
+    pub client: Option<Version>,
+}
+
+/// How a report is printed.
+#[derive(Debug, Args)]
+pub struct FormatArgs {
+    /// Print JSON; short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// The ways a report can be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl FormatArgs {
+    /// The format that was asked for.
+    pub fn chosen(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// `rutter contract events`
+#[derive(Debug, Args)]
+pub struct EventsArgs {
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// For which client.
+    #[command(flatten)]
+    pub client: ClientArgs,
+}
+
+/// `rutter contract schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// The event, spelt as the client spells it
+    #[arg(value_name = "EVENT", hide_possible_values = true)]
+    pub event: EventName,
+    /// The schema of the payload instead of the answer
+    #[arg(long)]
+    pub input: bool,
+    /// One self-contained document, without references to other files
+    #[arg(long)]
+    pub bundle: bool,
+    /// For which client.
+    #[command(flatten)]
+    pub client: ClientArgs,
+}
+
+/// `rutter contract payload`
+#[derive(Debug, Args)]
+pub struct PayloadArgs {
+    /// The event, spelt as the client spells it
+    #[arg(value_name = "EVENT")]
+    pub event: EventName,
+    /// A call of this tool (Bash, Edit, mcp__server__tool, …)
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Option<String>,
+}
+
+/// `rutter completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// The definition that help, completions and man pages are made from.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_definition_is_sound() {
+        super::command().debug_assert();
+    }
+}

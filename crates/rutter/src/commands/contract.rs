@@ -1,0 +1,28 @@
+//! `rutter contract`: the hook contract, from the command line.
+
+use rutter_contract::version::Contract;
+
+use crate::Failure;
+use crate::cli::{ClientArgs, ContractCommand};
+use crate::ui::Ui;
+
+mod events;
+mod payload;
+mod schema;
+
+pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    match command {
+        ContractCommand::Events(args) => events::run(args, ui),
+        ContractCommand::Schema(args) => schema::run(args, ui),
+        ContractCommand::Payload(args) => payload::run(args, ui),
+    }
+}
+
+/// The contract of the client that was named; says so when that client was not measured.
+fn contract(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, Failure> {
+    let contract = args.client.map_or_else(Contract::newest, Contract::for_client);
+    if let Some(note) = contract.note() {
+        ui.remark(&note)?;
+    }
+    Ok(contract)
+}

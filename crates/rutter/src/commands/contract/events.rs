@@ -1,0 +1,52 @@
+//! `rutter contract events`: the event table.
+
+use comfy_table::{ContentArrangement, Table, presets};
+use rutter_contract::spec::PlainStdout;
+use rutter_contract::{describe, table};
+use serde_json::Value;
+
+use crate::Failure;
+use crate::cli::{EventsArgs, Format};
+use crate::ui::Ui;
+
+pub(crate) fn run(args: &EventsArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let contract = super::contract(&args.client, ui)?;
+    let events = table::events_at(contract);
+    if args.format.chosen() == Format::Json {
+        let rows = events.map(|event| describe::event(event, contract)).collect();
+        return Ok(writeln!(ui.out, "{:#}", Value::Array(rows))?);
+    }
+    let mut rows = Table::new();
+    rows.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    rows.set_header([
+        "EVENT",
+        "SINCE",
+        "MATCHER",
+        "BLOCKS",
+        "DECIDES BY",
+        "PLAIN STDOUT",
+        "TIMEOUT",
+    ]);
+    for event in events {
+        rows.add_row([
+            event.name.to_string(),
+            event.since.to_string(),
+            event.matcher.field.unwrap_or("-").to_owned(),
+            if event.can_block.value { "yes" } else { "-" }.to_owned(),
+            event.decision.as_str().to_owned(),
+            match event.plain_stdout.value {
+                PlainStdout::Context => "context",
+                PlainStdout::CompactPrompt => "compaction prompt",
+                PlainStdout::User => "user",
+                PlainStdout::Path => "the path",
+                PlainStdout::DebugLog => "-",
+            }
+            .to_owned(),
+            format!("{} s", f64::from(event.timeout_ms.value) / 1000.0),
+        ]);
+    }
+    for line in rows.lines() {
+        writeln!(ui.out, "{}", line.trim())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! `rutter contract schema`: the JSON Schema of an event.
+
+use rutter_contract::{schema, table};
+
+use crate::Failure;
+use crate::cli::SchemaArgs;
+use crate::ui::Ui;
+
+pub(crate) fn run(args: &SchemaArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let contract = super::contract(&args.client, ui)?;
+    let event = table::event(args.event);
+    if !event.is_at(contract) {
+        return Err(Failure::Usage(format!(
+            "client {} has no event {}: it came with {}; leave --client out, or name a newer one",
+            contract.version(),
+            event.name,
+            event.since
+        )));
+    }
+    let schema = match (args.input, args.bundle) {
+        // The schema of a payload refers to no other file.
+        (true, _) => schema::input(event, contract),
+        (false, true) => schema::bundle(event, contract),
+        (false, false) => schema::output(event, contract),
+    };
+    Ok(writeln!(ui.out, "{schema:#}")?)
+}

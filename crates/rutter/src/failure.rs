@@ -1,0 +1,54 @@
+//! Why a command did not do what was asked, and with which exit code it says so.
+
+use std::fmt;
+use std::io;
+
+use rutter_contract::payload::NoTool;
+
+/// A command that ends without its result. Every kind has one exit code, decided here alone.
+#[derive(Debug)]
+pub enum Failure {
+    /// What was asked cannot be done as it was asked: exit 2. The message ends with what to do.
+    Usage(String),
+    /// The world refused: exit 1.
+    Io(io::Error),
+}
+
+impl Failure {
+    /// The exit code. A reader that went away had enough: that is success.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Self::Io(_) => 1,
+        }
+    }
+
+    /// Whether anybody is left to be told.
+    pub fn is_silent(&self) -> bool {
+        self.exit_code() == 0
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => f.write_str(message),
+            Self::Io(error) => write!(f, "could not write the output: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<NoTool> for Failure {
+    fn from(error: NoTool) -> Self {
+        Self::Usage(error.to_string())
+    }
+}

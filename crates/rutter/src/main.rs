@@ -1,0 +1,26 @@
+//! The `rutter` binary: the only file that prints and exits.
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use rutter::{cli::Cli, ui::Ui};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut err = io::stderr().lock();
+    let result = rutter::run(&cli, &mut Ui { out: &mut out, err: &mut err })
+        .and_then(|()| out.flush().map_err(Into::into));
+    // What is still buffered has nowhere to go; dropping the writer would try again.
+    drop(out.into_parts());
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.is_silent() {
+                drop(writeln!(err, "error: {failure}"));
+            }
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Files that follow from the event table: written by `cargo xtask generate`, checked by `--check`.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+mod docs;
+mod schemas;
+mod types;
+
+/// Folders that hold nothing but generated files: what is there and not generated is stale.
+const OWNED: &[&str] = &["schemas/hooks", "crates/contract/src/input/events"];
+
+/// Generated texts by their path in the repository.
+#[derive(Default)]
+struct Files(BTreeMap<PathBuf, String>);
+
+impl Files {
+    fn text(&mut self, path: impl Into<PathBuf>, text: String) {
+        let path = path.into();
+        let replaced = self.0.insert(path.clone(), text);
+        assert!(replaced.is_none(), "{} is generated twice", path.display());
+    }
+
+    fn rust(&mut self, path: impl Into<PathBuf>, code: &str) -> Result<()> {
+        let path = path.into();
+        let text = rustfmt(code).with_context(|| format!("formatting {}", path.display()))?;
+        self.text(path, text);
+        Ok(())
+    }
+}
+
+/// Writes every generated file, or with `check` says which ones are not what would be written.
+pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
+    let mut files = Files::default();
+    types::add(&mut files)?;
+    schemas::add(&mut files);
+    docs::add(&mut files);
+
+    let mut stale = Vec::new();
+    for (path, text) in &files.0 {
+        let full = root.join(path);
+        if std::fs::read_to_string(&full).ok().as_ref() == Some(text) {
+            continue;
+        }
+        stale.push(path.clone());
+        if !check {
+            std::fs::create_dir_all(full.parent().context("a file has a folder")?)?;
+            crate::files::replace(&full, text.as_bytes())?;
+        }
+    }
+    for folder in OWNED {
+        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
+        for entry in entries {
+            let path = Path::new(folder).join(entry?.file_name());
+            if !files.0.contains_key(&path) {
+                if !check {
+                    std::fs::remove_file(root.join(&path))?;
+                }
+                stale.push(path);
+            }
+        }
+    }
+    if check && !stale.is_empty() {
+        let list = stale.iter().map(|path| format!("  {}", path.display())).collect::<Vec<_>>();
+        bail!(
+            "these are not what the event table makes:\n{}\nrun: cargo xtask generate",
+            list.join("\n")
+        );
+    }
+    Ok(())
+}
+
+fn rustfmt(code: &str) -> Result<String> {
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout", "--quiet"])
+        .args(["--config", "max_width=100,use_small_heuristics=Max"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("rustfmt is needed: rustup component add rustfmt")?;
+    child.stdin.take().context("piped")?.write_all(code.as_bytes())?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "rustfmt refused:\n{code}");
+    Ok(String::from_utf8(output.stdout)?)
+}

@@ -1,0 +1,30 @@
+//! `cargo xtask`: what the project does to itself.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+mod files;
+mod generate;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  generate [--check]   write the files that follow from the event table, or say which are stale
+";
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words[..] {
+        ["generate"] => generate::run(&root()?, false),
+        ["generate", "--check"] => generate::run(&root()?, true),
+        _ => bail!(USAGE),
+    }
+}
+
+/// The repository's root, wherever the task was started.
+fn root() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).map(Path::to_owned).context("dev/xtask lies two levels below the root")
+}
