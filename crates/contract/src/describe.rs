@@ -29,7 +29,7 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
         "can_block": event.can_block.value,
         "plain_stdout": event.plain_stdout.value,
         "plain_stdout_is_context": event.plain_stdout.value == PlainStdout::Context,
-        "timeout_s": f64::from(event.timeout_ms.value) / 1000.0,
+        "timeout_s": seconds(event.timeout_ms.value),
         "handlers": event.handlers.value,
         "env_file": event.env_file,
         "delivery": event.delivery.map(|fact| fact.value),
@@ -38,6 +38,15 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
         "documentation": event.documentation(),
         "sources": sources(event),
     })
+}
+
+/// Whole seconds as an integer, as a settings file would have them.
+fn seconds(milliseconds: u32) -> Value {
+    if milliseconds.is_multiple_of(1000) {
+        json!(milliseconds / 1000)
+    } else {
+        json!(f64::from(milliseconds) / 1000.0)
+    }
 }
 
 fn source(source: Source) -> Value {

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::HookEvent;
@@ -91,11 +91,16 @@ impl Input {
     }
 }
 
-impl<'a> Wire<'a> {
+impl Wire<'_> {
     /// Reads the payload whole, as the type of an event that it was seen to be.
     pub fn read<E: HookEvent>(&self) -> Result<E, ParseError> {
         Ok(serde_json::from_slice(self.bytes())?)
     }
+}
+
+/// Reads a value that is there: `null` is `Some(Null)`, where serde would take it for nothing.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 #[cfg(test)]

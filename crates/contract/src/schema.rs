@@ -227,7 +227,8 @@ fn property(field: &Field, contract: Contract, unknown: Unknown) -> Value {
 fn type_schema(ty: FieldType, contract: Contract, unknown: Unknown) -> Map<String, Value> {
     let schema = match ty {
         FieldType::Text => json!({ "type": "string" }),
-        FieldType::Uuid => json!({ "type": "string", "format": "uuid" }),
+        // `format` is an annotation to some validators and an error to others.
+        FieldType::Uuid => json!({ "type": "string", "pattern": "^[0-9a-fA-F-]{36}$" }),
         FieldType::Flag => json!({ "type": "boolean" }),
         FieldType::Number => json!({ "type": "number" }),
         FieldType::Integer => json!({ "type": "integer" }),

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+mod dist;
 mod files;
 mod generate;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  generate [--check]   write the files that follow from the event table, or say which are stale
+  generate [--check]     write the files that follow from the event table, or say which are stale
+  dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
 ";
 
 fn main() -> Result<()> {
@@ -19,6 +21,8 @@ fn main() -> Result<()> {
     match words[..] {
         ["generate"] => generate::run(&root()?, false),
         ["generate", "--check"] => generate::run(&root()?, true),
+        ["dist"] => dist::run(&root()?, None),
+        ["dist", "--target", target] => dist::run(&root()?, Some(target)),
         _ => bail!(USAGE),
     }
 }

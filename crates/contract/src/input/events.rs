@@ -78,7 +78,6 @@ pub use worktree_remove::WorktreeRemove;
 /// A payload of any event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "one per process, read once")]
 pub enum Input {
     /// after the model made a tool call, before permission checks (every mode, incl. bypassPermissions); not for EndConversation, @-mentions, or calls that fail input validation.
     PreToolUse(PreToolUse),
@@ -114,7 +113,7 @@ pub enum Input {
     PreModelSwitch(PreModelSwitch),
     /// after the session model changed (any cause).
     PostModelSwitch(PostModelSwitch),
-    /// a permission prompt is about to be shown, or would be auto-denied; observed also in plain -p.
+    /// a permission prompt is about to be shown, or would be auto-denied; also in plain -p.
     PermissionRequest(PermissionRequest),
     /// auto mode denies a call (not user denials, deny rules or hook denials).
     PermissionDenied(PermissionDenied),

@@ -106,6 +106,7 @@ pub struct ToolCall {
     pub tool_use_id: String,
     /// The result as the model reads it, unlike PostToolUse's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "super::present")]
     pub tool_response: Option<Value>,
     /// What the table does not have.
     #[serde(flatten)]

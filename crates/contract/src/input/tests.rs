@@ -92,6 +92,15 @@ fn a_required_null_is_told_from_a_missing_key() {
     assert!(error.contains("custom_instructions"), "{error}");
 }
 
+/// A tool that returned `null` is told from one that returned nothing.
+#[test]
+fn a_null_response_survives() {
+    let mut sent = payload::realistic(EventName::PostToolBatch, None).unwrap().value;
+    sent["tool_calls"][0]["tool_response"] = Value::Null;
+    let input = Input::parse(sent.to_string().as_bytes()).unwrap();
+    assert_eq!(serde_json::to_value(&input).unwrap(), sent);
+}
+
 #[test]
 fn what_is_malformed_says_where() {
     let message = |text: &str| Input::parse(text.as_bytes()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! `ConfigChange`: a settings or skill file changed during the session.
+//! The row of `ConfigChange`.
 
 use super::prelude::*;
 

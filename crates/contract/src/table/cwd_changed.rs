@@ -1,4 +1,4 @@
-//! `CwdChanged`: the working directory changed (e.g. Bash cd).
+//! The row of `CwdChanged`.
 
 use super::prelude::*;
 

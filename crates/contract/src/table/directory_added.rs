@@ -1,4 +1,4 @@
-//! `DirectoryAdded`: /add-dir or SDK register_repo_root.
+//! The row of `DirectoryAdded`.
 
 use super::prelude::*;
 

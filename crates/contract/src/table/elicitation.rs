@@ -1,4 +1,4 @@
-//! `Elicitation`: an MCP server asks for user input.
+//! The row of `Elicitation`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `ElicitationResult`: after the user answered an elicitation, before it is sent.
+//! The row of `ElicitationResult`.
 
 use super::prelude::*;
 

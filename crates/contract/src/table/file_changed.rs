@@ -1,4 +1,4 @@
-//! `FileChanged`: a watched file changed on disk (filesystem watcher).
+//! The row of `FileChanged`.
 
 use super::prelude::*;
 

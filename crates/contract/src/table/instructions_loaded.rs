@@ -1,4 +1,4 @@
-//! `InstructionsLoaded`: a CLAUDE.md or .claude/rules/*.md is loaded.
+//! The row of `InstructionsLoaded`.
 
 use super::prelude::*;
 

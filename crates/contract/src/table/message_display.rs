@@ -1,4 +1,4 @@
-//! `MessageDisplay`: assistant text is rendered (batches of lines in the TUI; once per message in -p/SDK).
+//! The row of `MessageDisplay`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `Notification`: a notification is sent (permission_prompt after ~6 s, idle_prompt after ~60 s …).
+//! The row of `Notification`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `PermissionDenied`: auto mode denies a call (not user denials, deny rules or hook denials).
+//! The row of `PermissionDenied`.
 
 use super::prelude::*;
 

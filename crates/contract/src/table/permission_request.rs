@@ -1,11 +1,11 @@
-//! `PermissionRequest`: a permission prompt is about to be shown, or would be auto-denied; observed also in plain -p.
+//! The row of `PermissionRequest`.
 
 use super::prelude::*;
 
 pub(super) static PERMISSION_REQUEST: EventSpec = EventSpec {
  name: EventName::PermissionRequest,
  since: Since::exact((2, 0, 45), Documented),
- when: Fact::new("a permission prompt is about to be shown, or would be auto-denied; observed also in plain -p", Observed),
+ when: Fact::new("a permission prompt is about to be shown, or would be auto-denied; also in plain -p", Observed),
  matcher: Matcher::tools(Observed),
  input: &[Field::required("tool_name", Text, Observed),
 Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),

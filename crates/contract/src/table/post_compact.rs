@@ -1,4 +1,4 @@
-//! `PostCompact`: after compaction.
+//! The row of `PostCompact`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `PostModelSwitch`: after the session model changed (any cause).
+//! The row of `PostModelSwitch`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `PostToolBatch`: once after every tool call of a batch resolved, before the next model request.
+//! The row of `PostToolBatch`.
 
 use super::prelude::*;
 

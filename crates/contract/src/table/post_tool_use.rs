@@ -1,4 +1,4 @@
-//! `PostToolUse`: a tool call succeeded.
+//! The row of `PostToolUse`.
 
 use super::prelude::*;
 

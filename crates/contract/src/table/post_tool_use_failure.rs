@@ -1,4 +1,4 @@
-//! `PostToolUseFailure`: a tool that started failed; not for validation errors or permission denials; Bash exit!=0 counts.
+//! The row of `PostToolUseFailure`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `PreCompact`: before compaction.
+//! The row of `PreCompact`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `PreModelSwitch`: before a requested model switch (/model, picker, SDK set_model).
+//! The row of `PreModelSwitch`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `PreToolUse`: after the model made a tool call, before permission checks (every mode, incl. bypassPermissions); not for EndConversation, @-mentions, or calls that fail input validation.
+//! The row of `PreToolUse`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `SessionEnd`: the session ends (exit, /clear, /resume switch).
+//! The row of `SessionEnd`.
 
 use super::prelude::*;
 

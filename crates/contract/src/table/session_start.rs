@@ -1,4 +1,4 @@
-//! `SessionStart`: session starts, resumes, forks, after /clear, after compaction.
+//! The row of `SessionStart`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `Setup`: claude --init-only, or -p with --init / --maintenance.
+//! The row of `Setup`.
 
 use super::prelude::*;
 

@@ -68,8 +68,8 @@ static PERMISSION_RULE: Shape = Shape {
     name: "PermissionRule",
     doc: "A permission rule, taken apart: `Bash(git *)` is toolName `Bash`, ruleContent `git *`.",
     fields: &[
-        Field::required("toolName", Text, Typed),
-        Field::optional("ruleContent", Text, Typed),
+        Field::required("toolName", Text, Observed),
+        Field::optional("ruleContent", Text, Observed),
     ],
 };
 
@@ -77,8 +77,8 @@ const DESTINATION: Field =
     Field::required("destination", Choice(&choices::RULE_DESTINATION), Observed);
 
 const RULES: &[Field] = &[
-    Field::required("rules", Shapes(&PERMISSION_RULE), Typed),
-    Field::required("behavior", Choice(&choices::RULE_BEHAVIOR), Typed),
+    Field::required("rules", Shapes(&PERMISSION_RULE), Observed),
+    Field::required("behavior", Choice(&choices::RULE_BEHAVIOR), Observed),
     DESTINATION,
 ];
 

@@ -1,4 +1,4 @@
-//! `Stop`: the main agent finished responding (not on interrupt; API error → StopFailure).
+//! The row of `Stop`.
 
 use super::prelude::*;
 

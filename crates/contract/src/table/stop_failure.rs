@@ -1,4 +1,4 @@
-//! `StopFailure`: the turn ended with an API error (fire and forget).
+//! The row of `StopFailure`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `SubagentStart`: a subagent is spawned.
+//! The row of `SubagentStart`.
 
 use super::prelude::*;
 

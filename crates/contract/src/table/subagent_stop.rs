@@ -1,4 +1,4 @@
-//! `SubagentStop`: a subagent is about to finish; also fires for the internal compaction fork with agent_type "".
+//! The row of `SubagentStop`.
 
 use super::prelude::*;
 

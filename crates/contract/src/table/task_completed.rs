@@ -1,4 +1,4 @@
-//! `TaskCompleted`: a task is being marked completed.
+//! The row of `TaskCompleted`.
 
 use super::prelude::*;
 

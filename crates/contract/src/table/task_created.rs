@@ -1,4 +1,4 @@
-//! `TaskCreated`: TaskCreate tool.
+//! The row of `TaskCreated`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `TeammateIdle`: an agent-team teammate is about to go idle.
+//! The row of `TeammateIdle`.
 
 use super::prelude::*;
 

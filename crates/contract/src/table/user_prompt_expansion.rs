@@ -1,4 +1,4 @@
-//! `UserPromptExpansion`: a typed custom command / skill / MCP prompt expands, before UserPromptSubmit (both fire).
+//! The row of `UserPromptExpansion`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `UserPromptSubmit`: a prompt is submitted (typed, -p, custom slash command, AND machine-injected turns such as <task-notification> when a background agent ends); not for built-in commands like /compact, /clear.
+//! The row of `UserPromptSubmit`.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `WorktreeCreate`: a worktree is needed (--worktree, isolation:"worktree", background session); replaces git worktree.
+//! The row of `WorktreeCreate`.
 
 use super::prelude::*;
 

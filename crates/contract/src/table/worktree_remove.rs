@@ -1,4 +1,4 @@
-//! `WorktreeRemove`: a hook-created worktree is removed.
+//! The row of `WorktreeRemove`.
 
 use super::prelude::*;
 

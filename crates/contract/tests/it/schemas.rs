@@ -1,9 +1,10 @@
 use rutter_contract::schema::{self, Direction};
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, payload, table};
+use rutter_testkit::root;
 use serde_json::{Value, json};
 
-use crate::support::{compile, fixtures, input, output, root};
+use crate::support::{compile, fixtures, input, output};
 
 fn committed(file: &str) -> Value {
     let path = root().join("schemas/hooks").join(file);

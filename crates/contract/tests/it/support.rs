@@ -1,4 +1,4 @@
-//! Schemas by event, compiled once, and the folders of the repository.
+//! Schemas by event, compiled once, and fixtures by their reason.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,6 @@ use jsonschema::Validator;
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, schema, table};
 use serde_json::Value;
-
-/// The repository's root.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
-}
 
 /// A schema compiled as its own `$schema` says, with nothing to fetch.
 pub(crate) fn compile(schema: &Value) -> Validator {

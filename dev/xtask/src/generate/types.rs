@@ -215,18 +215,20 @@ fn member(out: &mut String, field: &Field, visibility: &str) {
     if ident != field.name {
         let _ = writeln!(out, "    #[serde(rename = \"{}\")]", field.name);
     }
-    // A field that came after the oldest client served may be missing although the newest sends it.
-    let optional = !field.required;
     let ty = rust_type(field.ty);
-    if optional {
-        out.push_str("    #[serde(default, skip_serializing_if = \"Option::is_none\")]\n");
-        let _ = writeln!(out, "    {visibility}{ident}: Option<{ty}>,");
-    } else {
+    if field.required {
         if matches!(field.ty, FieldType::NullableText) {
             // Without it serde would take a missing key for `null`.
             out.push_str("    #[serde(deserialize_with = \"Option::deserialize\")]\n");
         }
         let _ = writeln!(out, "    {visibility}{ident}: {ty},");
+    } else {
+        out.push_str("    #[serde(default, skip_serializing_if = \"Option::is_none\")]\n");
+        if matches!(field.ty, FieldType::Any) {
+            // A tool may return `null`, which is not the same as no answer.
+            out.push_str("    #[serde(deserialize_with = \"super::present\")]\n");
+        }
+        let _ = writeln!(out, "    {visibility}{ident}: Option<{ty}>,");
     }
 }
 
@@ -240,7 +242,7 @@ fn event_list() -> String {
     for event in EVENTS {
         let _ = writeln!(out, "pub use {}::{};", event.name.snake(), event.name);
     }
-    out.push_str("\n/// A payload of any event.\n#[derive(Debug, Clone, PartialEq, Serialize)]\n#[serde(untagged)]\n#[expect(clippy::large_enum_variant, reason = \"one per process, read once\")]\npub enum Input {\n");
+    out.push_str("\n/// A payload of any event.\n#[derive(Debug, Clone, PartialEq, Serialize)]\n#[serde(untagged)]\npub enum Input {\n");
     for event in EVENTS {
         let _ = writeln!(
             out,

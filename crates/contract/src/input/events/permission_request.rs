@@ -9,7 +9,7 @@ use crate::event::HookEvent;
 use crate::input::{Effort, McpServer, PermissionMode, PermissionUpdate};
 use crate::name::EventName;
 
-/// Sent when: a permission prompt is about to be shown, or would be auto-denied; observed also in plain -p.
+/// Sent when: a permission prompt is about to be shown, or would be auto-denied; also in plain -p.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PermissionRequest {
     /// `--resume` keeps it, `/clear` makes a new one.

@@ -1,0 +1,98 @@
+use std::io::Read as _;
+use std::process::Stdio;
+
+use crate::support::{command, rutter};
+
+#[test]
+fn version() {
+    let ran = rutter(&["--version"]);
+    assert_eq!(ran.stdout, format!("rutter {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(ran.exit, Some(0));
+}
+
+#[test]
+fn help() {
+    insta::assert_snapshot!(rutter(&["--help"]), @"
+    exit 0
+    --- stdout
+    A learning memory for coding agents, and a toolkit for their hooks.
+
+    Claude Code's hooks fail silently: a wrong key is dropped without a word. Rutter knows the whole
+    contract, measured on the real client.
+
+    Usage: rutter <COMMAND>
+
+    Commands:
+      contract     The hook contract of Claude Code: events, schemas, payloads
+      completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Exit codes: 0 clean, 1 findings or a refused operation, 2 wrong usage.
+    ");
+}
+
+#[test]
+fn nothing_at_all_is_wrong_usage_and_shows_the_help() {
+    let ran = rutter(&[]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.contains("Usage: rutter"), "{ran}");
+}
+
+#[test]
+fn a_misspelt_command_names_the_right_one() {
+    let ran = rutter(&["contarct"]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.contains("'contract'"), "{ran}");
+}
+
+#[test]
+fn completions_of_every_shell_know_the_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = rutter(&["completions", shell]);
+        assert_eq!(ran.exit, Some(0), "{ran}");
+        for word in ["contract", "events", "schema", "payload", "--bundle"] {
+            // fish writes long options without their dashes.
+            assert!(ran.stdout.contains(word.trim_start_matches('-')), "{shell}: {word}");
+        }
+    }
+    assert_eq!(rutter(&["completions", "tcsh"]).exit, Some(2));
+}
+
+/// A reader that has seen enough is no error, however much is left to write.
+#[test]
+fn a_closed_pipe_is_success() {
+    for args in [
+        &["contract", "events", "--json"][..],
+        &["contract", "events"],
+        &["completions", "bash"],
+        &["contract", "payload", "TeammateIdle"],
+        &["--help"],
+    ] {
+        let mut child =
+            command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{args:?}: {stderr}");
+        assert!(!stderr.contains("error") && !stderr.contains("panic"), "{args:?}: {stderr}");
+    }
+}
+
+/// A disk that is full is an error that says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_written_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ran = command(&["contract", "events", "--json"]).stdout(full).output().unwrap();
+    assert_eq!(ran.status.code(), Some(1));
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert!(stderr.starts_with("error: could not write the output"), "{stderr}");
+}

@@ -1,0 +1,149 @@
+use rutter_testkit::root;
+use serde_json::Value;
+
+use crate::support::rutter;
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&rutter(args).success().stdout)
+        .unwrap_or_else(|error| panic!("{args:?}: {error}"))
+}
+
+#[test]
+fn events_as_json_are_33_objects_with_the_name_first() {
+    for args in
+        [["contract", "events", "--json"].as_slice(), &["contract", "events", "--format", "json"]]
+    {
+        let events = json(args);
+        let events = events.as_array().unwrap();
+        assert_eq!(events.len(), 33);
+        for event in events {
+            assert_eq!(event.as_object().unwrap().keys().next().unwrap(), "name");
+            assert!(event["sources"]["exit.2"]["confidence"].is_string());
+        }
+        let end = events.iter().find(|event| event["name"] == "SessionEnd").unwrap();
+        assert_eq!(end["timeout_s"], 1.5);
+        assert_eq!(end["hook_specific_output"], Value::Null);
+    }
+}
+
+#[test]
+fn events_for_people_are_a_line_each() {
+    let ran = rutter(&["contract", "events"]);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 34, "{ran}");
+    assert!(lines[0].starts_with("EVENT"));
+    assert!(lines[1].starts_with("PreToolUse") && lines[1].ends_with("600 s"), "{}", lines[1]);
+}
+
+#[test]
+fn events_of_an_older_client() {
+    let ran = rutter(&["contract", "events", "--json", "--client", "2.1.197"]);
+    let events: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((events.len(), ran.stderr.as_str()), (30, ""));
+}
+
+#[test]
+fn a_newer_client_gets_the_newest_contract_and_is_told() {
+    let ran = rutter(&["contract", "events", "--json", "--client", "3.0.0"]);
+    let events: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(events.len(), 33);
+    insta::assert_snapshot!(ran.stderr, @"note: client 3.0.0 is newer than the newest one measured; answering for 2.1.325");
+}
+
+#[test]
+fn schemas_are_the_committed_ones() {
+    let index: Value = {
+        let text = std::fs::read_to_string(root().join("schemas/hooks/index.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    for (event, files) in index.as_object().unwrap() {
+        for (args, file) in [
+            (["contract", "schema", event].as_slice(), &files["output"]),
+            (&["contract", "schema", event, "--input"], &files["input"]),
+        ] {
+            let path = root().join("schemas/hooks").join(file.as_str().unwrap());
+            assert_eq!(rutter(args).stdout, std::fs::read_to_string(path).unwrap(), "{event}");
+        }
+    }
+}
+
+/// The bundle needs nothing beside it: no file, no registry, no network.
+#[test]
+fn a_bundle_stands_alone() {
+    let schema = json(&["contract", "schema", "Stop", "--bundle"]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(validator.is_valid(&serde_json::json!({ "decision": "block", "reason": "x" })));
+    assert!(!validator.is_valid(&serde_json::json!({ "decision": "block" })));
+    assert!(!validator.is_valid(&serde_json::json!({ "continue": "no" })));
+}
+
+#[test]
+fn an_event_that_the_client_does_not_have() {
+    insta::assert_snapshot!(rutter(&["contract", "schema", "PreModelSwitch", "--client", "2.1.197"]), @"
+    exit 2
+    --- stderr
+    error: client 2.1.197 has no event PreModelSwitch: it came with 2.1.251; leave --client out, or name a newer one
+    ");
+}
+
+#[test]
+fn unknown_events_get_the_nearest_right_name() {
+    insta::assert_snapshot!(rutter(&["contract", "schema", "PreToolCall"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'PreToolCall' for '<EVENT>': `PreToolCall` is not a hook event of Claude Code; did you mean `PreToolUse`?
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(rutter(&["contract", "payload", "Moonrise"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'Moonrise' for '<EVENT>': `Moonrise` is not a hook event of Claude Code; `rutter contract events` lists all of them
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_client_that_is_no_version() {
+    insta::assert_snapshot!(rutter(&["contract", "events", "--client", "latest"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'latest' for '--client <VERSION>': `latest` is not a client version; give three numbers as `claude --version` prints them, for example 2.1.325
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn every_event_has_a_payload_that_names_it() {
+    let mut made_up = Vec::new();
+    for event in json(&["contract", "events", "--json"]).as_array().unwrap() {
+        let name = event["name"].as_str().unwrap();
+        let ran = rutter(&["contract", "payload", name]);
+        let payload: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(payload["hook_event_name"], name);
+        assert_eq!(ran.stdout.matches('\n').count(), 1);
+        if !ran.stderr.is_empty() {
+            made_up.push(ran.stderr);
+        }
+    }
+    insta::assert_snapshot!(made_up.concat(), @"
+    note: PermissionDenied was never captured: this payload is built from the table
+    note: TeammateIdle was never captured: this payload is built from the table
+    note: WorktreeRemove was never captured: this payload is built from the table
+    ");
+}
+
+#[test]
+fn payloads_of_a_tool() {
+    let edit = json(&["contract", "payload", "PostToolUse", "--tool", "Edit"]);
+    assert!(edit["tool_response"]["structuredPatch"].is_array());
+    let ran = rutter(&["contract", "payload", "PreToolUse", "--tool", "mcp__github__search"]);
+    assert!(ran.stderr.starts_with("note: no call of mcp__github__search was captured"), "{ran}");
+    insta::assert_snapshot!(rutter(&["contract", "payload", "Stop", "--tool", "Bash"]), @"
+    exit 2
+    --- stderr
+    error: Stop names no tool; these events do: PreToolUse, PostToolUse, PostToolUseFailure, PermissionRequest, PermissionDenied
+    ");
+}

@@ -1,0 +1,96 @@
+//! Every snippet of `docs/guide/` that can be run is run, and prints what the guide says it prints.
+//!
+//! The tools are Python's jsonschema and pytest, and ajv; `scripts/test` installs them and names them in
+//! `RUTTER_TEST_PYTHON` and `RUTTER_TEST_NODE_MODULES`.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use rutter_testkit::{Ran, root, skip};
+
+/// The fenced blocks of a page: language and text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push((language.to_owned(), body.join("\n") + "\n"));
+        }
+    }
+    blocks
+}
+
+/// The blocks in `language` that do or do not hold `marker`, each with the block after it.
+fn snippets(language: &str, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let all = blocks("schemas.md");
+    let followed = all.iter().zip(all.iter().skip(1).map(Some).chain([None]));
+    let found: Vec<_> = followed
+        .filter(|((name, text), _)| name == language && keep(text))
+        .map(|((_, text), next)| {
+            (text.clone(), next.map(|(_, text)| text.clone()).unwrap_or_default())
+        })
+        .collect();
+    assert!(!found.is_empty(), "the guide has no such {language} snippet");
+    found
+}
+
+fn tool(variable: &str, what: &str) -> Option<OsString> {
+    let found = std::env::var_os(variable);
+    if found.is_none() {
+        skip(what, &format!("{variable} is not set; scripts/test sets it"));
+    }
+    found
+}
+
+fn run(program: &Path, script: &Path) -> Ran {
+    Ran::of(Command::new(program).arg(script).current_dir(root()))
+}
+
+#[test]
+fn python_snippets_print_what_the_guide_says() {
+    let Some(python) = tool("RUTTER_TEST_PYTHON", "the guide's Python snippet") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (code, expected) in snippets("python", |text| !text.contains("def test_")) {
+        let script = folder.path().join("snippet.py");
+        write(&script, &code);
+        assert_eq!(run(Path::new(&python), &script).success().stdout, expected);
+    }
+}
+
+#[test]
+fn the_contract_test_of_the_guide_passes() {
+    let Some(python) = tool("RUTTER_TEST_PYTHON", "the guide's contract test") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [(code, _)] = &snippets("python", |text| text.contains("def test_"))[..] else {
+        panic!("one contract test")
+    };
+    write(&folder.path().join("test_hook.py"), code);
+    let ran = Ran::of(
+        Command::new(python)
+            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+            .env("RUTTER", env!("CARGO_BIN_EXE_rutter"))
+            .current_dir(folder.path()),
+    );
+    assert!(ran.success().stdout.contains("1 passed"));
+}
+
+#[test]
+fn javascript_snippets_print_what_the_guide_says() {
+    let Some(modules) = tool("RUTTER_TEST_NODE_MODULES", "the guide's ajv snippet") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(modules, folder.path().join("node_modules")).unwrap();
+    for (code, expected) in snippets("js", |_| true) {
+        let script = folder.path().join("snippet.js");
+        write(&script, &code);
+        let ran = run(Path::new("node"), &script).success();
+        assert_eq!((ran.stdout, ran.stderr), (expected, String::new()));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of this test alone, in a folder of its own")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}

@@ -1,0 +1,21 @@
+//! Tests of the binary as a user meets it: arguments in, stdout, stderr and an exit code out.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+/// Running the binary in a clean environment.
+mod support;
+
+/// Help, version, completions, wrong usage, closed pipes.
+mod command_line;
+/// `rutter contract …`.
+mod contract;
+/// The snippets of the guides, run with the tools they are written for.
+mod guides;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    rutter_testkit::assert_every_file_is_declared(
+        env!("CARGO_MANIFEST_DIR"),
+        include_str!("main.rs"),
+    );
+}

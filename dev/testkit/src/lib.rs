@@ -1,0 +1,37 @@
+//! What the tests of several crates need.
+
+use std::path::{Path, PathBuf};
+
+mod ran;
+mod skip;
+
+pub use ran::Ran;
+pub use skip::skip;
+
+/// The repository's root.
+///
+/// # Panics
+/// When this crate has moved.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("dev/testkit").to_owned()
+}
+
+/// Fails when a file of an integration suite is not declared in its `main.rs`: it would never run.
+///
+/// # Panics
+/// That is its purpose.
+pub fn assert_every_file_is_declared(crate_folder: &str, declared: &str) {
+    let folder = Path::new(crate_folder).join("tests/it");
+    let mut modules = 0;
+    for entry in std::fs::read_dir(folder).expect("the suite's folder") {
+        let path = entry.expect("a readable folder").path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let module = path.file_stem().unwrap_or_default().to_string_lossy();
+        let named = module == "main" || declared.contains(&format!("mod {module};"));
+        assert!(named, "{} is declared nowhere", path.display());
+        modules += 1;
+    }
+    assert!(modules > 1, "{crate_folder} has no tests");
+}

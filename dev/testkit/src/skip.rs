@@ -1,0 +1,21 @@
+//! Tests that need a tool which a bare machine may lack.
+
+use std::io::Write as _;
+
+/// Says that a test did not run and why, or fails where nothing may be skipped
+/// (`RUTTER_NO_SKIP=1`, which CI sets).
+///
+/// With `RUTTER_SKIPS` naming a file, the reason is added to it, for `scripts/test` to print at its end.
+///
+/// # Panics
+/// Where nothing may be skipped.
+#[expect(clippy::print_stderr, reason = "a skip that nobody reads is a lie")]
+pub fn skip(what: &str, why: &str) {
+    assert!(std::env::var_os("RUTTER_NO_SKIP").is_none(), "{what} must run here: {why}");
+    eprintln!("SKIPPED {what}: {why}");
+    if let Some(path) = std::env::var_os("RUTTER_SKIPS") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let written = file.and_then(|mut file| writeln!(file, "{what}: {why}"));
+        written.expect("the list of skips can be written");
+    }
+}

@@ -1,0 +1,168 @@
+//! `cargo xtask dist`: the archive that users unpack.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::ValueEnum as _;
+use clap_complete::Shell;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// Builds the binary for `target` (the host by default), and packs it with completions, man pages, licences
+/// and the schemas into `dist/`.
+pub(crate) fn run(root: &Path, target: Option<&str>) -> Result<()> {
+    let target = match target {
+        Some(target) => target.to_owned(),
+        None => host()?,
+    };
+    let binary = build(root, &target)?;
+    if target.contains("linux") {
+        ensure_static(&binary)?;
+    }
+
+    let name = format!("rutter-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let folder = root.join("dist");
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(format!("{name}.tar.gz"));
+    let temporary = path.with_extension("gz.tmp");
+    let packed = pack(root, &name, &binary, File::create(&temporary)?)
+        .and_then(|()| Ok(std::fs::rename(&temporary, &path)?));
+    if packed.is_err() {
+        // The error that matters is the first one.
+        drop(std::fs::remove_file(&temporary));
+    }
+    packed?;
+    report(root, &path, &binary)
+}
+
+fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
+    let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::best()));
+    // The same input makes the same bytes: no times, no owners.
+    archive.mode(tar::HeaderMode::Deterministic);
+    archive.append_path_with_name(binary, format!("{name}/rutter"))?;
+    for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        archive.append_path_with_name(root.join(file), format!("{name}/{file}"))?;
+    }
+    let mut put = |path: String, bytes: &[u8]| -> Result<()> {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len().try_into()?);
+        header.set_mode(0o644);
+        Ok(archive.append_data(&mut header, format!("{name}/{path}"), bytes)?)
+    };
+    for (file, script) in completions() {
+        put(format!("completions/{file}"), &script)?;
+    }
+    for (file, page) in man_pages()? {
+        put(format!("man/{file}"), &page)?;
+    }
+    let folder = "schemas/hooks";
+    let entries = std::fs::read_dir(root.join(folder))?.collect::<std::io::Result<Vec<_>>>()?;
+    let mut schemas: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
+    schemas.sort();
+    for path in schemas {
+        let file = path.file_name().context("a file has a name")?.to_string_lossy();
+        archive.append_path_with_name(&path, format!("{name}/{folder}/{file}"))?;
+    }
+    archive.into_inner()?.finish()?.sync_all()?;
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "the task's result")]
+fn report(root: &Path, archive: &Path, binary: &Path) -> Result<()> {
+    let shown = archive.strip_prefix(root).unwrap_or(archive);
+    println!(
+        "{}: {} bytes; the binary has {} bytes",
+        shown.display(),
+        archive.metadata()?.len(),
+        binary.metadata()?.len()
+    );
+    Ok(())
+}
+
+fn host() -> Result<String> {
+    let output = Command::new("rustc").args(["--print", "host-tuple"]).output()?;
+    ensure!(output.status.success(), "rustc does not tell the host");
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+fn build(root: &Path, target: &str) -> Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["build", "--profile", "dist", "-p", "rutter", "--target", target])
+        .current_dir(root);
+    if target.contains("linux") {
+        // Static start-up is faster and runs on any distribution. `--target` is needed even for the host:
+        // without it the flag reaches proc-macros too, which cannot be static.
+        cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
+    }
+    ensure!(cargo.status().context("starting cargo")?.success(), "the build failed");
+    Ok(root.join("target").join(target).join("dist").join("rutter"))
+}
+
+/// A dynamic binary has an interpreter; its path stands in the file.
+fn ensure_static(binary: &Path) -> Result<()> {
+    let bytes = std::fs::read(binary)?;
+    let needle = b"/lib64/ld-linux";
+    if bytes.windows(needle.len()).any(|window| window == needle) {
+        bail!("{} is not static", binary.display());
+    }
+    Ok(())
+}
+
+fn completions() -> Vec<(String, Vec<u8>)> {
+    let script = |shell: &Shell| {
+        let mut command = rutter::cli::command();
+        let mut bytes = Vec::new();
+        clap_complete::generate(*shell, &mut command, "rutter", &mut bytes);
+        let name = match shell {
+            Shell::Zsh => "_rutter".to_owned(),
+            Shell::PowerShell => "rutter.ps1".to_owned(),
+            shell => format!("rutter.{shell}"),
+        };
+        (name, bytes)
+    };
+    Shell::value_variants().iter().map(script).collect()
+}
+
+/// One page per command, named as `git` names its own: `rutter-contract-schema.1`.
+fn man_pages() -> Result<Vec<(String, Vec<u8>)>> {
+    let mut root = rutter::cli::command().disable_help_subcommand(true);
+    root.build();
+    let mut pages = Vec::new();
+    let mut queue = vec![&root];
+    while let Some(command) = queue.pop() {
+        queue.extend(command.get_subcommands());
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone()).render(&mut page)?;
+        let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+        pages.push((format!("{name}.1"), page));
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_man_page_for_every_command() {
+        let pages = man_pages().unwrap();
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "rutter-completions.1",
+                "rutter-contract-events.1",
+                "rutter-contract-payload.1",
+                "rutter-contract-schema.1",
+                "rutter-contract.1",
+                "rutter.1"
+            ]
+        );
+        let schema = String::from_utf8(pages[3].1.clone()).unwrap();
+        assert!(schema.contains("\\-\\-bundle"), "{schema}");
+    }
+}
