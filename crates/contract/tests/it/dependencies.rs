@@ -5,39 +5,15 @@ use std::process::Command;
 use rutter_testkit::{Ran, root};
 
 #[test]
-fn serde_and_what_serde_brings() {
+fn serde_is_all_it_depends_on() {
     let tree = Ran::of(
         Command::new(env!("CARGO"))
-            .args([
-                "tree",
-                "-p",
-                "rutter-contract",
-                "--edges",
-                "normal,no-proc-macro",
-                "--prefix",
-                "none",
-            ])
-            .args(["--format", "{p}", "--no-dedupe", "--offline", "--locked"])
+            .args(["tree", "-p", "rutter-contract", "--edges", "normal", "--depth", "1"])
+            .args(["--prefix", "none", "--format", "{p}", "--offline", "--locked"])
             .current_dir(root()),
     )
     .success();
-    let mut crates: Vec<&str> =
+    let crates: Vec<&str> =
         tree.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    crates.sort_unstable();
-    crates.dedup();
-    assert_eq!(
-        crates,
-        [
-            "equivalent",
-            "hashbrown",
-            "indexmap",
-            "itoa",
-            "memchr",
-            "rutter-contract",
-            "serde",
-            "serde_core",
-            "serde_json",
-            "zmij"
-        ]
-    );
+    assert_eq!(crates, ["rutter-contract", "serde", "serde_json"]);
 }
