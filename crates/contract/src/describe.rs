@@ -12,11 +12,13 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
     };
     json!({
         "name": event.name,
-        "since": event.since.to_string(),
+        "since": event.since.version,
+        "since_exact": event.since.exact,
+        "since_earliest": event.since.earliest,
         "when": event.when.value,
         "matcher": matcher(event, contract),
         "input": fields(event.input_at(contract).collect()),
-        "decision_model": event.decision.as_str(),
+        "decision_model": event.decision.value.as_str(),
         "hook_specific_output": event.output_at(contract).map(|output| fields(output.collect())),
         "top_level_decision": effect(event.top_level_decision),
         "continue_false": effect(event.continue_false),
@@ -31,7 +33,7 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
         "plain_stdout_is_context": event.plain_stdout.value == PlainStdout::Context,
         "timeout_s": seconds(event.timeout_ms.value),
         "handlers": event.handlers.value,
-        "env_file": event.env_file,
+        "env_file": event.env_file.value,
         "delivery": event.delivery.map(|fact| fact.value),
         "caveat": event.caveat.map(|fact| fact.value),
         "captured": event.seen,
@@ -58,6 +60,9 @@ fn sources(event: &EventSpec) -> Value {
         "since": source(event.since.source),
         "when": source(event.when.source),
         "matcher": source(event.matcher.source),
+        "decision_model": source(event.decision.source),
+        "hook_specific_output": source(event.output_source),
+        "env_file": source(event.env_file.source),
         "top_level_decision": source(event.top_level_decision.fact.source),
         "continue_false": source(event.continue_false.fact.source),
         "system_message": source(event.system_message.fact.source),
@@ -80,13 +85,13 @@ fn sources(event: &EventSpec) -> Value {
 fn matcher(event: &EventSpec, contract: Contract) -> Value {
     let values = match event.matcher.values {
         MatcherValues::Ignored => Value::Null,
-        MatcherValues::Tools => json!("tool names"),
+        MatcherValues::Tools => json!("tool names; old names still match (Task for Agent)"),
         MatcherValues::List(choice) => json!(choice.values_at(contract).collect::<Vec<_>>()),
         MatcherValues::Names(what) | MatcherValues::Files(what) => json!(what),
     };
     json!({
         "supported": event.matcher.field.is_some(),
-        "field": event.matcher.field,
+        "field": event.matcher.label(),
         "values": values,
         "narrow_exact_set": event.matcher.narrow,
     })
@@ -101,8 +106,25 @@ fn field(field: &Field, contract: Contract) -> Value {
     out.insert("name".to_owned(), json!(field.name));
     out.insert("type".to_owned(), json!(field.ty.label()));
     out.insert("required".to_owned(), json!(field.required));
-    if let FieldType::Choice(choice) = field.ty {
-        out.insert("enum".to_owned(), json!(choice.values_at(contract).collect::<Vec<_>>()));
+    let fields = |fields: &'static [Field]| -> Vec<Value> {
+        let known = fields.iter().filter(|field| field.is_at(contract));
+        known.map(|field| self::field(field, contract)).collect()
+    };
+    match field.ty {
+        FieldType::Choice(choice) => {
+            out.insert("enum".to_owned(), json!(choice.values_at(contract).collect::<Vec<_>>()));
+            out.insert("open".to_owned(), json!(choice.open));
+        }
+        FieldType::Shape(shape) | FieldType::Shapes(shape) => {
+            out.insert("fields".to_owned(), json!(fields(shape.fields)));
+        }
+        FieldType::Union(union) | FieldType::Unions(union) => {
+            let variants =
+                union.variants.iter().map(|(tag, own)| ((*tag).to_owned(), json!(fields(own))));
+            out.insert("tag".to_owned(), json!(union.tag));
+            out.insert("variants".to_owned(), Value::Object(variants.collect()));
+        }
+        _ => {}
     }
     if !field.note.is_empty() {
         out.insert("note".to_owned(), json!(field.note));
@@ -112,6 +134,9 @@ fn field(field: &Field, contract: Contract) -> Value {
     }
     if field.deprecated {
         out.insert("deprecated".to_owned(), json!(true));
+    }
+    if field.inert {
+        out.insert("inert".to_owned(), json!(true));
     }
     out.insert("source".to_owned(), json!(field.source));
     out.insert("confidence".to_owned(), json!(field.source.confidence()));

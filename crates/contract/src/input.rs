@@ -52,7 +52,9 @@ pub enum ParseError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Json(error) => write!(f, "the payload could not be read: {error}"),
+            Self::Json(error) => {
+                write!(f, "the payload could not be read: {}", without_data(error))
+            }
             Self::NotAnObject => f.write_str("the payload is not a JSON object"),
             Self::NoEventName => f.write_str("the payload has no `hook_event_name`"),
         }
@@ -79,10 +81,12 @@ impl Input {
     pub fn parse(stdin: &[u8]) -> Result<Self, ParseError> {
         let wire = Wire::parse(stdin)?;
         let name = wire.hook_event_name().ok_or(ParseError::NoEventName)?;
-        match name.parse::<EventName>() {
-            Ok(event) => Ok(Self::read(event, stdin)?),
-            Err(_) => Ok(Self::Other(OtherInput { fields: serde_json::from_slice(stdin)? })),
-        }
+        let read = |json: &[u8]| match name.parse::<EventName>() {
+            Ok(event) => Self::read(event, json),
+            Err(_) => Ok(Self::Other(OtherInput { fields: serde_json::from_slice(json)? })),
+        };
+        Ok(read(wire.bytes())
+            .or_else(|error| wire::mended(wire.bytes()).map_or(Err(error), |json| read(&json)))?)
     }
 
     /// The event, or `None` for one that the table does not have.
@@ -92,9 +96,30 @@ impl Input {
 }
 
 impl Wire<'_> {
-    /// Reads the payload whole, as the type of an event that it was seen to be.
-    pub fn read<E: HookEvent>(&self) -> Result<E, ParseError> {
-        Ok(serde_json::from_slice(self.bytes())?)
+    /// Reads the payload whole, as the type of its event; `None` when it is another event's.
+    pub fn read<E: HookEvent>(&self) -> Option<Result<E, ParseError>> {
+        if self.hook_event_name()? != E::NAME.as_str() {
+            return None;
+        }
+        let read = serde_json::from_slice(self.bytes());
+        let read = read.or_else(|error| {
+            wire::mended(self.bytes()).map_or(Err(error), |json| serde_json::from_slice(&json))
+        });
+        Some(read.map_err(ParseError::from))
+    }
+}
+
+/// The message of a reading error without the value that it speaks of: that is the user's.
+fn without_data(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!("line {}, column {}", error.line(), error.column());
+    match error.classify() {
+        serde_json::error::Category::Data if !text.starts_with("missing field") => {
+            let expected = text.rsplit_once("expected ").map_or("another value", |(_, rest)| rest);
+            let expected = expected.split(" at line").next().unwrap_or(expected);
+            format!("expected {expected} at {place}")
+        }
+        _ => text,
     }
 }
 

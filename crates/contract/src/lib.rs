@@ -11,6 +11,7 @@
 //! - [`output`]: an answer for each event that cannot say what the event forbids;
 //! - [`schema`]: JSON Schemas of both;
 //! - [`payload`]: payloads that the real client sent;
+//! - [`verdict`]: what the client does with an answer, right or wrong;
 //! - [`version`]: what differs between clients.
 //!
 //! ```
@@ -34,12 +35,14 @@
 pub mod describe;
 mod event;
 pub mod input;
+pub mod javascript;
 mod name;
 pub mod output;
 pub mod payload;
 pub mod schema;
 pub mod spec;
 pub mod table;
+pub mod verdict;
 pub mod version;
 
 pub use event::HookEvent;

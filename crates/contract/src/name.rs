@@ -10,6 +10,7 @@ macro_rules! event_names {
     ($($name:ident),* $(,)?) => {
         /// One of the client's hook events. Spelling and case are the client's own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         #[expect(missing_docs, reason = "the table says when each one fires")]
         pub enum EventName { $($name),* }
 

@@ -59,7 +59,8 @@ mod decisions;
 mod limit;
 mod plain;
 
-pub use decisions::Allow;
+pub use decisions::{Allow, NotSendable};
+pub(crate) use limit::head;
 pub use limit::{fit, utf16_units};
 
 macro_rules! capability {
@@ -87,6 +88,8 @@ capability! {
     StopsTurn;
     /// Shows `systemMessage` to somebody, or may.
     ShowsMessage;
+    /// Passes control sequences on to the terminal.
+    WritesToTerminal;
     /// Passes on stdout that is no JSON.
     SpeaksPlainly;
 }
@@ -125,14 +128,6 @@ impl<E: HookEvent> HookOutput<E> {
             specific: Map::new(),
             event: PhantomData,
         }
-    }
-
-    /// Writes a control sequence to the user's terminal: OSC 0, 1, 2, 9, 99, 777 or BEL. The client
-    /// ignores every other one, and all of them in a run without a terminal.
-    #[must_use]
-    pub fn terminal_sequence(mut self, sequence: impl Into<String>) -> Self {
-        self.terminal_sequence = Some(sequence.into());
-        self
     }
 
     /// The answer as JSON, for an HTTP handler or a test; `{}` when nothing was said.
@@ -193,6 +188,16 @@ impl<E: ShowsMessage> HookOutput<E> {
     #[must_use]
     pub fn system_message(mut self, text: impl AsRef<str>) -> Self {
         self.system_message = Some(fit(text.as_ref(), TEXT_LIMIT_UNITS).into_owned());
+        self
+    }
+}
+
+impl<E: WritesToTerminal> HookOutput<E> {
+    /// Writes a control sequence to the user's terminal: OSC 0, 1, 2, 9, 99, 777 or BEL. The client
+    /// ignores every other one, and all of them in a run without a terminal.
+    #[must_use]
+    pub fn terminal_sequence(mut self, sequence: impl Into<String>) -> Self {
+        self.terminal_sequence = Some(sequence.into());
         self
     }
 }

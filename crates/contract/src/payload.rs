@@ -33,18 +33,26 @@ pub struct Payload {
     pub made_up: Option<String>,
 }
 
-/// Events that name no tool have no payload for one.
+/// There is no payload of such a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoTool(pub EventName);
+pub enum NoTool {
+    /// The event names no tool.
+    Event(EventName),
+    /// The tool has no name.
+    Nameless,
+}
 
 impl fmt::Display for NoTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Event(event) = self else {
+            return f.write_str("a tool has a name; leave --tool out for any tool");
+        };
         let with: Vec<&str> = table::EVENTS
             .iter()
             .filter(|event| event.input.iter().any(|field| field.name == "tool_name"))
             .map(|event| event.name.as_str())
             .collect();
-        write!(f, "{} names no tool; these events do: {}", self.0, with.join(", "))
+        write!(f, "{event} names no tool; these events do: {}", with.join(", "))
     }
 }
 
@@ -60,7 +68,18 @@ pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool
         });
     };
     if !table::event(event).input.iter().any(|field| field.name == "tool_name") {
-        return Err(NoTool(event));
+        return Err(NoTool::Event(event));
+    }
+    if tool.trim().is_empty() {
+        return Err(NoTool::Nameless);
+    }
+    // The client matches old names and sends the new one.
+    let renamed = table::TOOL_ALIASES.iter().find(|(old, _)| *old == tool).map(|(_, new)| *new);
+    if let Some(new) = renamed {
+        let mut payload = realistic(event, Some(new))?;
+        let more = payload.made_up.map(|more| format!("; {more}")).unwrap_or_default();
+        payload.made_up = Some(format!("{tool} is an old name: the client sends {new}{more}"));
+        return Ok(payload);
     }
     let of_tool = |payload: &&Value| payload["tool_name"] == tool;
     if let Some(value) = captured.iter().find(of_tool) {
@@ -84,10 +103,18 @@ pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool
         payload.value["tool_input"] = json!({});
         format!("no call of {tool} was captured: its input is left empty")
     };
-    let response = payload.value.get_mut("tool_response");
-    let response = response.map(|response| *response = json!({})).is_some();
-    let response = if response { ", its response too" } else { "" };
-    payload.made_up = Some(format!("{made_up}{response}"));
+    // What is left of the captured call speaks of another tool.
+    let mut more = String::new();
+    for (key, neutral) in [("tool_response", json!({})), ("error", json!("the tool failed"))] {
+        if let Some(value) = payload.value.get_mut(key) {
+            *value = neutral;
+            more = format!(", its {key} made up");
+        }
+    }
+    if let Some(fields) = payload.value.as_object_mut() {
+        fields.shift_remove("permission_suggestions");
+    }
+    payload.made_up = Some(format!("{made_up}{more}"));
     Ok(payload)
 }
 
@@ -157,7 +184,7 @@ mod tests {
         assert_eq!(payload.value["tool_name"], "mcp__github__search");
         assert_eq!(payload.value["mcp_server"]["name"], "github");
         assert_eq!(payload.value["tool_response"], json!({}));
-        assert!(payload.made_up.unwrap().contains("its response too"));
+        assert!(payload.made_up.unwrap().contains("its tool_response made up"));
 
         let payload = realistic(EventName::PermissionRequest, Some("TaskCreate")).unwrap();
         assert_eq!(payload.value["tool_input"]["subject"], "do x");
@@ -165,7 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn an_old_name_gives_the_new_one() {
+        let payload = realistic(EventName::PreToolUse, Some("Task")).unwrap();
+        assert_eq!(payload.value["tool_name"], "Agent");
+        assert!(payload.made_up.unwrap().contains("the client sends Agent"));
+    }
+
+    #[test]
+    fn nothing_of_the_captured_tool_is_left() {
+        let failed = realistic(EventName::PostToolUseFailure, Some("Edit")).unwrap().value;
+        assert_eq!(failed["error"], "the tool failed");
+        let asked = realistic(EventName::PermissionRequest, Some("TaskCreate")).unwrap().value;
+        assert_eq!(asked.get("permission_suggestions"), None);
+    }
+
+    #[test]
     fn an_event_without_tools_says_which_have_them() {
+        let nameless = realistic(EventName::PreToolUse, Some(" ")).unwrap_err();
+        assert_eq!(nameless, NoTool::Nameless);
         let error = realistic(EventName::Stop, Some("Bash")).unwrap_err().to_string();
         assert!(error.starts_with("Stop names no tool"), "{error}");
         assert!(error.contains("PermissionDenied"), "{error}");

@@ -73,6 +73,10 @@ pub fn base(contract: Contract) -> Value {
         field.insert("const".to_owned(), json!(true));
     }
     schema.insert("properties".to_owned(), Value::Object(properties));
+    // A hook that goes to the background has nothing else to say on that line: the client drops the rest.
+    let alone = json!({ "propertyNames": { "enum": ["async", "asyncTimeout"] } });
+    schema.insert("dependentSchemas".to_owned(), json!({ "async": alone }));
+    schema.insert("dependentRequired".to_owned(), json!({ "asyncTimeout": ["async"] }));
     Value::Object(schema)
 }
 
@@ -183,7 +187,7 @@ fn describe(schema: &mut Map<String, Value>, what: &str, event: &EventSpec) {
 }
 
 fn verdict_note(event: &EventSpec) -> String {
-    let model = match event.decision {
+    let model = match event.decision.value {
         crate::spec::DecisionModel::None => "It decides nothing.".to_owned(),
         model => format!("Decision model: {}.", model.as_str()),
     };
@@ -220,7 +224,10 @@ fn property(field: &Field, contract: Contract, unknown: Unknown) -> Value {
     if field.deprecated {
         schema.insert("deprecated".to_owned(), json!(true));
     }
-    schema.extend(type_schema(field.ty, contract, unknown));
+    for (key, value) in type_schema(field.ty, contract, unknown) {
+        // What the field says of itself stands before what its type says.
+        schema.entry(key).or_insert(value);
+    }
     Value::Object(schema)
 }
 
@@ -231,7 +238,7 @@ fn type_schema(ty: FieldType, contract: Contract, unknown: Unknown) -> Map<Strin
         FieldType::Uuid => json!({ "type": "string", "pattern": "^[0-9a-fA-F-]{36}$" }),
         FieldType::Flag => json!({ "type": "boolean" }),
         FieldType::Number => json!({ "type": "number" }),
-        FieldType::Integer => json!({ "type": "integer" }),
+        FieldType::Integer => json!({ "type": "integer", "minimum": 0 }),
         FieldType::Any => json!({}),
         FieldType::Object => json!({ "type": "object" }),
         FieldType::NullableText => json!({ "type": ["string", "null"] }),
@@ -296,11 +303,17 @@ fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
                 .collect::<Map<_, _>>();
             let mut then = Map::new();
             let required = required(*fields);
+            // Named again, because a strict validator wants every required key declared beside it.
+            let mut ruled: Map<String, Value> =
+                required.iter().map(|key| ((*key).to_owned(), json!(true))).collect();
+            if unknown == Unknown::Refuse {
+                ruled.extend(foreign);
+            }
+            if !ruled.is_empty() {
+                then.insert("properties".to_owned(), Value::Object(ruled));
+            }
             if !required.is_empty() {
                 then.insert("required".to_owned(), json!(required));
-            }
-            if unknown == Unknown::Refuse {
-                then.insert("properties".to_owned(), Value::Object(foreign));
             }
             json!({
                 "if": { "properties": { union.tag: { "const": tag } }, "required": [union.tag] },

@@ -264,13 +264,24 @@ pub struct Field {
     pub since: Option<Version>,
     /// Still there, to be avoided.
     pub deprecated: bool,
+    /// Accepted, and without effect.
+    pub inert: bool,
     /// Who says so.
     pub source: Source,
 }
 
 impl Field {
     pub(crate) const fn required(name: &'static str, ty: FieldType, source: Source) -> Self {
-        Self { name, ty, required: true, note: "", since: None, deprecated: false, source }
+        Self {
+            name,
+            ty,
+            required: true,
+            note: "",
+            since: None,
+            deprecated: false,
+            inert: false,
+            source,
+        }
     }
 
     pub(crate) const fn optional(name: &'static str, ty: FieldType, source: Source) -> Self {
@@ -287,6 +298,10 @@ impl Field {
 
     pub(crate) const fn deprecated(self) -> Self {
         Self { deprecated: true, ..self }
+    }
+
+    pub(crate) const fn inert(self) -> Self {
+        Self { inert: true, ..self }
     }
 
     /// Whether `contract` knows this field.
@@ -342,6 +357,14 @@ impl Matcher {
 
     pub(crate) const fn files(field: &'static str, what: &'static str, source: Source) -> Self {
         Self { field: Some(field), values: MatcherValues::Files(what), narrow: false, source }
+    }
+
+    /// What it is compared with, as a reader should see it.
+    pub fn label(&self) -> Option<String> {
+        self.field.map(|field| match self.values {
+            MatcherValues::Files(_) => format!("basename({field})"),
+            _ => field.to_owned(),
+        })
     }
 
     pub(crate) const fn narrow(self) -> Self {
@@ -490,9 +513,11 @@ pub struct EventSpec {
     /// What it sends beyond [`crate::table::UNIVERSAL_INPUT`].
     pub input: &'static [Field],
     /// How an answer decides.
-    pub decision: DecisionModel,
+    pub decision: Fact<DecisionModel>,
     /// The fields of `hookSpecificOutput` beside `hookEventName`; `None` where the client rejects one.
     pub output: Option<&'static [Field]>,
+    /// Who says that these are its fields, or that there are none.
+    pub output_source: Source,
     /// What top-level `decision` does.
     pub top_level_decision: Effect,
     /// What `continue: false` does.
@@ -510,7 +535,7 @@ pub struct EventSpec {
     /// Which handlers run.
     pub handlers: Fact<&'static [HandlerType]>,
     /// Whether `CLAUDE_ENV_FILE` is set.
-    pub env_file: bool,
+    pub env_file: Fact<bool>,
     /// How its text reaches the model.
     pub delivery: Option<Fact<&'static str>>,
     /// What surprises people.

@@ -37,53 +37,91 @@ pub const PREVIEW_UNITS: usize = 2_000;
 /// Longest `classifierContext`, in UTF-16 units.
 pub const CLASSIFIER_LIMIT_UNITS: usize = 2_000;
 
+/// Old names of tools that matchers still know. Payloads have the new ones.
+pub static TOOL_ALIASES: &[(&str, &str)] = &[
+    ("Task", "Agent"),
+    ("KillShell", "TaskStop"),
+    ("KillBash", "TaskStop"),
+    ("ListPeers", "ListAgents"),
+    ("Brief", "SendUserMessage"),
+    ("ListMcpResources", "ListMcpResourcesTool"),
+    ("ReadMcpResource", "ReadMcpResourceTool"),
+    ("ReadMcpResourceDir", "ReadMcpResourceDirTool"),
+];
+
 /// How often a Stop or SubagentStop hook may keep the agent going in a row; the next time is overridden.
 pub const STOP_BLOCK_CAP: u8 = 8;
 
-macro_rules! rows {
-    ($($module:ident :: $row:ident),* $(,)?) => {
-        $(mod $module;)*
+mod config_change;
+mod cwd_changed;
+mod directory_added;
+mod elicitation;
+mod elicitation_result;
+mod file_changed;
+mod instructions_loaded;
+mod message_display;
+mod notification;
+mod permission_denied;
+mod permission_request;
+mod post_compact;
+mod post_model_switch;
+mod post_tool_batch;
+mod post_tool_use;
+mod post_tool_use_failure;
+mod pre_compact;
+mod pre_model_switch;
+mod pre_tool_use;
+mod session_end;
+mod session_start;
+mod setup;
+mod stop;
+mod stop_failure;
+mod subagent_start;
+mod subagent_stop;
+mod task_completed;
+mod task_created;
+mod teammate_idle;
+mod user_prompt_expansion;
+mod user_prompt_submit;
+mod worktree_create;
+mod worktree_remove;
 
-        /// Every event, in the client's order.
-        pub static EVENTS: [&EventSpec; EventName::ALL.len()] = [$(&$module::$row),*];
-    };
-}
-
-rows! {
-    pre_tool_use::PRE_TOOL_USE,
-    post_tool_use::POST_TOOL_USE,
-    post_tool_use_failure::POST_TOOL_USE_FAILURE,
-    post_tool_batch::POST_TOOL_BATCH,
-    notification::NOTIFICATION,
-    user_prompt_submit::USER_PROMPT_SUBMIT,
-    user_prompt_expansion::USER_PROMPT_EXPANSION,
-    session_start::SESSION_START,
-    session_end::SESSION_END,
-    stop::STOP,
-    stop_failure::STOP_FAILURE,
-    subagent_start::SUBAGENT_START,
-    subagent_stop::SUBAGENT_STOP,
-    pre_compact::PRE_COMPACT,
-    post_compact::POST_COMPACT,
-    pre_model_switch::PRE_MODEL_SWITCH,
-    post_model_switch::POST_MODEL_SWITCH,
-    permission_request::PERMISSION_REQUEST,
-    permission_denied::PERMISSION_DENIED,
-    setup::SETUP,
-    teammate_idle::TEAMMATE_IDLE,
-    task_created::TASK_CREATED,
-    task_completed::TASK_COMPLETED,
-    elicitation::ELICITATION,
-    elicitation_result::ELICITATION_RESULT,
-    config_change::CONFIG_CHANGE,
-    worktree_create::WORKTREE_CREATE,
-    worktree_remove::WORKTREE_REMOVE,
-    instructions_loaded::INSTRUCTIONS_LOADED,
-    cwd_changed::CWD_CHANGED,
-    file_changed::FILE_CHANGED,
-    directory_added::DIRECTORY_ADDED,
-    message_display::MESSAGE_DISPLAY,
-}
+/// Every event, in the client's order.
+pub static EVENTS: [&EventSpec; EventName::ALL.len()] = [
+    &pre_tool_use::PRE_TOOL_USE,
+    &post_tool_use::POST_TOOL_USE,
+    &post_tool_use_failure::POST_TOOL_USE_FAILURE,
+    &post_tool_batch::POST_TOOL_BATCH,
+    &notification::NOTIFICATION,
+    &user_prompt_submit::USER_PROMPT_SUBMIT,
+    &user_prompt_expansion::USER_PROMPT_EXPANSION,
+    &session_start::SESSION_START,
+    &session_end::SESSION_END,
+    &stop::STOP,
+    &stop_failure::STOP_FAILURE,
+    &subagent_start::SUBAGENT_START,
+    &subagent_stop::SUBAGENT_STOP,
+    &pre_compact::PRE_COMPACT,
+    &post_compact::POST_COMPACT,
+    &pre_model_switch::PRE_MODEL_SWITCH,
+    &post_model_switch::POST_MODEL_SWITCH,
+    &permission_request::PERMISSION_REQUEST,
+    &permission_denied::PERMISSION_DENIED,
+    &setup::SETUP,
+    &teammate_idle::TEAMMATE_IDLE,
+    &task_created::TASK_CREATED,
+    &task_completed::TASK_COMPLETED,
+    &elicitation::ELICITATION,
+    &elicitation_result::ELICITATION_RESULT,
+    &config_change::CONFIG_CHANGE,
+    &worktree_create::WORKTREE_CREATE,
+    &worktree_remove::WORKTREE_REMOVE,
+    &instructions_loaded::INSTRUCTIONS_LOADED,
+    &cwd_changed::CWD_CHANGED,
+    &file_changed::FILE_CHANGED,
+    &directory_added::DIRECTORY_ADDED,
+    &message_display::MESSAGE_DISPLAY,
+];
 
 /// The row of `name`.
 pub fn event(name: EventName) -> &'static EventSpec {

@@ -149,6 +149,30 @@ impl Contract {
         self.has(Version::new(2, 1, 295))
     }
 
+    /// The reason of a `block` on `SessionStart`, which blocks nothing, goes to the model all the same.
+    /// The newer client drops it. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn session_start_passes_reason_on(self, event: crate::EventName) -> bool {
+        event == crate::EventName::SessionStart && !self.has(Self::NEWEST)
+    }
+
+    /// On `PreToolUse` a `hookSpecificOutput` beside a top-level `block` hides the reason of the block.
+    /// The newer client passes it on. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn output_hides_block_reason(self) -> bool {
+        !self.has(Self::NEWEST)
+    }
+
+    /// On `PreToolUse` exit 2 blocks although the JSON names another event; stderr is lost. Before, the
+    /// tool ran. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn unreadable_exit_2_blocks_tools(self) -> bool {
+        self.has(Self::NEWEST)
+    }
+
+    /// On `PreToolUse` a denied call lets the turn go on in spite of `continue: false`. The newer client
+    /// ends it. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn block_outweighs_stop(self) -> bool {
+        !self.has(Self::NEWEST)
+    }
+
     /// A top-level `decision` of `allow`, `deny` or `ask` is refused with a hint at the right field.
     /// Before, the message was only `(root): Invalid input`.
     pub fn hints_at_permission_decision(self) -> bool {
@@ -200,6 +224,30 @@ pub static DIFFERENCES: &[Difference] = &[
         before: "refused with `(root): Invalid input`",
         after: "refused with a hint at `hookSpecificOutput.permissionDecision`",
         holds: Contract::hints_at_permission_decision,
+    },
+    Difference {
+        form: "the reason of `decision: block` on SessionStart, where it blocks nothing",
+        before: "goes to the model",
+        after: "dropped",
+        holds: |contract| !contract.session_start_passes_reason_on(crate::EventName::SessionStart),
+    },
+    Difference {
+        form: "the reason of `decision: block` on PreToolUse beside a hookSpecificOutput",
+        before: "hidden: the model reads \"Blocked by hook\"",
+        after: "goes to the model",
+        holds: |contract| !contract.output_hides_block_reason(),
+    },
+    Difference {
+        form: "exit 2 on PreToolUse with JSON that names another event",
+        before: "does not block: the tool runs",
+        after: "blocks, and stderr is lost",
+        holds: Contract::unreadable_exit_2_blocks_tools,
+    },
+    Difference {
+        form: "`continue: false` on PreToolUse beside a deny or exit 2",
+        before: "the call is blocked and the turn goes on",
+        after: "the call is blocked and the turn ends",
+        holds: |contract| !contract.block_outweighs_stop(),
     },
 ];
 

@@ -2,17 +2,21 @@
 //!
 //! Help, completions, man pages and `docs/reference/commands.md` all come from these types.
 
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use rutter_contract::EventName;
 use rutter_contract::version::Version;
+use rutter_contract::{EventName, UnknownEvent};
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
 ///
 /// Claude Code's hooks fail silently: a wrong key is dropped without a word. Rutter knows the whole
 /// contract, measured on the real client.
 #[derive(Debug, Parser)]
-#[command(name = "rutter", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "rutter", version, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 clean, 1 findings or a refused operation, 2 wrong usage.")]
 pub struct Cli {
     /// What to do.
@@ -42,6 +46,12 @@ pub enum ContractCommand {
     Events(EventsArgs),
     /// Print the JSON Schema of what a hook may answer, or of what it is sent
     Schema(SchemaArgs),
+    /// Say what the client will do with a hook's answer
+    ///
+    /// Reads what the hook printed from stdin. The verdict is that of a headless run; where an interactive
+    /// session differs it says so. For example:
+    /// ./my-hook < payload.json | rutter contract explain PreToolUse
+    Explain(ExplainArgs),
     /// Print a realistic payload to try a hook on
     ///
     /// The payloads were captured from the real client. Where none was, one is built from the event
@@ -61,7 +71,7 @@ pub struct ClientArgs {
 #[derive(Debug, Args)]
 pub struct FormatArgs {
     /// Print JSON; short for `--format json`
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long)]
     pub json: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -99,7 +109,7 @@ pub struct EventsArgs {
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
     /// The event, spelt as the client spells it
-    #[arg(value_name = "EVENT", hide_possible_values = true)]
+    #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
     /// The schema of the payload instead of the answer
     #[arg(long)]
@@ -112,11 +122,31 @@ pub struct SchemaArgs {
     pub client: ClientArgs,
 }
 
+/// `rutter contract explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The event, spelt as the client spells it
+    #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
+    pub event: EventName,
+    /// The exit code of the hook
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=255))]
+    pub exit: i32,
+    /// What the hook printed to stderr
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub stderr: String,
+    /// For which client.
+    #[command(flatten)]
+    pub client: ClientArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
 /// `rutter contract payload`
 #[derive(Debug, Args)]
 pub struct PayloadArgs {
     /// The event, spelt as the client spells it
-    #[arg(value_name = "EVENT")]
+    #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
     /// A call of this tool (Bash, Edit, mcp__server__tool, …)
     #[arg(long, value_name = "TOOL")]
@@ -129,6 +159,30 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub shell: Shell,
+}
+
+/// Reads the name of an event, and tells the shells which there are.
+#[derive(Debug, Clone)]
+struct EventParser;
+
+impl TypedValueParser for EventParser {
+    type Value = EventName;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<EventName, clap::Error> {
+        // The whole value stays out of the message: it may be a payload that was pasted by mistake.
+        value.to_string_lossy().parse().map_err(|error: UnknownEvent| {
+            clap::Error::raw(ErrorKind::InvalidValue, format!("{error}\n")).with_cmd(command)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(EventName::ALL.into_iter().map(|event| PossibleValue::new(event.as_str()))))
+    }
 }
 
 /// The definition that help, completions and man pages are made from.

@@ -10,6 +10,10 @@ use rutter_contract::payload::NoTool;
 pub enum Failure {
     /// What was asked cannot be done as it was asked: exit 2. The message ends with what to do.
     Usage(String),
+    /// The command ran and has something to complain about, which it has printed: exit 1.
+    Findings,
+    /// stdin could not be read: exit 1.
+    Input(io::Error),
     /// The world refused: exit 1.
     Io(io::Error),
 }
@@ -20,13 +24,13 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Self::Io(_) => 1,
+            Self::Findings | Self::Input(_) | Self::Io(_) => 1,
         }
     }
 
     /// Whether anybody is left to be told.
     pub fn is_silent(&self) -> bool {
-        self.exit_code() == 0
+        self.exit_code() == 0 || matches!(self, Self::Findings)
     }
 }
 
@@ -34,6 +38,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) => f.write_str(message),
+            Self::Findings => f.write_str("there are findings"),
+            Self::Input(error) => write!(f, "could not read stdin: {error}"),
             Self::Io(error) => write!(f, "could not write the output: {error}"),
         }
     }

@@ -10,8 +10,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut err = io::stderr().lock();
-    let result = rutter::run(&cli, &mut Ui { out: &mut out, err: &mut err })
-        .and_then(|()| out.flush().map_err(Into::into));
+    let mut input = io::stdin().lock();
+    let result = rutter::run(&cli, &mut Ui { input: &mut input, out: &mut out, err: &mut err });
+    // A command that has findings has printed them; they must arrive as well.
+    let result = out.flush().map_err(Into::into).and(result);
     // What is still buffered has nowhere to go; dropping the writer would try again.
     drop(out.into_parts());
     match result {

@@ -1,5 +1,7 @@
 //! What the tests of several crates need.
 
+#![allow(clippy::disallowed_methods, reason = "tests are told about tools by the environment")]
+
 use std::path::{Path, PathBuf};
 
 mod ran;

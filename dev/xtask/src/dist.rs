@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::ValueEnum as _;
@@ -92,21 +92,40 @@ fn build(root: &Path, target: &str) -> Result<PathBuf> {
     cargo
         .args(["build", "--profile", "dist", "-p", "rutter", "--target", target])
         .current_dir(root);
+    // Cargo itself says where the binary lies: the target folder may be anywhere.
+    cargo.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     if target.contains("linux") {
         // Static start-up is faster and runs on any distribution. `--target` is needed even for the host:
         // without it the flag reaches proc-macros too, which cannot be static.
-        cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
+        let given = std::env::var("RUSTFLAGS").unwrap_or_default();
+        cargo.env("RUSTFLAGS", format!("{given} -C target-feature=+crt-static"));
     }
-    ensure!(cargo.status().context("starting cargo")?.success(), "the build failed");
-    Ok(root.join("target").join(target).join("dist").join("rutter"))
+    let output = cargo.output().context("starting cargo")?;
+    ensure!(output.status.success(), "the build failed");
+    let messages = String::from_utf8(output.stdout)?;
+    let mut built = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let ours = message["target"]["name"] == "rutter"
+            && message["target"]["kind"] == serde_json::json!(["bin"]);
+        message["executable"].as_str().filter(|_| ours).map(PathBuf::from)
+    });
+    built.next_back().context("cargo built no binary")
 }
 
-/// A dynamic binary has an interpreter; its path stands in the file.
+/// A dynamic binary asks for an interpreter: one of its program headers says so.
 fn ensure_static(binary: &Path) -> Result<()> {
+    const INTERPRETER: u32 = 3;
     let bytes = std::fs::read(binary)?;
-    let needle = b"/lib64/ld-linux";
-    if bytes.windows(needle.len()).any(|window| window == needle) {
-        bail!("{} is not static", binary.display());
+    ensure!(bytes.starts_with(b"\x7fELF\x02\x01"), "{} is no 64-bit ELF file", binary.display());
+    let number = |at: usize, length: usize| -> Result<usize> {
+        let field = bytes.get(at..at + length).context("the ELF header ends early")?;
+        Ok(field.iter().rev().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
+    };
+    let (start, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    for header in 0..count {
+        if number(start + header * size, 4)? == INTERPRETER as usize {
+            bail!("{} is not static", binary.display());
+        }
     }
     Ok(())
 }
@@ -135,7 +154,8 @@ fn man_pages() -> Result<Vec<(String, Vec<u8>)>> {
     while let Some(command) = queue.pop() {
         queue.extend(command.get_subcommands());
         let mut page = Vec::new();
-        clap_mangen::Man::new(command.clone()).render(&mut page)?;
+        let man = clap_mangen::Man::new(command.clone());
+        man.date("").source(concat!("rutter ", env!("CARGO_PKG_VERSION"))).render(&mut page)?;
         let name = command.get_display_name().unwrap_or_else(|| command.get_name());
         pages.push((format!("{name}.1"), page));
     }
@@ -156,13 +176,14 @@ mod tests {
             [
                 "rutter-completions.1",
                 "rutter-contract-events.1",
+                "rutter-contract-explain.1",
                 "rutter-contract-payload.1",
                 "rutter-contract-schema.1",
                 "rutter-contract.1",
                 "rutter.1"
             ]
         );
-        let schema = String::from_utf8(pages[3].1.clone()).unwrap();
+        let schema = String::from_utf8(pages[4].1.clone()).unwrap();
         assert!(schema.contains("\\-\\-bundle"), "{schema}");
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How long the prompt cache lives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum CacheTtl {
     /// `5m`
     #[serde(rename = "5m")]
@@ -31,6 +32,7 @@ impl CacheTtl {
 
 /// Who asked for a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum CompactTrigger {
     /// `manual`
     #[serde(rename = "manual")]
@@ -56,6 +58,7 @@ impl CompactTrigger {
 
 /// Which configuration changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ConfigSource {
     /// `user_settings`
     #[serde(rename = "user_settings")]
@@ -93,6 +96,7 @@ impl ConfigSource {
 
 /// Who added a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum DirectorySource {
     /// `slash_command`
     #[serde(rename = "slash_command")]
@@ -118,6 +122,7 @@ impl DirectorySource {
 
 /// How hard the model is told to think.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum EffortLevel {
     /// `low`
     #[serde(rename = "low")]
@@ -155,6 +160,7 @@ impl EffortLevel {
 
 /// How an elicitation is answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ElicitationAction {
     /// `accept`
     #[serde(rename = "accept")]
@@ -184,6 +190,7 @@ impl ElicitationAction {
 
 /// How an MCP server asks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ElicitationMode {
     /// `form`
     #[serde(rename = "form")]
@@ -209,6 +216,7 @@ impl ElicitationMode {
 
 /// Why a session ends.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum EndReason {
     /// `clear`
     #[serde(rename = "clear")]
@@ -246,6 +254,7 @@ impl EndReason {
 
 /// What is expanded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ExpansionType {
     /// `slash_command`
     #[serde(rename = "slash_command")]
@@ -271,6 +280,7 @@ impl ExpansionType {
 
 /// What happened to a watched file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum FileEvent {
     /// `change`
     #[serde(rename = "change")]
@@ -300,6 +310,7 @@ impl FileEvent {
 
 /// Why an instruction file is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum LoadReason {
     /// `session_start`
     #[serde(rename = "session_start")]
@@ -337,6 +348,7 @@ impl LoadReason {
 
 /// Whose instructions a file holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum MemoryType {
     /// `User`
     #[serde(rename = "User")]
@@ -370,6 +382,7 @@ impl MemoryType {
 
 /// What a notification is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum NotificationType {
     /// `permission_prompt`
     #[serde(rename = "permission_prompt")]
@@ -463,6 +476,7 @@ impl NotificationType {
 
 /// How the session asks for permission.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum PermissionMode {
     /// `default`
     #[serde(rename = "default")]
@@ -504,6 +518,7 @@ impl PermissionMode {
 
 /// Where an estimate's prices come from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Pricing {
     /// `configured`
     #[serde(rename = "configured")]
@@ -533,6 +548,7 @@ impl Pricing {
 
 /// Who submitted a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum PromptSource {
     /// `user`
     #[serde(rename = "user")]
@@ -574,6 +590,7 @@ impl PromptSource {
 
 /// What a permission rule does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum RuleBehavior {
     /// `allow`
     #[serde(rename = "allow")]
@@ -603,6 +620,7 @@ impl RuleBehavior {
 
 /// Where a permission update is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum RuleDestination {
     /// `userSettings`
     #[serde(rename = "userSettings")]
@@ -640,6 +658,7 @@ impl RuleDestination {
 
 /// How a session came about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SessionSource {
     /// `startup`
     #[serde(rename = "startup")]
@@ -677,6 +696,7 @@ impl SessionSource {
 
 /// Which setup was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SetupTrigger {
     /// `init`
     #[serde(rename = "init")]
@@ -702,6 +722,7 @@ impl SetupTrigger {
 
 /// Which API error ended a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum StopError {
     /// `authentication_failed`
     #[serde(rename = "authentication_failed")]
@@ -771,6 +792,7 @@ impl StopError {
 
 /// Where a model switch was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SwitchRequestSource {
     /// `command`
     #[serde(rename = "command")]
@@ -800,6 +822,7 @@ impl SwitchRequestSource {
 
 /// What changed the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SwitchSource {
     /// `command`
     #[serde(rename = "command")]

@@ -78,6 +78,7 @@ pub use worktree_remove::WorktreeRemove;
 /// A payload of any event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Input {
     /// after the model made a tool call, before permission checks (every mode, incl. bypassPermissions); not for EndConversation, @-mentions, or calls that fail input validation.
     PreToolUse(PreToolUse),

@@ -12,29 +12,30 @@ use super::choices::RuleDestination;
 
 /// A task that is still running when the agent stops. Its strings are cut at 1,000 characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BackgroundTask {
-    /// `id`.
+    /// Its id.
     pub id: String,
-    /// `type`.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: String,
-    /// `status`.
+    /// Its status.
     pub status: String,
-    /// `description`.
+    /// Its description.
     pub description: String,
-    /// `command`.
+    /// The command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// `agent_type`.
+    /// Its kind; empty for the fork that compacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
-    /// `server`.
+    /// The MCP server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// `tool`.
+    /// The tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// `name`.
+    /// The name to give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What the table does not have.
@@ -44,8 +45,9 @@ pub struct BackgroundTask {
 
 /// How hard the model is told to think.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Effort {
-    /// `level`.
+    /// The level.
     pub level: EffortLevel,
     /// What the table does not have.
     #[serde(flatten)]
@@ -54,8 +56,9 @@ pub struct Effort {
 
 /// Where an `mcp__` tool comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct McpServer {
-    /// `name`.
+    /// The name to give.
     pub name: String,
     /// An open set: sdk, plugin, user, project, local, dynamic, managed, enterprise, claudeai, agent.
     pub source: String,
@@ -66,11 +69,12 @@ pub struct McpServer {
 
 /// A permission rule, taken apart: `Bash(git *)` is toolName `Bash`, ruleContent `git *`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PermissionRule {
-    /// `toolName`.
+    /// The tool.
     #[serde(rename = "toolName")]
     pub tool_name: String,
-    /// `ruleContent`.
+    /// What stands in the brackets.
     #[serde(rename = "ruleContent")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule_content: Option<String>,
@@ -81,14 +85,15 @@ pub struct PermissionRule {
 
 /// A prompt that the session has scheduled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionCron {
-    /// `id`.
+    /// Its id.
     pub id: String,
-    /// `schedule`.
+    /// When.
     pub schedule: String,
-    /// `recurring`.
+    /// Whether it comes back.
     pub recurring: bool,
-    /// `prompt`.
+    /// What was submitted.
     pub prompt: String,
     /// What the table does not have.
     #[serde(flatten)]
@@ -97,12 +102,13 @@ pub struct SessionCron {
 
 /// One call of a batch; denied and failed calls are there too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolCall {
-    /// `tool_name`.
+    /// The tool.
     pub tool_name: String,
-    /// `tool_input`.
+    /// What the tool is called with.
     pub tool_input: Map<String, Value>,
-    /// `tool_use_id`.
+    /// The call; PostToolUse and the transcript have the same.
     pub tool_use_id: String,
     /// The result as the model reads it, unlike PostToolUse's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,15 +122,16 @@ pub struct ToolCall {
 /// A change to the permissions that the user is offered, or that an answer makes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
+#[non_exhaustive]
 pub enum PermissionUpdate {
     /// `addRules`
     #[serde(rename = "addRules")]
     AddRules {
-        /// `rules`.
+        /// The rules.
         rules: Vec<PermissionRule>,
-        /// `behavior`.
+        /// What the rules do.
         behavior: RuleBehavior,
-        /// `destination`.
+        /// Where it is kept.
         destination: RuleDestination,
         /// What the table does not have.
         #[serde(flatten)]
@@ -133,11 +140,11 @@ pub enum PermissionUpdate {
     /// `replaceRules`
     #[serde(rename = "replaceRules")]
     ReplaceRules {
-        /// `rules`.
+        /// The rules.
         rules: Vec<PermissionRule>,
-        /// `behavior`.
+        /// What the rules do.
         behavior: RuleBehavior,
-        /// `destination`.
+        /// Where it is kept.
         destination: RuleDestination,
         /// What the table does not have.
         #[serde(flatten)]
@@ -146,11 +153,11 @@ pub enum PermissionUpdate {
     /// `removeRules`
     #[serde(rename = "removeRules")]
     RemoveRules {
-        /// `rules`.
+        /// The rules.
         rules: Vec<PermissionRule>,
-        /// `behavior`.
+        /// What the rules do.
         behavior: RuleBehavior,
-        /// `destination`.
+        /// Where it is kept.
         destination: RuleDestination,
         /// What the table does not have.
         #[serde(flatten)]
@@ -159,9 +166,9 @@ pub enum PermissionUpdate {
     /// `setMode`
     #[serde(rename = "setMode")]
     SetMode {
-        /// `mode`.
+        /// How it asks.
         mode: PermissionMode,
-        /// `destination`.
+        /// Where it is kept.
         destination: RuleDestination,
         /// What the table does not have.
         #[serde(flatten)]
@@ -170,9 +177,9 @@ pub enum PermissionUpdate {
     /// `addDirectories`
     #[serde(rename = "addDirectories")]
     AddDirectories {
-        /// `directories`.
+        /// The directories.
         directories: Vec<String>,
-        /// `destination`.
+        /// Where it is kept.
         destination: RuleDestination,
         /// What the table does not have.
         #[serde(flatten)]
@@ -181,9 +188,9 @@ pub enum PermissionUpdate {
     /// `removeDirectories`
     #[serde(rename = "removeDirectories")]
     RemoveDirectories {
-        /// `directories`.
+        /// The directories.
         directories: Vec<String>,
-        /// `destination`.
+        /// Where it is kept.
         destination: RuleDestination,
         /// What the table does not have.
         #[serde(flatten)]

@@ -133,6 +133,39 @@ fn a_skim_finds_fields_without_decoding_the_rest() {
 fn a_skimmed_payload_can_be_read_whole() {
     let sent = payload::realistic(EventName::PostToolUse, Some("Write")).unwrap().value.to_string();
     let wire = Wire::parse(sent.as_bytes()).unwrap();
-    let call: PostToolUse = wire.read().unwrap();
+    let call = wire.read::<PostToolUse>().unwrap().unwrap();
     assert_eq!(call.tool_response["type"], "create");
+    assert!(wire.read::<PreToolUse>().is_none());
+}
+
+/// The client cuts in the middle of an emoji.
+#[test]
+fn half_an_emoji_does_not_lose_the_payload() {
+    let sent = payload::realistic(EventName::PostToolUse, Some("Bash")).unwrap().value.to_string();
+    let cut =
+        sent.replace(r#""stdout":"hi""#, r#""stdout":"\\ud83d \\ \ud83d \ude00 \ud83d\ude00""#);
+    assert_ne!(cut, sent);
+    let Input::PostToolUse(call) = Input::parse(cut.as_bytes()).unwrap() else { panic!("{cut}") };
+    assert_eq!(call.tool_response["stdout"], "\\ud83d \\ \u{fffd} \u{fffd} 😀");
+    let wire = Wire::parse(cut.as_bytes()).unwrap();
+    assert!(wire.read::<PostToolUse>().unwrap().is_ok());
+    let name = Wire::parse(br#"{"cwd":"/x\ud83d"}"#).unwrap();
+    assert_eq!(name.text("cwd").unwrap(), "/x\u{fffd}");
+}
+
+/// What a user sent is in no message.
+#[test]
+fn errors_name_the_place_and_not_the_value() {
+    let mut sent = payload::realistic(EventName::Stop, None).unwrap().value;
+    sent["stop_hook_active"] = json!("sk-ant-SECRET");
+    let error = Input::parse(sent.to_string().as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("expected a boolean at line 1, column"), "{error}");
+    assert!(!error.contains("SECRET"), "{error}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_fault() {
+    let sent = payload::realistic(EventName::Stop, None).unwrap().value;
+    let input = Input::parse(format!("\u{feff}{sent}").as_bytes()).unwrap();
+    assert_eq!(input.event(), Some(EventName::Stop));
 }

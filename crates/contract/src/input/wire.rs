@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::ParseError;
+use crate::javascript;
 
 /// The top level of a payload, borrowed from stdin.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub struct Wire<'a> {
 impl<'a> Wire<'a> {
     /// Skims a payload. The whole text must be JSON; only its top level is looked at.
     pub fn parse(stdin: &'a [u8]) -> Result<Self, ParseError> {
+        let stdin = stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin);
         let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
         if first.is_some_and(|byte| *byte != b'{') {
             // An array or a number is JSON too; the text is read so that what is no JSON is called so.
@@ -43,7 +45,8 @@ impl<'a> Wire<'a> {
         let raw = self.raw(key)?;
         let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
         if inner.contains('\\') {
-            serde_json::from_str(raw).ok().map(Cow::Owned)
+            let node = javascript::parse(raw).ok()?;
+            node.text().map(|text| Cow::Owned(text.to_owned()))
         } else {
             Some(Cow::Borrowed(inner))
         }
@@ -58,6 +61,45 @@ impl<'a> Wire<'a> {
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|(key, _)| &**key)
     }
+}
+
+/// The text with every half of a surrogate pair replaced; `None` when there is none.
+///
+/// The client cuts long outputs by UTF-16 units and writes what is left of an emoji as `\ud83d`, which no Rust
+/// string can hold.
+pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
+    let mut out = json.to_vec();
+    let mut found = false;
+    let mut at = 0;
+    while at + 1 < out.len() {
+        if out[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        let Some(unit) = unit(&out[at..]) else {
+            // Any other escape, a backslash of its own included.
+            at += 2;
+            continue;
+        };
+        let pair = (0xd800..0xdc00).contains(&unit)
+            && self::unit(&out[at + 6..]).is_some_and(|low| (0xdc00..0xe000).contains(&low));
+        if pair {
+            at += 12;
+            continue;
+        }
+        if (0xd800..0xe000).contains(&unit) {
+            out[at..at + 6].copy_from_slice(b"\\ufffd");
+            found = true;
+        }
+        at += 6;
+    }
+    found.then_some(out)
+}
+
+/// The UTF-16 unit that an escape at the start of `json` stands for.
+fn unit(json: &[u8]) -> Option<u16> {
+    let digits = json.strip_prefix(b"\\u")?.get(..4)?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

@@ -4,21 +4,20 @@
 
 use super::{
     AnswersElicitation, Blocks, DecidesPermission, HidesPrompt, ShowsMessage, SpeaksPlainly,
-    StopsTurn, TakesContext, TakesTitle, TakesWatchPaths,
+    StopsTurn, TakesContext, TakesTitle, TakesWatchPaths, WritesToTerminal,
 };
 use crate::input::{
     ConfigChange, CwdChanged, DirectoryAdded, Elicitation, ElicitationResult, FileChanged,
-    Notification, PermissionDenied, PermissionRequest, PostCompact, PostModelSwitch, PostToolBatch,
-    PostToolUse, PostToolUseFailure, PreCompact, PreModelSwitch, PreToolUse, SessionStart, Setup,
-    Stop, SubagentStart, SubagentStop, TaskCompleted, TaskCreated, TeammateIdle,
-    UserPromptExpansion, UserPromptSubmit,
+    PermissionDenied, PermissionRequest, PostCompact, PostModelSwitch, PostToolBatch, PostToolUse,
+    PostToolUseFailure, PreCompact, PreModelSwitch, PreToolUse, SessionStart, Setup, Stop,
+    SubagentStart, SubagentStop, TaskCompleted, TaskCreated, TeammateIdle, UserPromptExpansion,
+    UserPromptSubmit,
 };
 
 impl TakesContext for PreToolUse {}
 impl TakesContext for PostToolUse {}
 impl TakesContext for PostToolUseFailure {}
 impl TakesContext for PostToolBatch {}
-impl TakesContext for Notification {}
 impl TakesContext for UserPromptSubmit {}
 impl TakesContext for UserPromptExpansion {}
 impl TakesContext for SessionStart {}
@@ -26,7 +25,6 @@ impl TakesContext for Stop {}
 impl TakesContext for SubagentStart {}
 impl TakesContext for SubagentStop {}
 impl TakesContext for PostModelSwitch {}
-impl TakesContext for Setup {}
 
 impl TakesTitle for UserPromptSubmit {}
 impl TakesTitle for SessionStart {}
@@ -86,6 +84,28 @@ impl ShowsMessage for TaskCompleted {}
 impl ShowsMessage for CwdChanged {}
 impl ShowsMessage for FileChanged {}
 impl ShowsMessage for DirectoryAdded {}
+
+impl WritesToTerminal for PreToolUse {}
+impl WritesToTerminal for PostToolUse {}
+impl WritesToTerminal for PostToolUseFailure {}
+impl WritesToTerminal for PostToolBatch {}
+impl WritesToTerminal for UserPromptSubmit {}
+impl WritesToTerminal for UserPromptExpansion {}
+impl WritesToTerminal for SessionStart {}
+impl WritesToTerminal for Stop {}
+impl WritesToTerminal for SubagentStart {}
+impl WritesToTerminal for SubagentStop {}
+impl WritesToTerminal for PreModelSwitch {}
+impl WritesToTerminal for PostModelSwitch {}
+impl WritesToTerminal for PermissionRequest {}
+impl WritesToTerminal for PermissionDenied {}
+impl WritesToTerminal for Setup {}
+impl WritesToTerminal for TeammateIdle {}
+impl WritesToTerminal for TaskCreated {}
+impl WritesToTerminal for TaskCompleted {}
+impl WritesToTerminal for CwdChanged {}
+impl WritesToTerminal for FileChanged {}
+impl WritesToTerminal for DirectoryAdded {}
 
 impl SpeaksPlainly for UserPromptSubmit {}
 impl SpeaksPlainly for UserPromptExpansion {}

@@ -1,5 +1,7 @@
 //! Answers that decide: permissions, elicitations, retries, paths.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 use super::{Answer, AnswersElicitation, DecidesPermission, HookOutput};
@@ -7,12 +9,14 @@ use crate::event::HookEvent;
 use crate::input::{
     PermissionDenied, PermissionRequest, PermissionUpdate, PreToolUse, TeammateIdle, WorktreeCreate,
 };
+use crate::spec::FieldType;
+use crate::table::shapes::PERMISSION_UPDATE;
 
 impl<E: DecidesPermission> HookOutput<E> {
     /// Lets it happen without asking. Deny and ask rules of the user still apply.
     #[must_use]
     pub fn allow(self) -> Self {
-        self.set("permissionDecision", "allow")
+        self.set("permissionDecision", "allow").without("permissionDecisionReason")
     }
 
     /// Prevents it. The reason of a denied call goes to the model.
@@ -32,7 +36,7 @@ impl HookOutput<PreToolUse> {
     /// Ends a headless run with the call pending, for the caller to decide.
     #[must_use]
     pub fn defer(self) -> Self {
-        self.set("permissionDecision", "defer")
+        self.set("permissionDecision", "defer").without("permissionDecisionReason")
     }
 
     /// Replaces the whole input of the call, with or without a decision. Never cut.
@@ -45,10 +49,76 @@ impl HookOutput<PreToolUse> {
 /// What an allowed permission request may carry; a denied one may not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Allow {
+    updated_input: Option<Map<String, Value>>,
+    updated_permissions: Vec<Value>,
+}
+
+/// A permission update that the client would not take; it would void the whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotSendable {
+    /// The place in the update, as a JSON pointer.
+    pub path: String,
+}
+
+impl fmt::Display for NotSendable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path } = self;
+        write!(
+            f,
+            "the client would not take this permission update: `{path}` is not one that it knows"
+        )
+    }
+}
+
+impl std::error::Error for NotSendable {}
+
+impl Allow {
     /// Replaces the whole input of the call. Never cut.
-    pub updated_input: Option<Map<String, Value>>,
-    /// Rules, modes and directories to add or remove.
-    pub updated_permissions: Vec<PermissionUpdate>,
+    #[must_use]
+    pub fn updated_input(mut self, input: Map<String, Value>) -> Self {
+        self.updated_input = Some(input);
+        self
+    }
+
+    /// Adds or removes a rule, a mode or a directory, as a payload suggested it or as the user wants it. What
+    /// the table does not have is left out; a kind or value that it does not have is refused.
+    pub fn updated_permission(mut self, update: &PermissionUpdate) -> Result<Self, NotSendable> {
+        let value = serde_json::to_value(update).unwrap_or_default();
+        self.updated_permissions.push(sendable(value)?);
+        Ok(self)
+    }
+}
+
+/// The update with the keys that the client knows, if it would take their values.
+fn sendable(update: Value) -> Result<Value, NotSendable> {
+    let union = &PERMISSION_UPDATE;
+    let Value::Object(mut update) = update else {
+        return Err(NotSendable { path: String::new() });
+    };
+    let kind = update.get(union.tag).and_then(Value::as_str).unwrap_or_default();
+    let Some((_, fields)) = union.variants.iter().find(|(tag, _)| *tag == kind) else {
+        return Err(NotSendable { path: format!("/{}", union.tag) });
+    };
+    update.retain(|key, _| key == union.tag || fields.iter().any(|field| field.name == key));
+    for field in *fields {
+        let known = match (field.ty, update.get(field.name)) {
+            (FieldType::Choice(choice), Some(value)) => {
+                choice.values.iter().any(|known| *value == known.text)
+            }
+            _ => true,
+        };
+        if !known {
+            return Err(NotSendable { path: format!("/{}", field.name) });
+        }
+        if let (FieldType::Shapes(shape), Some(Value::Array(items))) =
+            (field.ty, update.get_mut(field.name))
+        {
+            for item in items.iter_mut().filter_map(Value::as_object_mut) {
+                item.retain(|key, _| shape.fields.iter().any(|field| field.name == key));
+            }
+        }
+    }
+    Ok(Value::Object(update))
 }
 
 impl HookOutput<PermissionRequest> {
@@ -66,7 +136,7 @@ impl HookOutput<PermissionRequest> {
             decision["updatedInput"] = Value::Object(input);
         }
         if !allow.updated_permissions.is_empty() {
-            decision["updatedPermissions"] = json!(allow.updated_permissions);
+            decision["updatedPermissions"] = Value::Array(allow.updated_permissions);
         }
         self.set("decision", decision)
     }
@@ -114,11 +184,10 @@ impl HookOutput<PermissionDenied> {
 }
 
 impl HookOutput<WorktreeCreate> {
-    /// The answer of an HTTP handler that has made the worktree. A command hook prints the path:
-    /// [`HookOutput::path`].
-    #[must_use]
-    pub fn worktree_path(self, path: impl Into<String>) -> Self {
-        self.set("worktreePath", path.into())
+    /// The body that an HTTP handler returns when it has made the worktree. A command hook prints the path
+    /// ([`HookOutput::path`]): from it the JSON itself would be taken for one.
+    pub fn http_path(path: impl Into<String>) -> Value {
+        Self::new().set("worktreePath", path.into()).to_value()
     }
 
     /// The answer of a command hook that has made the worktree.

@@ -24,7 +24,7 @@ pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// The longest beginning of `text` that has at most `units`.
-fn head(text: &str, units: usize) -> &str {
+pub(crate) fn head(text: &str, units: usize) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
         used += c.len_utf16();

@@ -9,8 +9,8 @@ const NOT_JSON: &str = "Text: ";
 impl<E: SpeaksPlainly> HookOutput<E> {
     /// The text itself as the answer: context for the model, or instructions for the compaction.
     pub fn plain(text: &str) -> Answer {
-        // The client trims as JavaScript does, which takes the byte order mark for white space.
-        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        // Trimmed as the client trims, so that what it will see as the first character is looked at.
+        let text = crate::javascript::trim(text);
         let stdout = if text.starts_with('{') {
             fit(&format!("{NOT_JSON}{text}"), TEXT_LIMIT_UNITS).into_owned()
         } else {

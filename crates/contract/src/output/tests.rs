@@ -114,7 +114,7 @@ fn texts_for_readers_are_cut_and_payloads_never() {
     assert_eq!(specific(content)["content"]["text"], long);
     let shown = HookOutput::<MessageDisplay>::new().display(&long).to_value();
     assert_eq!(specific(shown)["displayContent"], long);
-    let allow = Allow { updated_input: Some(object), ..Allow::default() };
+    let allow = Allow::default().updated_input(object);
     let granted = HookOutput::<PermissionRequest>::new().allow_with(allow).to_value();
     assert_eq!(specific(granted)["decision"]["updatedInput"]["text"], long);
 }
@@ -151,7 +151,7 @@ fn exit_codes_speak_where_json_cannot() {
     assert_eq!(HookOutput::<WorktreeCreate>::fail("no space").exit, 2);
 }
 
-/// Every field of every `hookSpecificOutput` can be said, and nothing else.
+/// Every field of every `hookSpecificOutput` that does something can be said, and nothing else.
 #[test]
 fn the_builder_says_what_the_table_lists() {
     let object: Map<String, Value> = [("k".to_owned(), json!(1))].into_iter().collect();
@@ -169,7 +169,7 @@ fn the_builder_says_what_the_table_lists() {
             .to_value(),
         HookOutput::<PostToolUseFailure>::new().context("c").to_value(),
         HookOutput::<PostToolBatch>::new().context("c").to_value(),
-        HookOutput::<Notification>::new().context("c").to_value(),
+        json!({ "hookSpecificOutput": { "hookEventName": "Notification" } }),
         HookOutput::<UserPromptSubmit>::new()
             .context("c")
             .session_title("t")
@@ -190,10 +190,10 @@ fn the_builder_says_what_the_table_lists() {
         HookOutput::<PostModelSwitch>::new().context("c").to_value(),
         HookOutput::<PermissionRequest>::new().deny_and_interrupt("m").to_value(),
         HookOutput::<PermissionDenied>::new().retry().to_value(),
-        HookOutput::<Setup>::new().context("c").to_value(),
+        json!({ "hookSpecificOutput": { "hookEventName": "Setup" } }),
         HookOutput::<Elicitation>::new().accept(object.clone()).to_value(),
         HookOutput::<ElicitationResult>::new().accept(object).to_value(),
-        HookOutput::<WorktreeCreate>::new().worktree_path("/w").to_value(),
+        HookOutput::<WorktreeCreate>::http_path("/w"),
         HookOutput::<CwdChanged>::new().watch_paths(["/a"]).to_value(),
         HookOutput::<FileChanged>::new().watch_paths(["/a"]).to_value(),
         HookOutput::<MessageDisplay>::new().display("d").to_value(),
@@ -203,8 +203,13 @@ fn the_builder_says_what_the_table_lists() {
         let specific = value["hookSpecificOutput"].as_object().unwrap();
         let name: crate::EventName = specific["hookEventName"].as_str().unwrap().parse().unwrap();
         let mut keys: Vec<&str> = specific.keys().map(String::as_str).skip(1).collect();
-        let mut listed: Vec<&str> =
-            event(name).output.unwrap().iter().map(|field| field.name).collect();
+        let mut listed: Vec<&str> = event(name)
+            .output
+            .unwrap()
+            .iter()
+            .filter(|field| !field.inert)
+            .map(|field| field.name)
+            .collect();
         keys.sort_unstable();
         listed.sort_unstable();
         assert_eq!(keys, listed, "{name}");
@@ -212,4 +217,41 @@ fn the_builder_says_what_the_table_lists() {
     }
     let with_output = EVENTS.iter().filter(|event| event.output.is_some()).count();
     assert_eq!((seen.len(), with_output), (22, 22));
+}
+
+/// What was suggested can be granted; what the client would refuse cannot be sent.
+#[test]
+fn permission_updates_are_sent_only_if_the_client_takes_them() {
+    let update = |json: Value| serde_json::from_value::<PermissionUpdate>(json).unwrap();
+    let suggested = update(
+        json!({ "type": "addRules", "behavior": "allow", "destination": "session", "novelty": 1,
+        "rules": [{ "toolName": "Bash", "ruleContent": "ls", "novelty": 2 }] }),
+    );
+    let allow = Allow::default().updated_permission(&suggested).unwrap();
+    let value = HookOutput::<PermissionRequest>::new().allow_with(allow).to_value();
+    assert_eq!(
+        value["hookSpecificOutput"]["decision"]["updatedPermissions"],
+        json!([{ "type": "addRules", "behavior": "allow", "destination": "session",
+            "rules": [{ "toolName": "Bash", "ruleContent": "ls" }] }])
+    );
+    for (refused, path) in [
+        (json!({ "type": "grantMoon" }), "/type"),
+        (json!({ "type": "setMode", "mode": "yolo", "destination": "session" }), "/mode"),
+        (
+            json!({ "type": "addDirectories", "directories": [], "destination": "moon" }),
+            "/destination",
+        ),
+    ] {
+        let error = Allow::default().updated_permission(&update(refused)).unwrap_err();
+        assert_eq!(error.path, path);
+    }
+}
+
+#[test]
+fn a_later_decision_takes_the_earlier_reason_back() {
+    let value = HookOutput::<PreToolUse>::new().deny("no").allow().to_value();
+    assert_eq!(
+        value,
+        json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "allow" } })
+    );
 }

@@ -3,33 +3,51 @@
 use super::prelude::*;
 
 pub(super) static POST_TOOL_USE_FAILURE: EventSpec = EventSpec {
- name: EventName::PostToolUseFailure,
- since: Since::between((2, 1, 10), (2, 1, 33), ThirdParty),
- when: Fact::new("a tool that started failed; not for validation errors or permission denials; Bash exit!=0 counts", Documented),
- matcher: Matcher::tools(Observed),
- input: &[Field::required("tool_name", Text, Observed),
-Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
-Field::required("tool_use_id", Text, Observed).since((2, 0, 43)),
-Field::required("error", Text, Observed).note("Bash: first line \"Exit code N\""),
-Field::optional("is_interrupt", Flag, Observed),
-Field::optional("duration_ms", Number, Observed).since((2, 1, 119)),
-Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)],
- decision: DecisionModel::TopLevelBlock,
- output: Some(&[Field::optional("additionalContext", Text, Observed)]),
- top_level_decision: Effect::new(Honoured::Yes, "block = reason to Claude", Observed),
- continue_false: Effect::new(Honoured::No, "ignored", Observed),
- system_message: Effect::new(Honoured::Yes, "shown", Observed),
- exit: ExitCodes {
-  zero: Fact::new("debug log only", Observed),
-  two: Fact::new("stderr to Claude", Observed),
-  other: Fact::new("non-blocking", Observed),
- },
- can_block: Fact::new(false, Observed),
- plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
- timeout_ms: Fact::new(600_000, Documented),
- handlers: Fact::new(handlers::ALL, Documented),
- env_file: false,
- delivery: None,
- caveat: Some(Fact::new("/hooks menu text also names error_type and is_timeout; neither is in d.ts nor in observed payloads", Observed)),
- seen: true,
+    name: EventName::PostToolUseFailure,
+    since: Since::between((2, 1, 10), (2, 1, 33), ThirdParty),
+    when: Fact::new(
+        "a tool that started failed; not for validation errors or permission denials; \
+Bash exit!=0 counts",
+        Documented,
+    ),
+    matcher: Matcher::tools(Observed),
+    input: &[
+        Field::required("tool_name", Text, Observed).note("the tool"),
+        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        Field::required("tool_use_id", Text, Observed)
+            .since((2, 0, 43))
+            .note("the call; PostToolUse and the transcript have the same"),
+        Field::required("error", Text, Observed).note("Bash: first line \"Exit code N\""),
+        Field::optional("is_interrupt", Flag, Observed).note("whether the user interrupted it"),
+        Field::optional("duration_ms", Number, Observed)
+            .since((2, 1, 119))
+            .note("how long the call took"),
+        Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
+            .note("where an mcp__ tool comes from"),
+    ],
+    decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
+    output: Some(
+        &[Field::optional("additionalContext", Text, Observed).note("text for the model")],
+    ),
+    output_source: Observed,
+    top_level_decision: Effect::new(Honoured::Yes, "block = reason to Claude", Observed),
+    continue_false: Effect::new(Honoured::No, "ignored", Observed),
+    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    exit: ExitCodes {
+        zero: Fact::new("debug log only", Observed),
+        two: Fact::new("stderr to Claude", Observed),
+        other: Fact::new("non-blocking", Observed),
+    },
+    can_block: Fact::new(false, Observed),
+    plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
+    timeout_ms: Fact::new(600_000, Documented),
+    handlers: Fact::new(handlers::ALL, Documented),
+    env_file: Fact::new(false, Observed),
+    delivery: None,
+    caveat: Some(Fact::new(
+        "/hooks menu text also names error_type and is_timeout; neither is in d.ts \
+nor in observed payloads",
+        Observed,
+    )),
+    seen: true,
 };

@@ -3,38 +3,65 @@
 use super::prelude::*;
 
 pub(super) static SESSION_START: EventSpec = EventSpec {
- name: EventName::SessionStart,
- since: Since::exact((1, 0, 62), Documented),
- when: Fact::new("session starts, resumes, forks, after /clear, after compaction", Documented),
- matcher: Matcher::list("source", &choices::SESSION_SOURCE, Observed),
- input: &[Field::required("source", Choice(&choices::SESSION_SOURCE), Observed),
-Field::optional("model", Text, Observed).note("present in TUI startup and on compact; absent in -p startup/resume/fork/clear"),
-Field::optional("agent_type", Text, Typed),
-Field::optional("session_title", Text, Observed),
-Field::optional("seconds_since_last_response", Number, Observed).since((2, 1, 251)).note("resume/fork"),
-Field::optional("context_tokens", Number, Observed).since((2, 1, 251)).note("resume/fork"),
-Field::optional("prompt_cache_likely_expired", Flag, Observed).since((2, 1, 251)).note("resume/fork"),
-Field::optional("estimated_cache_write_usd", Number, Observed).since((2, 1, 251)).note("resume/fork")],
- decision: DecisionModel::ContextOnly,
- output: Some(&[Field::optional("additionalContext", Text, Observed),
-Field::optional("initialUserMessage", Text, Typed).note("-p only: becomes the first user turn"),
-Field::optional("sessionTitle", Text, Typed).since((2, 1, 152)).note("startup|resume|fork"),
-Field::optional("watchPaths", TextList, Typed).note("absolute paths for FileChanged"),
-Field::optional("reloadSkills", Flag, Typed)]),
- top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
- continue_false: Effect::new(Honoured::No, "ignored", Observed),
- system_message: Effect::new(Honoured::Yes, "shown in TUI; not emitted in stream-json", Observed),
- exit: ExitCodes {
-  zero: Fact::new("plain stdout → context", Observed),
-  two: Fact::new("stderr to user as \"<hook> hook error\"; not blocking; JSON on stdout still honoured", Observed),
-  other: Fact::new("same as 2", Observed),
- },
- can_block: Fact::new(false, Observed),
- plain_stdout: Fact::new(PlainStdout::Context, Observed),
- timeout_ms: Fact::new(600_000, Documented),
- handlers: Fact::new(handlers::LOCAL, Documented),
- env_file: true,
- delivery: Some(Fact::new("\"SessionStart hook additional context: …\" / plain: \"SessionStart:<source> hook success: …\"", Observed)),
- caveat: None,
- seen: true,
+    name: EventName::SessionStart,
+    since: Since::exact((1, 0, 62), Documented),
+    when: Fact::new("session starts, resumes, forks, after /clear, after compaction", Documented),
+    matcher: Matcher::list("source", &choices::SESSION_SOURCE, Observed),
+    input: &[
+        Field::required("source", Choice(&choices::SESSION_SOURCE), Observed)
+            .note("where it comes from"),
+        Field::optional("model", Text, Observed)
+            .note("present in TUI startup and on compact; absent in -p startup/resume/fork/clear"),
+        Field::optional("agent_type", Text, Typed)
+            .note("its kind; empty for the fork that compacts"),
+        Field::optional("session_title", Text, Observed).note("the title of the session"),
+        Field::optional("seconds_since_last_response", Number, Observed)
+            .since((2, 1, 251))
+            .note("resume/fork"),
+        Field::optional("context_tokens", Number, Observed).since((2, 1, 251)).note("resume/fork"),
+        Field::optional("prompt_cache_likely_expired", Flag, Observed)
+            .since((2, 1, 251))
+            .note("resume/fork"),
+        Field::optional("estimated_cache_write_usd", Number, Observed)
+            .since((2, 1, 251))
+            .note("resume/fork"),
+    ],
+    decision: Fact::new(DecisionModel::ContextOnly, Observed),
+    output: Some(&[
+        Field::optional("additionalContext", Text, Observed).note("text for the model"),
+        Field::optional("initialUserMessage", Text, Typed)
+            .note("-p only: becomes the first user turn"),
+        Field::optional("sessionTitle", Text, Typed).since((2, 1, 152)).note("startup|resume|fork"),
+        Field::optional("watchPaths", TextList, Typed).note("absolute paths for FileChanged"),
+        Field::optional("reloadSkills", Flag, Typed).note("read the skills again"),
+    ]),
+    output_source: Observed,
+    top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
+    continue_false: Effect::new(Honoured::No, "ignored", Observed),
+    system_message: Effect::new(
+        Honoured::Yes,
+        "shown in TUI; not emitted in stream-json",
+        Observed,
+    ),
+    exit: ExitCodes {
+        zero: Fact::new("plain stdout → context", Observed),
+        two: Fact::new(
+            "stderr to user as \"<hook> hook error\"; not blocking; JSON on stdout still \
+honoured",
+            Observed,
+        ),
+        other: Fact::new("same as 2", Observed),
+    },
+    can_block: Fact::new(false, Observed),
+    plain_stdout: Fact::new(PlainStdout::Context, Observed),
+    timeout_ms: Fact::new(600_000, Documented),
+    handlers: Fact::new(handlers::LOCAL, Documented),
+    env_file: Fact::new(true, Observed),
+    delivery: Some(Fact::new(
+        "\"SessionStart hook additional context: …\" / plain: \"SessionStart:<source> \
+hook success: …\"",
+        Observed,
+    )),
+    caveat: None,
+    seen: true,
 };

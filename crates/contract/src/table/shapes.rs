@@ -7,7 +7,7 @@ use crate::spec::{Shape, Union};
 pub static EFFORT: Shape = Shape {
     name: "Effort",
     doc: "How hard the model is told to think.",
-    fields: &[Field::required("level", Choice(&choices::EFFORT_LEVEL), Observed)],
+    fields: &[Field::required("level", Choice(&choices::EFFORT_LEVEL), Observed).note("the level")],
 };
 
 /// Where an `mcp__` tool comes from.
@@ -15,9 +15,10 @@ pub static MCP_SERVER: Shape = Shape {
     name: "McpServer",
     doc: "Where an `mcp__` tool comes from.",
     fields: &[
-        Field::required("name", Text, Observed),
+        Field::required("name", Text, Observed).note("the name to give"),
         Field::required("source", Text, Observed).note(
-            "an open set: sdk, plugin, user, project, local, dynamic, managed, enterprise, claudeai, agent",
+            "an open set: sdk, plugin, user, project, local, dynamic, managed, \
+enterprise, claudeai, agent",
         ),
     ],
 };
@@ -25,17 +26,19 @@ pub static MCP_SERVER: Shape = Shape {
 /// A task that is still running when the agent stops.
 pub static BACKGROUND_TASK: Shape = Shape {
     name: "BackgroundTask",
-    doc: "A task that is still running when the agent stops. Its strings are cut at 1,000 characters.",
+    doc: "A task that is still running when the agent stops. Its strings are cut at \
+1,000 characters.",
     fields: &[
-        Field::required("id", Text, Typed),
-        Field::required("type", Text, Typed),
-        Field::required("status", Text, Typed),
-        Field::required("description", Text, Typed),
-        Field::optional("command", Text, Typed),
-        Field::optional("agent_type", Text, Typed),
-        Field::optional("server", Text, Typed),
-        Field::optional("tool", Text, Typed),
-        Field::optional("name", Text, Typed),
+        Field::required("id", Text, Typed).note("its id"),
+        Field::required("type", Text, Typed).note("its kind"),
+        Field::required("status", Text, Typed).note("its status"),
+        Field::required("description", Text, Typed).note("its description"),
+        Field::optional("command", Text, Typed).note("the command"),
+        Field::optional("agent_type", Text, Typed)
+            .note("its kind; empty for the fork that compacts"),
+        Field::optional("server", Text, Typed).note("the MCP server"),
+        Field::optional("tool", Text, Typed).note("the tool"),
+        Field::optional("name", Text, Typed).note("the name to give"),
     ],
 };
 
@@ -44,10 +47,10 @@ pub static SESSION_CRON: Shape = Shape {
     name: "SessionCron",
     doc: "A prompt that the session has scheduled.",
     fields: &[
-        Field::required("id", Text, Typed),
-        Field::required("schedule", Text, Typed),
-        Field::required("recurring", Flag, Typed),
-        Field::required("prompt", Text, Typed),
+        Field::required("id", Text, Typed).note("its id"),
+        Field::required("schedule", Text, Typed).note("when"),
+        Field::required("recurring", Flag, Typed).note("whether it comes back"),
+        Field::required("prompt", Text, Typed).note("what was submitted"),
     ],
 };
 
@@ -56,9 +59,10 @@ pub static TOOL_CALL: Shape = Shape {
     name: "ToolCall",
     doc: "One call of a batch; denied and failed calls are there too.",
     fields: &[
-        Field::required("tool_name", Text, Observed),
-        Field::required("tool_input", Object, Observed),
-        Field::required("tool_use_id", Text, Observed),
+        Field::required("tool_name", Text, Observed).note("the tool"),
+        Field::required("tool_input", Object, Observed).note("what the tool is called with"),
+        Field::required("tool_use_id", Text, Observed)
+            .note("the call; PostToolUse and the transcript have the same"),
         Field::optional("tool_response", Any, Observed)
             .note("the result as the model reads it, unlike PostToolUse's"),
     ],
@@ -66,23 +70,27 @@ pub static TOOL_CALL: Shape = Shape {
 
 static PERMISSION_RULE: Shape = Shape {
     name: "PermissionRule",
-    doc: "A permission rule, taken apart: `Bash(git *)` is toolName `Bash`, ruleContent `git *`.",
+    doc: "A permission rule, taken apart: `Bash(git *)` is toolName `Bash`, \
+ruleContent `git *`.",
     fields: &[
-        Field::required("toolName", Text, Observed),
-        Field::optional("ruleContent", Text, Observed),
+        Field::required("toolName", Text, Observed).note("the tool"),
+        Field::optional("ruleContent", Text, Observed).note("what stands in the brackets"),
     ],
 };
 
 const DESTINATION: Field =
-    Field::required("destination", Choice(&choices::RULE_DESTINATION), Observed);
+    Field::required("destination", Choice(&choices::RULE_DESTINATION), Observed)
+        .note("where it is kept");
 
 const RULES: &[Field] = &[
-    Field::required("rules", Shapes(&PERMISSION_RULE), Observed),
-    Field::required("behavior", Choice(&choices::RULE_BEHAVIOR), Observed),
+    Field::required("rules", Shapes(&PERMISSION_RULE), Observed).note("the rules"),
+    Field::required("behavior", Choice(&choices::RULE_BEHAVIOR), Observed)
+        .note("what the rules do"),
     DESTINATION,
 ];
 
-const DIRECTORIES: &[Field] = &[Field::required("directories", TextList, Observed), DESTINATION];
+const DIRECTORIES: &[Field] =
+    &[Field::required("directories", TextList, Observed).note("the directories"), DESTINATION];
 
 /// A change to the permissions that the user is offered, or that an answer makes.
 pub static PERMISSION_UPDATE: Union = Union {
@@ -95,7 +103,11 @@ pub static PERMISSION_UPDATE: Union = Union {
         ("removeRules", RULES),
         (
             "setMode",
-            &[Field::required("mode", Choice(&choices::PERMISSION_MODE), Observed), DESTINATION],
+            &[
+                Field::required("mode", Choice(&choices::PERMISSION_MODE), Observed)
+                    .note("how it asks"),
+                DESTINATION,
+            ],
         ),
         ("addDirectories", DIRECTORIES),
         ("removeDirectories", DIRECTORIES),
@@ -105,14 +117,16 @@ pub static PERMISSION_UPDATE: Union = Union {
 /// The answer to a permission request.
 pub static PERMISSION_VERDICT: Union = Union {
     name: "PermissionVerdict",
-    doc: "The answer to a permission request. The client ignores a field of the other variant.",
+    doc: "The answer to a permission request. The client ignores a field of the other \
+variant.",
     tag: "behavior",
     variants: &[
         (
             "allow",
             &[
                 Field::optional("updatedInput", Object, Observed).note("replaces the tool's input"),
-                Field::optional("updatedPermissions", Unions(&PERMISSION_UPDATE), Typed),
+                Field::optional("updatedPermissions", Unions(&PERMISSION_UPDATE), Typed)
+                    .note("what changes for later calls"),
             ],
         ),
         (

@@ -3,30 +3,53 @@
 use super::prelude::*;
 
 pub(super) static STOP: EventSpec = EventSpec {
- name: EventName::Stop,
- since: Since::exact((1, 0, 38), Documented),
- when: Fact::new("the main agent finished responding (not on interrupt; API error → StopFailure)", Documented),
- matcher: Matcher::none(Observed),
- input: &[Field::required("stop_hook_active", Flag, Observed),
-Field::optional("last_assistant_message", Text, Observed).since((2, 1, 47)),
-Field::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed).since((2, 1, 145)),
-Field::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed).since((2, 1, 145))],
- decision: DecisionModel::TopLevelBlock,
- output: Some(&[Field::optional("additionalContext", Text, Observed).since((2, 1, 163)).note("non-error feedback; the conversation continues")]),
- top_level_decision: Effect::new(Honoured::Yes, "block = continue with reason; without reason the text is \"Blocked by hook\"", Observed),
- continue_false: Effect::new(Honoured::Yes, "ends (stop_hook_prevented)", Observed),
- system_message: Effect::new(Honoured::Yes, "\"Stop says: …\"", Observed),
- exit: ExitCodes {
-  zero: Fact::new("nothing", Observed),
-  two: Fact::new("continue with stderr as \"Stop hook feedback:…\"", Observed),
-  other: Fact::new("non-blocking, \"Stop hook error occurred\" notice", Observed),
- },
- can_block: Fact::new(true, Observed),
- plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
- timeout_ms: Fact::new(600_000, Documented),
- handlers: Fact::new(handlers::ALL, Documented),
- env_file: false,
- delivery: None,
- caveat: Some(Fact::new("8 consecutive blocks/contexts allowed, the 9th is overridden; CLAUDE_CODE_STOP_HOOK_BLOCK_CAP, 0 = off", Observed)),
- seen: true,
+    name: EventName::Stop,
+    since: Since::exact((1, 0, 38), Documented),
+    when: Fact::new(
+        "the main agent finished responding (not on interrupt; API error → StopFailure)",
+        Documented,
+    ),
+    matcher: Matcher::none(Observed),
+    input: &[
+        Field::required("stop_hook_active", Flag, Observed)
+            .note("whether the agent is going on because of a Stop hook already"),
+        Field::optional("last_assistant_message", Text, Observed)
+            .since((2, 1, 47))
+            .note("what the agent said last"),
+        Field::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
+            .since((2, 1, 145))
+            .note("what still runs"),
+        Field::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
+            .since((2, 1, 145))
+            .note("what is scheduled"),
+    ],
+    decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
+    output: Some(&[Field::optional("additionalContext", Text, Observed)
+        .since((2, 1, 163))
+        .note("non-error feedback; the conversation continues")]),
+    output_source: Observed,
+    top_level_decision: Effect::new(
+        Honoured::Yes,
+        "block = continue with reason; without reason the text is \"Blocked by hook\"",
+        Observed,
+    ),
+    continue_false: Effect::new(Honoured::Yes, "ends (stop_hook_prevented)", Observed),
+    system_message: Effect::new(Honoured::Yes, "\"Stop says: …\"", Observed),
+    exit: ExitCodes {
+        zero: Fact::new("nothing", Observed),
+        two: Fact::new("continue with stderr as \"Stop hook feedback:…\"", Observed),
+        other: Fact::new("non-blocking, \"Stop hook error occurred\" notice", Observed),
+    },
+    can_block: Fact::new(true, Observed),
+    plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
+    timeout_ms: Fact::new(600_000, Documented),
+    handlers: Fact::new(handlers::ALL, Documented),
+    env_file: Fact::new(false, Observed),
+    delivery: None,
+    caveat: Some(Fact::new(
+        "8 consecutive blocks/contexts allowed, the 9th is overridden; \
+CLAUDE_CODE_STOP_HOOK_BLOCK_CAP, 0 = off",
+        Observed,
+    )),
+    seen: true,
 };

@@ -3,33 +3,58 @@
 use super::prelude::*;
 
 pub(super) static SUBAGENT_STOP: EventSpec = EventSpec {
- name: EventName::SubagentStop,
- since: Since::exact((1, 0, 41), Documented),
- when: Fact::new("a subagent is about to finish; also fires for the internal compaction fork with agent_type \"\"", Observed),
- matcher: Matcher::names("agent_type", "agent names", Documented),
- input: &[Field::required("stop_hook_active", Flag, Observed),
-Field::required("agent_id", Text, Observed),
-Field::required("agent_transcript_path", Text, Observed),
-Field::required("agent_type", Text, Observed),
-Field::optional("last_assistant_message", Text, Observed).since((2, 1, 47)),
-Field::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed).since((2, 1, 145)),
-Field::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed).since((2, 1, 145))],
- decision: DecisionModel::TopLevelBlock,
- output: Some(&[Field::optional("additionalContext", Text, Observed).since((2, 1, 163)).note("subagent continues")]),
- top_level_decision: Effect::new(Honoured::Yes, "block = subagent continues with reason", Observed),
- continue_false: Effect::new(Honoured::Yes, "ends", Observed),
- system_message: Effect::new(Honoured::Unknown, "not seen", Observed),
- exit: ExitCodes {
-  zero: Fact::new("nothing", Observed),
-  two: Fact::new("subagent continues, stderr as \"Stop hook feedback:\"", Observed),
-  other: Fact::new("non-blocking", Observed),
- },
- can_block: Fact::new(true, Observed),
- plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
- timeout_ms: Fact::new(600_000, Documented),
- handlers: Fact::new(handlers::ALL, Documented),
- env_file: false,
- delivery: None,
- caveat: Some(Fact::new("permissionDecision here is an unknown key: ignored, no error", Observed)),
- seen: true,
+    name: EventName::SubagentStop,
+    since: Since::exact((1, 0, 41), Documented),
+    when: Fact::new(
+        "a subagent is about to finish; also fires for the internal compaction fork \
+with agent_type \"\"",
+        Observed,
+    ),
+    matcher: Matcher::names("agent_type", "agent names", Documented),
+    input: &[
+        Field::required("stop_hook_active", Flag, Observed)
+            .note("whether the agent is going on because of a Stop hook already"),
+        Field::required("agent_id", Text, Observed).note("the subagent"),
+        Field::required("agent_transcript_path", Text, Observed)
+            .note("JSONL transcript of the subagent"),
+        Field::required("agent_type", Text, Observed)
+            .note("its kind; empty for the fork that compacts"),
+        Field::optional("last_assistant_message", Text, Observed)
+            .since((2, 1, 47))
+            .note("what the agent said last"),
+        Field::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
+            .since((2, 1, 145))
+            .note("what still runs"),
+        Field::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
+            .since((2, 1, 145))
+            .note("what is scheduled"),
+    ],
+    decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
+    output: Some(&[Field::optional("additionalContext", Text, Observed)
+        .since((2, 1, 163))
+        .note("subagent continues")]),
+    output_source: Observed,
+    top_level_decision: Effect::new(
+        Honoured::Yes,
+        "block = subagent continues with reason",
+        Observed,
+    ),
+    continue_false: Effect::new(Honoured::Yes, "ends", Observed),
+    system_message: Effect::new(Honoured::Unknown, "not seen", Observed),
+    exit: ExitCodes {
+        zero: Fact::new("nothing", Observed),
+        two: Fact::new("subagent continues, stderr as \"Stop hook feedback:\"", Observed),
+        other: Fact::new("non-blocking", Observed),
+    },
+    can_block: Fact::new(true, Observed),
+    plain_stdout: Fact::new(PlainStdout::DebugLog, Observed),
+    timeout_ms: Fact::new(600_000, Documented),
+    handlers: Fact::new(handlers::ALL, Documented),
+    env_file: Fact::new(false, Observed),
+    delivery: None,
+    caveat: Some(Fact::new(
+        "permissionDecision here is an unknown key: ignored, no error",
+        Observed,
+    )),
+    seen: true,
 };

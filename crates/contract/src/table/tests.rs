@@ -58,7 +58,7 @@ fn decision_models_and_output_fields_agree() {
         let has = |key: &str| {
             event.output.is_some_and(|fields| fields.iter().any(|field| field.name == key))
         };
-        let key = match event.decision {
+        let key = match event.decision.value {
             DecisionModel::PermissionDecision => "permissionDecision",
             DecisionModel::DecisionBehavior => "decision",
             DecisionModel::PathReturn => "worktreePath",

@@ -4,27 +4,34 @@ use super::prelude::*;
 
 /// What the client sends with every event, ahead of the event's own fields.
 pub static UNIVERSAL_INPUT: &[Field] = &[
-    Field::required("session_id", Text, Observed).note("`--resume` keeps it, `/clear` makes a new one"),
+    Field::required("session_id", Text, Observed)
+        .note("`--resume` keeps it, `/clear` makes a new one"),
     Field::required("transcript_path", Text, Observed)
         .note("JSONL transcript; written asynchronously, may lag"),
-    Field::required("cwd", Text, Observed)
-        .note("current working directory: follows `cd` and worktrees; also where the hook runs"),
+    Field::required("cwd", Text, Observed).note(
+        "current working directory: follows `cd` and worktrees; also where the hook \
+runs",
+    ),
     Field::required("hook_event_name", Text, Observed)
         .note("the event; a Stop hook in an agent's frontmatter gets SubagentStop"),
-    Field::optional("prompt_id", Uuid, Observed)
-        .since((2, 1, 196))
-        .note("absent until the first user input: on Setup, SessionStart (startup, resume, fork) and InstructionsLoaded (session_start)"),
-    Field::optional("permission_mode", Choice(&choices::PERMISSION_MODE), Observed)
-        .note("on prompt and tool events, PostToolBatch, PermissionRequest, Stop and SubagentStop; on no other"),
+    Field::optional("prompt_id", Uuid, Observed).since((2, 1, 196)).note(
+        "absent until the first user input: on Setup, SessionStart (startup, resume, \
+fork) and InstructionsLoaded (session_start)",
+    ),
+    Field::optional("permission_mode", Choice(&choices::PERMISSION_MODE), Observed).note(
+        "on prompt and tool events, PostToolBatch, PermissionRequest, Stop and \
+SubagentStop; on no other",
+    ),
     Field::optional("agent_id", Text, Observed)
         .since((2, 1, 69))
         .note("only inside a subagent; tells a subagent's call, which agent_type does not"),
     Field::optional("agent_type", Text, Observed)
         .since((2, 1, 69))
         .note("inside a subagent, or on the main thread with --agent"),
-    Field::optional("effort", Shape(&shapes::EFFORT), Observed)
-        .since((2, 1, 133))
-        .note("on tool events, PermissionRequest, PostToolBatch, Stop, SubagentStop and StopFailure"),
+    Field::optional("effort", Shape(&shapes::EFFORT), Observed).since((2, 1, 133)).note(
+        "on tool events, PermissionRequest, PostToolBatch, Stop, SubagentStop and \
+StopFailure",
+    ),
     Field::optional("scratchpad_dir", Text, ThirdParty)
         .since((2, 1, 257))
         .note("said to be documented; in no type declaration and in no captured payload"),

@@ -3,32 +3,48 @@
 use super::prelude::*;
 
 pub(super) static USER_PROMPT_EXPANSION: EventSpec = EventSpec {
- name: EventName::UserPromptExpansion,
- since: Since::at_most((2, 1, 152), ThirdParty),
- when: Fact::new("a typed custom command / skill / MCP prompt expands, before UserPromptSubmit (both fire)", Documented),
- matcher: Matcher::names("command_name", "command or skill names", Documented),
- input: &[Field::required("expansion_type", Choice(&choices::EXPANSION_TYPE), Observed),
-Field::required("command_name", Text, Observed),
-Field::required("command_args", Text, Observed),
-Field::optional("command_source", Text, Observed).note("projectSettings"),
-Field::required("prompt", Text, Observed)],
- decision: DecisionModel::TopLevelBlock,
- output: Some(&[Field::optional("additionalContext", Text, Typed),
-Field::optional("suppressOriginalPrompt", Flag, Typed)]),
- top_level_decision: Effect::new(Honoured::Yes, "block = no expansion, reason to user", Documented),
- continue_false: Effect::new(Honoured::Yes, "stops", Documented),
- system_message: Effect::new(Honoured::Yes, "shown", Documented),
- exit: ExitCodes {
-  zero: Fact::new("plain stdout → context", Documented),
-  two: Fact::new("block expansion; stderr to user", Documented),
-  other: Fact::new("non-blocking", Documented),
- },
- can_block: Fact::new(true, Documented),
- plain_stdout: Fact::new(PlainStdout::Context, Observed),
- timeout_ms: Fact::new(600_000, Documented),
- handlers: Fact::new(handlers::ALL, Documented),
- env_file: false,
- delivery: None,
- caveat: None,
- seen: true,
+    name: EventName::UserPromptExpansion,
+    since: Since::at_most((2, 1, 152), ThirdParty),
+    when: Fact::new(
+        "a typed custom command / skill / MCP prompt expands, before UserPromptSubmit \
+(both fire)",
+        Documented,
+    ),
+    matcher: Matcher::names("command_name", "command or skill names", Documented),
+    input: &[
+        Field::required("expansion_type", Choice(&choices::EXPANSION_TYPE), Observed)
+            .note("what is expanded"),
+        Field::required("command_name", Text, Observed).note("the command or skill"),
+        Field::required("command_args", Text, Observed).note("what was typed behind it"),
+        Field::optional("command_source", Text, Observed)
+            .note("where the command comes from; projectSettings was seen"),
+        Field::required("prompt", Text, Observed).note("what was submitted"),
+    ],
+    decision: Fact::new(DecisionModel::TopLevelBlock, Documented),
+    output: Some(&[
+        Field::optional("additionalContext", Text, Typed).note("text for the model"),
+        Field::optional("suppressOriginalPrompt", Flag, Typed)
+            .note("leave the prompt out of the block message"),
+    ]),
+    output_source: Typed,
+    top_level_decision: Effect::new(
+        Honoured::Yes,
+        "block = no expansion, reason to user",
+        Documented,
+    ),
+    continue_false: Effect::new(Honoured::Yes, "stops", Documented),
+    system_message: Effect::new(Honoured::Yes, "shown", Documented),
+    exit: ExitCodes {
+        zero: Fact::new("plain stdout → context", Documented),
+        two: Fact::new("block expansion; stderr to user", Documented),
+        other: Fact::new("non-blocking", Documented),
+    },
+    can_block: Fact::new(true, Documented),
+    plain_stdout: Fact::new(PlainStdout::Context, Observed),
+    timeout_ms: Fact::new(600_000, Documented),
+    handlers: Fact::new(handlers::ALL, Documented),
+    env_file: Fact::new(false, Observed),
+    delivery: None,
+    caveat: None,
+    seen: true,
 };

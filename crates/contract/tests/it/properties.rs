@@ -37,6 +37,15 @@ fn object() -> impl Strategy<Value = Map<String, Value>> {
     btree_map(any::<String>(), json_value(), 0..4).prop_map(|map| map.into_iter().collect())
 }
 
+/// A permission update as some client might suggest it.
+fn suggestion() -> impl Strategy<Value = input::PermissionUpdate> {
+    let known = variant(&table::shapes::PERMISSION_UPDATE);
+    let odd = object().prop_map(Value::Object);
+    let mode = any::<String>()
+        .prop_map(|mode| json!({ "type": "setMode", "mode": mode, "destination": "session" }));
+    prop_oneof![known, odd, mode].prop_map(|value| serde_json::from_value(value).unwrap())
+}
+
 /// Whatever was said: valid against the event's schema, within the limits, one line of JSON.
 fn check<E: HookEvent>(said: &HookOutput<E>) -> Result<(), TestCaseError> {
     let value = said.to_value();
@@ -64,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_builder_emits_is_always_valid(a in text(), b in text(), map in object(), any in json_value(), pick in 0_u8..4) {
+    fn what_the_builder_emits_is_always_valid(a in text(), b in text(), map in object(), any in json_value(), pick in 0_u8..4, updates in vec(suggestion(), 0..4)) {
         let tool = HookOutput::<input::PreToolUse>::new().context(&a).system_message(&b);
         check(&match pick {
             0 => tool.allow(),
@@ -76,7 +85,7 @@ proptest! {
             .classifier_context(&a).updated_tool_output(any.clone()).updated_mcp_tool_output(any))?;
         check(&HookOutput::<input::PostToolUseFailure>::new().context(&a).block(&b))?;
         check(&HookOutput::<input::PostToolBatch>::new().context(&a).block(&b).stop(&a))?;
-        check(&HookOutput::<input::Notification>::new().context(&a))?;
+        check(&HookOutput::<input::Notification>::new())?;
         check(&HookOutput::<input::UserPromptSubmit>::new().context(&a).session_title(&b).block_silently(&a))?;
         check(&HookOutput::<input::UserPromptExpansion>::new().context(&a).block_silently(&b))?;
         check(&HookOutput::<input::SessionStart>::new().context(&a).system_message(&b).session_title(&a)
@@ -87,22 +96,22 @@ proptest! {
         check(&HookOutput::<input::PreCompact>::new().block(&b))?;
         check(&HookOutput::<input::PreModelSwitch>::new().deny(&a).system_message(&b))?;
         check(&HookOutput::<input::PostModelSwitch>::new().context(&a))?;
+        // Whatever was suggested, by whatever client: what can be sent is valid.
+        let mut granted = Allow::default().updated_input(map.clone());
+        for update in &updates {
+            if let Ok(more) = granted.clone().updated_permission(update) {
+                granted = more;
+            }
+        }
         let request = HookOutput::<input::PermissionRequest>::new().system_message(&a);
         check(&match pick {
             0 => request.allow(),
             1 => request.deny(&b),
             2 => request.deny_and_interrupt(&b),
-            _ => request.allow_with(Allow {
-                updated_input: Some(map.clone()),
-                updated_permissions: vec![input::PermissionUpdate::AddDirectories {
-                    directories: vec![a.clone()],
-                    destination: input::RuleDestination::Session,
-                    unknown: Map::new(),
-                }],
-            }),
+            _ => request.allow_with(granted),
         })?;
         check(&HookOutput::<input::PermissionDenied>::new().retry())?;
-        check(&HookOutput::<input::Setup>::new().context(&a))?;
+        check(&HookOutput::<input::Setup>::new().system_message(&a))?;
         check(&HookOutput::<input::TeammateIdle>::new().stop(&a))?;
         check(&HookOutput::<input::TaskCreated>::new().block(&a))?;
         check(&HookOutput::<input::TaskCompleted>::new().block(&a))?;
@@ -114,7 +123,7 @@ proptest! {
         })?;
         check(&HookOutput::<input::ElicitationResult>::new().accept(map).cancel())?;
         check(&HookOutput::<input::ConfigChange>::new().block(&a))?;
-        check(&HookOutput::<input::WorktreeCreate>::new().worktree_path(&a))?;
+        prop_assert!(support::output(EventName::WorktreeCreate).is_valid(&HookOutput::<input::WorktreeCreate>::http_path(&a)));
         check(&HookOutput::<input::CwdChanged>::new().watch_paths([&a]).system_message(&b))?;
         check(&HookOutput::<input::FileChanged>::new().watch_paths([&a]))?;
         check(&HookOutput::<input::DirectoryAdded>::new().system_message(&a))?;

@@ -1,5 +1,6 @@
 //! `rutter contract`: the hook contract, from the command line.
 
+use rutter_contract::spec::EventSpec;
 use rutter_contract::version::Contract;
 
 use crate::Failure;
@@ -7,12 +8,14 @@ use crate::cli::{ClientArgs, ContractCommand};
 use crate::ui::Ui;
 
 mod events;
+mod explain;
 mod payload;
 mod schema;
 
 pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), Failure> {
     match command {
         ContractCommand::Events(args) => events::run(args, ui),
+        ContractCommand::Explain(args) => explain::run(args, ui),
         ContractCommand::Schema(args) => schema::run(args, ui),
         ContractCommand::Payload(args) => payload::run(args, ui),
     }
@@ -25,4 +28,14 @@ fn contract(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, Failure> {
         ui.remark(&note)?;
     }
     Ok(contract)
+}
+
+/// An event that the client in question does not have.
+fn no_such_event(event: &EventSpec, contract: Contract) -> Failure {
+    Failure::Usage(format!(
+        "client {} has no event {}: it came with {}; leave --client out, or name a newer one",
+        contract.version(),
+        event.name,
+        event.since
+    ))
 }

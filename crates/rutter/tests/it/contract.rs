@@ -91,16 +91,12 @@ fn unknown_events_get_the_nearest_right_name() {
     insta::assert_snapshot!(rutter(&["contract", "schema", "PreToolCall"]), @"
     exit 2
     --- stderr
-    error: invalid value 'PreToolCall' for '<EVENT>': `PreToolCall` is not a hook event of Claude Code; did you mean `PreToolUse`?
-
-    For more information, try '--help'.
+    error: `PreToolCall` is not a hook event of Claude Code; did you mean `PreToolUse`?
     ");
     insta::assert_snapshot!(rutter(&["contract", "payload", "Moonrise"]), @"
     exit 2
     --- stderr
-    error: invalid value 'Moonrise' for '<EVENT>': `Moonrise` is not a hook event of Claude Code; `rutter contract events` lists all of them
-
-    For more information, try '--help'.
+    error: `Moonrise` is not a hook event of Claude Code; `rutter contract events` lists all of them
     ");
 }
 

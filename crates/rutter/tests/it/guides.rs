@@ -90,7 +90,6 @@ fn javascript_snippets_print_what_the_guide_says() {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file of this test alone, in a folder of its own")]
 fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }

@@ -1,6 +1,10 @@
 //! Tests of the binary as a user meets it: arguments in, stdout, stderr and an exit code out.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write their own files and are told about tools"
+)]
 
 /// Running the binary in a clean environment.
 mod support;
@@ -9,6 +13,8 @@ mod support;
 mod command_line;
 /// `rutter contract …`.
 mod contract;
+/// `rutter contract explain`: verdicts for people and programs.
+mod explain;
 /// The snippets of the guides, run with the tools they are written for.
 mod guides;
 

@@ -72,7 +72,7 @@ impl Used {
         for choice in self.choices.values() {
             let _ = writeln!(
                 out,
-                "/// {}\n#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]\npub enum {} {{",
+                "/// {}\n#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]\n#[non_exhaustive]\npub enum {} {{",
                 choice.doc, choice.name
             );
             for value in choice.values {
@@ -125,7 +125,7 @@ impl Used {
         for union in self.unions.values() {
             let _ = writeln!(
                 out,
-                "/// {}\n#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\n#[serde(tag = \"{}\")]\npub enum {} {{",
+                "/// {}\n#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\n#[serde(tag = \"{}\")]\n#[non_exhaustive]\npub enum {} {{",
                 union.doc, union.tag, union.name
             );
             for (tag, fields) in union.variants {
@@ -176,13 +176,13 @@ fn event_type(event: &'static EventSpec) -> String {
     );
     let _ = writeln!(
         out,
-        "use crate::event::HookEvent;\nuse crate::input::{{{}}};\nuse crate::name::EventName;\n",
+        "use crate::event::{{HookEvent, sealed}};\nuse crate::input::{{{}}};\nuse crate::name::EventName;\n",
         nested.into_iter().collect::<Vec<_>>().join(", ")
     );
     out.push_str(&body);
     let _ = writeln!(
         out,
-        "impl HookEvent for {0} {{\n    const NAME: EventName = EventName::{0};\n}}",
+        "impl sealed::Payload for {0} {{}}\n\nimpl HookEvent for {0} {{\n    const NAME: EventName = EventName::{0};\n}}",
         event.name
     );
     out
@@ -196,7 +196,7 @@ fn structure(
 ) {
     let _ = writeln!(
         out,
-        "/// {}\n#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\npub struct {name} {{",
+        "/// {}\n#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\n#[non_exhaustive]\npub struct {name} {{",
         escape(doc)
     );
     for field in fields {
@@ -242,7 +242,7 @@ fn event_list() -> String {
     for event in EVENTS {
         let _ = writeln!(out, "pub use {}::{};", event.name.snake(), event.name);
     }
-    out.push_str("\n/// A payload of any event.\n#[derive(Debug, Clone, PartialEq, Serialize)]\n#[serde(untagged)]\npub enum Input {\n");
+    out.push_str("\n/// A payload of any event.\n#[derive(Debug, Clone, PartialEq, Serialize)]\n#[serde(untagged)]\n#[non_exhaustive]\npub enum Input {\n");
     for event in EVENTS {
         let _ = writeln!(
             out,
@@ -272,7 +272,9 @@ fn event_list() -> String {
 fn capabilities() -> String {
     type Capability = (&'static str, fn(&EventSpec) -> bool);
     fn takes(event: &EventSpec, key: &str) -> bool {
-        event.output.is_some_and(|fields| fields.iter().any(|field| field.name == key))
+        event
+            .output
+            .is_some_and(|fields| fields.iter().any(|field| field.name == key && !field.inert))
     }
     let all: &[Capability] = &[
         ("TakesContext", |event| takes(event, "additionalContext")),
@@ -288,6 +290,13 @@ fn capabilities() -> String {
         }),
         ("StopsTurn", |event| event.continue_false.honoured == Honoured::Yes),
         ("ShowsMessage", |event| event.system_message.honoured != Honoured::No),
+        // Where stdout is passed on as it is, a control sequence would be passed on as JSON; at the end of a
+        // session nobody is left to see one.
+        ("WritesToTerminal", |event| {
+            event.plain_stdout.value != PlainStdout::CompactPrompt
+                && event.plain_stdout.value != PlainStdout::Path
+                && event.system_message.honoured != Honoured::No
+        }),
         ("SpeaksPlainly", |event| {
             matches!(
                 event.plain_stdout.value,
@@ -317,8 +326,7 @@ fn rust_type(ty: FieldType) -> String {
         FieldType::Text | FieldType::Uuid => "String".to_owned(),
         FieldType::Flag => "bool".to_owned(),
         // Keeps 79 an integer and 0.0003 a fraction, as they came.
-        FieldType::Number => "Number".to_owned(),
-        FieldType::Integer => "u64".to_owned(),
+        FieldType::Number | FieldType::Integer => "Number".to_owned(),
         FieldType::Any => "Value".to_owned(),
         FieldType::Object => "Map<String, Value>".to_owned(),
         FieldType::NullableText => "Option<String>".to_owned(),

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{ConfigSource, Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a settings or skill file changed during the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ConfigChange {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,15 +39,17 @@ pub struct ConfigChange {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `source`.
+    /// Where it comes from.
     pub source: ConfigSource,
-    /// `file_path`.
+    /// The file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for ConfigChange {}
 
 impl HookEvent for ConfigChange {
     const NAME: EventName = EventName::ConfigChange;

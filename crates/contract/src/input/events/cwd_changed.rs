@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: the working directory changed (e.g. Bash cd).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CwdChanged {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,14 +39,16 @@ pub struct CwdChanged {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `old_cwd`.
+    /// Where it was.
     pub old_cwd: String,
-    /// `new_cwd`.
+    /// Where it is.
     pub new_cwd: String,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for CwdChanged {}
 
 impl HookEvent for CwdChanged {
     const NAME: EventName = EventName::CwdChanged;

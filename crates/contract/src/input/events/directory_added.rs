@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{DirectorySource, Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: /add-dir or SDK register_repo_root.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DirectoryAdded {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,14 +39,16 @@ pub struct DirectoryAdded {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `directory`.
+    /// The directory.
     pub directory: String,
-    /// `source`.
+    /// Where it comes from.
     pub source: DirectorySource,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for DirectoryAdded {}
 
 impl HookEvent for DirectoryAdded {
     const NAME: EventName = EventName::DirectoryAdded;

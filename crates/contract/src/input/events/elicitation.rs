@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, ElicitationMode, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: an MCP server asks for user input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Elicitation {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,26 +39,28 @@ pub struct Elicitation {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `mcp_server_name`.
+    /// The server that asks.
     pub mcp_server_name: String,
-    /// `message`.
+    /// The text.
     pub message: String,
-    /// `mode`.
+    /// How it asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitationMode>,
-    /// `url`.
+    /// The address to visit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// `elicitation_id`.
+    /// The question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// `requested_schema`.
+    /// JSON Schema of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_schema: Option<Map<String, Value>>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for Elicitation {}
 
 impl HookEvent for Elicitation {
     const NAME: EventName = EventName::Elicitation;

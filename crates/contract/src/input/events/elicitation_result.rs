@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, ElicitationAction, ElicitationMode, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: after the user answered an elicitation, before it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ElicitationResult {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,23 +39,25 @@ pub struct ElicitationResult {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `mcp_server_name`.
+    /// The server that asks.
     pub mcp_server_name: String,
-    /// `elicitation_id`.
+    /// The question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// `mode`.
+    /// How it asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitationMode>,
-    /// `action`.
+    /// What becomes of it.
     pub action: ElicitationAction,
-    /// `content`.
+    /// The values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Map<String, Value>>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for ElicitationResult {}
 
 impl HookEvent for ElicitationResult {
     const NAME: EventName = EventName::ElicitationResult;

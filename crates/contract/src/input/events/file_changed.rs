@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, FileEvent, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a watched file changed on disk (filesystem watcher).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FileChanged {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,14 +39,16 @@ pub struct FileChanged {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `file_path`.
+    /// The file.
     pub file_path: String,
-    /// `event`.
+    /// What happened.
     pub event: FileEvent,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for FileChanged {}
 
 impl HookEvent for FileChanged {
     const NAME: EventName = EventName::FileChanged;

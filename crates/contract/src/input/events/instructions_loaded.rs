@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, LoadReason, MemoryType, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a CLAUDE.md or .claude/rules/*.md is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct InstructionsLoaded {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,25 +39,27 @@ pub struct InstructionsLoaded {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `file_path`.
+    /// The file.
     pub file_path: String,
-    /// `memory_type`.
+    /// Whose instructions.
     pub memory_type: MemoryType,
-    /// `load_reason`.
+    /// Why it is loaded.
     pub load_reason: LoadReason,
-    /// `globs`.
+    /// The patterns that matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub globs: Option<Vec<String>>,
-    /// `trigger_file_path`.
+    /// The file that led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_file_path: Option<String>,
-    /// `parent_file_path`.
+    /// The file that includes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_file_path: Option<String>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for InstructionsLoaded {}
 
 impl HookEvent for InstructionsLoaded {
     const NAME: EventName = EventName::InstructionsLoaded;

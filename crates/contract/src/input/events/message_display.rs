@@ -3,14 +3,15 @@
 //! The payload of `MessageDisplay`.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: assistant text is rendered (batches of lines in the TUI; once per message in -p/SDK).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MessageDisplay {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,21 +39,23 @@ pub struct MessageDisplay {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `turn_id`.
+    /// The turn.
     pub turn_id: String,
     /// Not the API msg_ id.
     pub message_id: String,
-    /// `index`.
-    pub index: u64,
-    /// `final`.
+    /// Which part of the message.
+    pub index: Number,
+    /// Whether it is the last part.
     #[serde(rename = "final")]
     pub is_final: bool,
-    /// `delta`.
+    /// The text of this part.
     pub delta: String,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for MessageDisplay {}
 
 impl HookEvent for MessageDisplay {
     const NAME: EventName = EventName::MessageDisplay;

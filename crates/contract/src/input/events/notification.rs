@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, NotificationType, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a notification is sent (permission_prompt after ~6 s, idle_prompt after ~60 s …).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Notification {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,17 +39,19 @@ pub struct Notification {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `message`.
+    /// The text.
     pub message: String,
-    /// `title`.
+    /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// `notification_type`.
+    /// What it is about.
     pub notification_type: NotificationType,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for Notification {}
 
 impl HookEvent for Notification {
     const NAME: EventName = EventName::Notification;

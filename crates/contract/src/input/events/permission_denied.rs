@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, McpServer, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: auto mode denies a call (not user denials, deny rules or hook denials).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PermissionDenied {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,21 +39,23 @@ pub struct PermissionDenied {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `tool_name`.
+    /// The tool.
     pub tool_name: String,
     /// File-tool paths are absolute.
     pub tool_input: Map<String, Value>,
-    /// `tool_use_id`.
+    /// The call; PostToolUse and the transcript have the same.
     pub tool_use_id: String,
-    /// `reason`.
+    /// Why.
     pub reason: String,
-    /// `mcp_server`.
+    /// Where an mcp__ tool comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PermissionDenied {}
 
 impl HookEvent for PermissionDenied {
     const NAME: EventName = EventName::PermissionDenied;

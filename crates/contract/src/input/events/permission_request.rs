@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, McpServer, PermissionMode, PermissionUpdate};
 use crate::name::EventName;
 
 /// Sent when: a permission prompt is about to be shown, or would be auto-denied; also in plain -p.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PermissionRequest {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,20 +39,22 @@ pub struct PermissionRequest {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `tool_name`.
+    /// The tool.
     pub tool_name: String,
     /// File-tool paths are absolute.
     pub tool_input: Map<String, Value>,
-    /// `permission_suggestions`.
+    /// The updates that the user would be offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_suggestions: Option<Vec<PermissionUpdate>>,
-    /// `mcp_server`.
+    /// Where an mcp__ tool comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PermissionRequest {}
 
 impl HookEvent for PermissionRequest {
     const NAME: EventName = EventName::PermissionRequest;

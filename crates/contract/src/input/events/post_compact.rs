@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{CompactTrigger, Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: after compaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PostCompact {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,14 +39,16 @@ pub struct PostCompact {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `trigger`.
+    /// Who asked for it.
     pub trigger: CompactTrigger,
-    /// `compact_summary`.
+    /// What the conversation became.
     pub compact_summary: String,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PostCompact {}
 
 impl HookEvent for PostCompact {
     const NAME: EventName = EventName::PostCompact;

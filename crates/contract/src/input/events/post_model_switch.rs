@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{CacheTtl, Effort, PermissionMode, Pricing, SwitchSource};
 use crate::name::EventName;
 
 /// Sent when: after the session model changed (any cause).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PostModelSwitch {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,29 +39,31 @@ pub struct PostModelSwitch {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `from_model`.
+    /// The model before.
     pub from_model: String,
-    /// `to_model`.
+    /// The model after.
     pub to_model: String,
-    /// `requested_model`.
+    /// As it was asked for; null where nobody asked.
     #[serde(deserialize_with = "Option::deserialize")]
     pub requested_model: Option<String>,
-    /// `source`.
+    /// Where it comes from.
     pub source: SwitchSource,
-    /// `context_tokens`.
+    /// How long the conversation is.
     pub context_tokens: Number,
-    /// `prompt_cache_warm`.
+    /// Whether the prompt cache still holds.
     pub prompt_cache_warm: bool,
-    /// `cache_ttl`.
+    /// How long it would.
     pub cache_ttl: CacheTtl,
-    /// `estimated_cache_write_usd`.
+    /// What filling it again costs.
     pub estimated_cache_write_usd: Number,
-    /// `pricing`.
+    /// Where the prices come from.
     pub pricing: Pricing,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PostModelSwitch {}
 
 impl HookEvent for PostModelSwitch {
     const NAME: EventName = EventName::PostModelSwitch;

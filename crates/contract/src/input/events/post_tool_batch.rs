@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode, ToolCall};
 use crate::name::EventName;
 
 /// Sent when: once after every tool call of a batch resolved, before the next model request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PostToolBatch {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -44,6 +45,8 @@ pub struct PostToolBatch {
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PostToolBatch {}
 
 impl HookEvent for PostToolBatch {
     const NAME: EventName = EventName::PostToolBatch;

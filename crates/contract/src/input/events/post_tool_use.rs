@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, McpServer, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a tool call succeeded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PostToolUse {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,24 +39,26 @@ pub struct PostToolUse {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `tool_name`.
+    /// The tool.
     pub tool_name: String,
     /// File-tool paths are absolute.
     pub tool_input: Map<String, Value>,
     /// Structured tool output.
     pub tool_response: Value,
-    /// `tool_use_id`. Since 2.0.43.
+    /// The call; PostToolUse and the transcript have the same. Since 2.0.43.
     pub tool_use_id: String,
-    /// `duration_ms`. Since 2.1.119.
+    /// How long the call took. Since 2.1.119.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Number>,
-    /// `mcp_server`.
+    /// Where an mcp__ tool comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PostToolUse {}
 
 impl HookEvent for PostToolUse {
     const NAME: EventName = EventName::PostToolUse;

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{CompactTrigger, Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: before compaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PreCompact {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,15 +39,17 @@ pub struct PreCompact {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `trigger`.
+    /// Who asked for it.
     pub trigger: CompactTrigger,
-    /// `custom_instructions`.
+    /// What was typed behind /compact; null without.
     #[serde(deserialize_with = "Option::deserialize")]
     pub custom_instructions: Option<String>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for PreCompact {}
 
 impl HookEvent for PreCompact {
     const NAME: EventName = EventName::PreCompact;

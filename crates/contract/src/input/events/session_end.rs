@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, EndReason, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: the session ends (exit, /clear, /resume switch).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionEnd {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,12 +39,14 @@ pub struct SessionEnd {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `reason`.
+    /// Why.
     pub reason: EndReason,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for SessionEnd {}
 
 impl HookEvent for SessionEnd {
     const NAME: EventName = EventName::SessionEnd;

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode, SessionSource};
 use crate::name::EventName;
 
 /// Sent when: session starts, resumes, forks, after /clear, after compaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionStart {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -35,15 +36,15 @@ pub struct SessionStart {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `source`.
+    /// Where it comes from.
     pub source: SessionSource,
     /// Present in TUI startup and on compact; absent in -p startup/resume/fork/clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// `agent_type`.
+    /// Its kind; empty for the fork that compacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
-    /// `session_title`.
+    /// The title of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_title: Option<String>,
     /// Resume/fork. Since 2.1.251.
@@ -62,6 +63,8 @@ pub struct SessionStart {
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for SessionStart {}
 
 impl HookEvent for SessionStart {
     const NAME: EventName = EventName::SessionStart;

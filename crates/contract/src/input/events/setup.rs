@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode, SetupTrigger};
 use crate::name::EventName;
 
 /// Sent when: claude --init-only, or -p with --init / --maintenance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Setup {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,12 +39,14 @@ pub struct Setup {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `trigger`.
+    /// Who asked for it.
     pub trigger: SetupTrigger,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for Setup {}
 
 impl HookEvent for Setup {
     const NAME: EventName = EventName::Setup;

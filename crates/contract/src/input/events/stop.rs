@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{BackgroundTask, Effort, PermissionMode, SessionCron};
 use crate::name::EventName;
 
 /// Sent when: the main agent finished responding (not on interrupt; API error → StopFailure).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Stop {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,21 +39,23 @@ pub struct Stop {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `stop_hook_active`.
+    /// Whether the agent is going on because of a Stop hook already.
     pub stop_hook_active: bool,
-    /// `last_assistant_message`. Since 2.1.47.
+    /// What the agent said last. Since 2.1.47.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_assistant_message: Option<String>,
-    /// `background_tasks`. Since 2.1.145.
+    /// What still runs. Since 2.1.145.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_tasks: Option<Vec<BackgroundTask>>,
-    /// `session_crons`. Since 2.1.145.
+    /// What is scheduled. Since 2.1.145.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_crons: Option<Vec<SessionCron>>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for Stop {}
 
 impl HookEvent for Stop {
     const NAME: EventName = EventName::Stop;

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode, StopError};
 use crate::name::EventName;
 
 /// Sent when: the turn ended with an API error (fire and forget).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StopFailure {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,9 +39,9 @@ pub struct StopFailure {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `error`.
+    /// Which error.
     pub error: StopError,
-    /// `error_details`.
+    /// More about the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_details: Option<String>,
     /// The rendered error text.
@@ -50,6 +51,8 @@ pub struct StopFailure {
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for StopFailure {}
 
 impl HookEvent for StopFailure {
     const NAME: EventName = EventName::StopFailure;

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a subagent is spawned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SubagentStart {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -32,14 +33,16 @@ pub struct SubagentStart {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `agent_id`.
+    /// The subagent.
     pub agent_id: String,
-    /// `agent_type`.
+    /// Its kind; empty for the fork that compacts.
     pub agent_type: String,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for SubagentStart {}
 
 impl HookEvent for SubagentStart {
     const NAME: EventName = EventName::SubagentStart;

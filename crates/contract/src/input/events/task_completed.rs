@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a task is being marked completed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TaskCompleted {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,23 +39,25 @@ pub struct TaskCompleted {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `task_id`.
+    /// The task.
     pub task_id: String,
-    /// `task_subject`.
+    /// Its subject.
     pub task_subject: String,
-    /// `task_description`.
+    /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_description: Option<String>,
-    /// `teammate_name`.
+    /// The teammate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teammate_name: Option<String>,
-    /// `team_name`. Deprecated.
+    /// Its team. Deprecated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for TaskCompleted {}
 
 impl HookEvent for TaskCompleted {
     const NAME: EventName = EventName::TaskCompleted;

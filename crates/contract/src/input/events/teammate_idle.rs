@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: an agent-team teammate is about to go idle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TeammateIdle {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,14 +39,16 @@ pub struct TeammateIdle {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `teammate_name`.
+    /// The teammate.
     pub teammate_name: String,
-    /// `team_name`. Deprecated.
+    /// Its team. Deprecated.
     pub team_name: String,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for TeammateIdle {}
 
 impl HookEvent for TeammateIdle {
     const NAME: EventName = EventName::TeammateIdle;

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, ExpansionType, PermissionMode};
 use crate::name::EventName;
 
 /// Sent when: a typed custom command / skill / MCP prompt expands, before UserPromptSubmit (both fire).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UserPromptExpansion {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,21 +39,23 @@ pub struct UserPromptExpansion {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `expansion_type`.
+    /// What is expanded.
     pub expansion_type: ExpansionType,
-    /// `command_name`.
+    /// The command or skill.
     pub command_name: String,
-    /// `command_args`.
+    /// What was typed behind it.
     pub command_args: String,
-    /// ProjectSettings.
+    /// Where the command comes from; projectSettings was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_source: Option<String>,
-    /// `prompt`.
+    /// What was submitted.
     pub prompt: String,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for UserPromptExpansion {}
 
 impl HookEvent for UserPromptExpansion {
     const NAME: EventName = EventName::UserPromptExpansion;

@@ -5,12 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::HookEvent;
+use crate::event::{HookEvent, sealed};
 use crate::input::{Effort, PermissionMode, PromptSource};
 use crate::name::EventName;
 
 /// Sent when: a prompt is submitted (typed, -p, custom slash command, AND machine-injected turns such as \<task-notification> when a background agent ends); not for built-in commands like /compact, /clear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UserPromptSubmit {
     /// `--resume` keeps it, `/clear` makes a new one.
     pub session_id: String,
@@ -38,18 +39,20 @@ pub struct UserPromptSubmit {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// `prompt`.
+    /// What was submitted.
     pub prompt: String,
     /// Rolling out; payloads may omit it; absent in every observed payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PromptSource>,
-    /// `session_title`.
+    /// The title of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_title: Option<String>,
     /// What the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
+
+impl sealed::Payload for UserPromptSubmit {}
 
 impl HookEvent for UserPromptSubmit {
     const NAME: EventName = EventName::UserPromptSubmit;

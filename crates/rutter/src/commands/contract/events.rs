@@ -31,9 +31,9 @@ pub(crate) fn run(args: &EventsArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
         rows.add_row([
             event.name.to_string(),
             event.since.to_string(),
-            event.matcher.field.unwrap_or("-").to_owned(),
+            event.matcher.label().unwrap_or_else(|| "-".to_owned()),
             if event.can_block.value { "yes" } else { "-" }.to_owned(),
-            event.decision.as_str().to_owned(),
+            event.decision.value.as_str().to_owned(),
             match event.plain_stdout.value {
                 PlainStdout::Context => "context",
                 PlainStdout::CompactPrompt => "compaction prompt",

@@ -10,12 +10,7 @@ pub(crate) fn run(args: &SchemaArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let contract = super::contract(&args.client, ui)?;
     let event = table::event(args.event);
     if !event.is_at(contract) {
-        return Err(Failure::Usage(format!(
-            "client {} has no event {}: it came with {}; leave --client out, or name a newer one",
-            contract.version(),
-            event.name,
-            event.since
-        )));
+        return Err(super::no_such_event(event, contract));
     }
     let schema = match (args.input, args.bundle) {
         // The schema of a payload refers to no other file.

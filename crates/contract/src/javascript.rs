@@ -1,0 +1,424 @@
+//! What JavaScript takes for white space and for JSON.
+//!
+//! The client trims with `String.prototype.trim` and reads with `JSON.parse`. serde_json is stricter: it
+//! refuses a lone surrogate, a number beyond `f64`, and what is nested deeper than 128 levels. All three
+//! are answers that the client honours, so a verdict needs a reader of its own.
+
+use std::fmt;
+
+/// How deep the tree is kept. What lies deeper is read and checked, and only its kind is remembered: no
+/// field of the contract is anywhere near, and a tree of any depth could not even be dropped.
+const KEPT_DEPTH: usize = 16;
+
+/// Whether `String.prototype.trim` takes the character away. Rust's own notion differs in two places:
+/// the byte order mark is white space here, U+0085 is not.
+pub fn is_white_space(c: char) -> bool {
+    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
+}
+
+/// `String.prototype.trim`.
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(is_white_space)
+}
+
+/// A value as `JSON.parse` gives it, with where it stood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// The byte at which it starts in the text.
+    pub at: usize,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// Any number; its value matters to no rule.
+    Number,
+    /// A string; a lone surrogate reads as U+FFFD, which has the same length in UTF-16.
+    Text(String),
+    /// An array.
+    List(Vec<Node>),
+    /// An object, keys in order, each once: the last one of a name counts.
+    Object(Vec<(String, Node)>),
+}
+
+impl Kind {
+    /// The type's name in the client's messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Number => "number",
+            Self::Text(_) => "string",
+            Self::List(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+}
+
+impl Node {
+    /// The member of an object.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.members().iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
+    /// The members of an object; none for everything else.
+    pub fn members(&self) -> &[(String, Node)] {
+        match &self.kind {
+            Kind::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// What a JSON pointer points at.
+    pub fn pointer(&self, path: &str) -> Option<&Node> {
+        path.split('/').skip(1).try_fold(self, |node, key| match &node.kind {
+            Kind::List(items) => items.get(key.parse::<usize>().ok()?),
+            _ => node.get(&key.replace("~1", "/").replace("~0", "~")),
+        })
+    }
+
+    /// The text of a string.
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Where a text stops being JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotJson {
+    /// The byte at which it stops.
+    pub at: usize,
+    /// What was expected there.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: expected {}", self.at, self.expected)
+    }
+}
+
+/// `JSON.parse`.
+pub fn parse(text: &str) -> Result<Node, NotJson> {
+    Reader { text, bytes: text.as_bytes(), at: 0 }.document()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// A container that is being read. Below the kept depth it holds nothing.
+enum Open {
+    List(Vec<Node>),
+    Object(Vec<(String, Node)>, String),
+}
+
+impl Reader<'_> {
+    /// Reads with a stack of its own, so that no depth of nesting overflows the program's.
+    fn document(&mut self) -> Result<Node, NotJson> {
+        let mut open: Vec<(Open, usize)> = Vec::new();
+        loop {
+            self.skip_space();
+            let start = self.at;
+            let mut value = match self.peek() {
+                Some(b'{') => {
+                    self.at += 1;
+                    self.skip_space();
+                    if self.take(b'}') {
+                        Kind::Object(Vec::new())
+                    } else {
+                        let key = self.key()?;
+                        open.push((Open::Object(Vec::new(), key), start));
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    self.skip_space();
+                    if self.take(b']') {
+                        Kind::List(Vec::new())
+                    } else {
+                        open.push((Open::List(Vec::new()), start));
+                        continue;
+                    }
+                }
+                Some(b'"') => Kind::Text(self.string()?),
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.word("true", Kind::Bool(true))?,
+                Some(b'f') => self.word("false", Kind::Bool(false))?,
+                Some(b'n') => self.word("null", Kind::Null)?,
+                _ => return self.fail("a value"),
+            };
+            let mut at = start;
+            // Hand the value to the container around it, and close what ends here.
+            loop {
+                let depth = open.len();
+                let Some((container, _)) = open.last_mut() else {
+                    self.skip_space();
+                    if self.at < self.bytes.len() {
+                        return self.fail("the end");
+                    }
+                    return Ok(Node { kind: value, at });
+                };
+                let node = Node { kind: value, at };
+                match container {
+                    Open::List(items) if depth <= KEPT_DEPTH => items.push(node),
+                    Open::Object(members, key) if depth <= KEPT_DEPTH => {
+                        insert(members, std::mem::take(key), node);
+                    }
+                    Open::List(_) | Open::Object(..) => {}
+                }
+                self.skip_space();
+                let closes = if matches!(container, Open::List(_)) { b']' } else { b'}' };
+                if self.take(b',') {
+                    if let Open::Object(_, key) = container {
+                        self.skip_space();
+                        *key = self.key()?;
+                    }
+                    break;
+                }
+                if !self.take(closes) {
+                    return self.fail("`,` or the end of the array or object");
+                }
+                let Some((container, start)) = open.pop() else { break };
+                (value, at) = match container {
+                    Open::List(items) => (Kind::List(items), start),
+                    Open::Object(members, _) => (Kind::Object(members), start),
+                };
+            }
+        }
+    }
+
+    fn fail<T>(&self, expected: &'static str) -> Result<T, NotJson> {
+        Err(NotJson { at: self.at, expected })
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self, word: &'static str, kind: Kind) -> Result<Kind, NotJson> {
+        if self.bytes[self.at..].starts_with(word.as_bytes()) {
+            self.at += word.len();
+            return Ok(kind);
+        }
+        self.fail(word)
+    }
+
+    fn digits(&mut self) -> bool {
+        let from = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        self.at > from
+    }
+
+    fn number(&mut self) -> Result<Kind, NotJson> {
+        self.take(b'-');
+        // A number that starts with a zero ends with it.
+        if !self.take(b'0') && !self.digits() {
+            return self.fail("a digit");
+        }
+        if self.take(b'.') && !self.digits() {
+            return self.fail("a digit");
+        }
+        if self.take(b'e') || self.take(b'E') {
+            let _ = self.take(b'+') || self.take(b'-');
+            if !self.digits() {
+                return self.fail("a digit");
+            }
+        }
+        Ok(Kind::Number)
+    }
+
+    fn key(&mut self) -> Result<String, NotJson> {
+        if self.peek() != Some(b'"') {
+            return self.fail("a key in double quotes");
+        }
+        let key = self.string()?;
+        self.skip_space();
+        if self.take(b':') { Ok(key) } else { self.fail("`:`") }
+    }
+
+    fn string(&mut self) -> Result<String, NotJson> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let from = self.at;
+            while self.peek().is_some_and(|byte| byte != b'"' && byte != b'\\' && byte >= 0x20) {
+                self.at += 1;
+            }
+            out.push_str(&self.text[from..self.at]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => self.escape(&mut out)?,
+                Some(_) => return self.fail("no control character in a string"),
+                None => return self.fail("the end of the string"),
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), NotJson> {
+        self.at += 1;
+        let plain = match self.peek() {
+            Some(b @ (b'"' | b'\\' | b'/')) => char::from(b),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                let unit = self.unit()?;
+                out.push(self.character(unit));
+                return Ok(());
+            }
+            _ => return self.fail("an escape that JSON knows"),
+        };
+        self.at += 1;
+        out.push(plain);
+        Ok(())
+    }
+
+    /// The character of a UTF-16 unit, with the second half of a pair if one follows.
+    fn character(&mut self, unit: u16) -> char {
+        let after_first = self.at;
+        if (0xd800..0xdc00).contains(&unit) && self.bytes[self.at..].starts_with(b"\\u") {
+            self.at += 2;
+            let second = self.unit().ok();
+            let pair = second.and_then(|second| char::decode_utf16([unit, second]).next()?.ok());
+            if let Some(pair) = pair {
+                return pair;
+            }
+            // Not the other half: it is read again, by itself.
+            self.at = after_first;
+        }
+        char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn unit(&mut self) -> Result<u16, NotJson> {
+        let digits = self
+            .text
+            .get(self.at..self.at + 4)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let Some(unit) = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) else {
+            return self.fail("four hexadecimal digits");
+        };
+        self.at += 4;
+        Ok(unit)
+    }
+}
+
+/// Sets a member as an assignment would: a key that is there keeps its place and gets the new value.
+fn insert(members: &mut Vec<(String, Node)>, key: String, node: Node) {
+    match members.iter_mut().find(|(name, _)| *name == key) {
+        Some((_, old)) => *old = node,
+        None => members.push((key, node)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_client_reads_and_serde_does_not() {
+        let lone = parse(r#"{"a":"\ud800x"}"#).unwrap();
+        assert_eq!(lone.get("a").unwrap().text(), Some("\u{fffd}x"));
+        assert!(parse("1e999").is_ok());
+        assert!(parse(&format!("{}{}", "[".repeat(200_000), "]".repeat(200_000))).is_ok());
+        assert!(parse(&"{\"a\":".repeat(200_000)).is_err());
+    }
+
+    #[test]
+    fn refuses_what_the_client_refuses() {
+        for text in [
+            "",
+            "{",
+            "}",
+            "{}}",
+            "{,}",
+            "{\"a\":1,}",
+            "[1,]",
+            "{'a':1}",
+            "{a:1}",
+            "01",
+            "-",
+            "1.",
+            ".5",
+            "1e",
+            "NaN",
+            "Infinity",
+            "tru",
+            "\"a",
+            "\"a\nb\"",
+            "\"a\tb\"",
+            r#""\x""#,
+            r#""\u12""#,
+            "{} {}",
+            "/**/{}",
+            "{\"a\":1} x",
+            "\u{a0}{}",
+            "{\"a\" 1}",
+            "+1",
+            r#""\u00é9""#,
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_keys_counts() {
+        let node = parse(r#"{"a":1,"b":2,"a":"x"}"#).unwrap();
+        assert_eq!(node.get("a").unwrap().text(), Some("x"));
+        assert_eq!(node.members().len(), 2);
+    }
+
+    #[test]
+    fn pairs_of_surrogates_are_one_character() {
+        let text = |json: &str| parse(json).unwrap().text().unwrap().to_owned();
+        assert_eq!(text(r#""\ud83d\ude00""#), "😀");
+        assert_eq!(text(r#""\ud83d\u0041""#), "\u{fffd}A");
+        assert_eq!(text(r#""\ude00\ud83d""#), "\u{fffd}\u{fffd}");
+        assert_eq!(text(r#""\ud83d\ud83d\ude00""#), "\u{fffd}😀");
+    }
+
+    #[test]
+    fn white_space_is_javascripts() {
+        assert_eq!(trim("\u{feff}\u{a0}\u{2028}\u{3000}\u{b}x\u{1680}\u{202f}"), "x");
+        assert_eq!(trim("\u{85}x"), "\u{85}x");
+        assert_eq!(trim("\u{200b}x"), "\u{200b}x");
+    }
+
+    #[test]
+    fn places_are_bytes_of_the_text() {
+        let node = parse("{\"é\": [true]}").unwrap();
+        assert_eq!(node.get("é").unwrap().at, 7);
+    }
+}

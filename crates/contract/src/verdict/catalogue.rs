@@ -1,0 +1,491 @@
+//! The mistakes that are known by name: what each is, why the client is silent about it, and an answer
+//! that makes it. `docs/reference/mistakes.md` is made from these entries.
+
+use super::Severity::{self, Error, Info, Warning};
+use crate::name::EventName;
+use crate::name::EventName::{
+    Notification, PermissionRequest, PostToolUse, PreToolUse, SessionEnd, SessionStart, Stop,
+    SubagentStop, UserPromptSubmit,
+};
+
+/// A mistake that has a name.
+#[derive(Debug)]
+pub struct Mistake {
+    /// Its code in reports.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// Why it happens and what comes of it.
+    pub why: &'static str,
+    /// What to do about it.
+    pub help: &'static str,
+    /// An answer that makes it.
+    pub example: Example,
+}
+
+/// An answer to an event.
+#[derive(Debug)]
+pub struct Example {
+    /// The event.
+    pub event: EventName,
+    /// What the hook prints.
+    pub stdout: &'static str,
+    /// What it prints to stderr.
+    pub stderr: &'static str,
+    /// Its exit code.
+    pub exit: i32,
+}
+
+const fn says(event: EventName, stdout: &'static str) -> Example {
+    Example { event, stdout, stderr: "", exit: 0 }
+}
+
+/// The entry of a code.
+pub fn entry(code: &str) -> Option<&'static Mistake> {
+    CATALOGUE.iter().find(|mistake| mistake.code == code)
+}
+
+/// Every mistake that has a name.
+pub static CATALOGUE: &[Mistake] = &[
+    Mistake {
+        code: "type-content",
+        severity: Error,
+        title: "`{\"type\", \"content\"}` is another program's message",
+        why: "The client knows neither key. It reads the object, finds nothing to do, and says so only in its debug log.",
+        help: "put the text into hookSpecificOutput.additionalContext, with hookEventName beside it",
+        example: says(
+            PostToolUse,
+            r#"{"type":"suggestion","content":"Test FAILED","prompt":"Track it?"}"#,
+        ),
+    },
+    Mistake {
+        code: "context-key",
+        severity: Error,
+        title: "`context` is not a key of the contract",
+        why: "It is accepted as an unknown key and dropped.",
+        help: "the key is hookSpecificOutput.additionalContext, with hookEventName beside it",
+        example: says(UserPromptSubmit, r#"{"context":"Branch: main"}"#),
+    },
+    Mistake {
+        code: "top-level-context",
+        severity: Error,
+        title: "`additionalContext` at the top level is dropped",
+        why: "Other agents read it there; Claude Code reads it inside hookSpecificOutput alone.",
+        help: "move it into hookSpecificOutput, with hookEventName beside it",
+        example: says(SessionStart, r#"{"additionalContext":"Branch: main"}"#),
+    },
+    Mistake {
+        code: "top-level-permission",
+        severity: Error,
+        title: "`permissionDecision` at the top level is dropped: the tool runs",
+        why: "It is the shape of GitHub Copilot. Claude Code takes it for an unknown key, so a deny denies nothing.",
+        help: "move it into hookSpecificOutput, with hookEventName beside it",
+        example: says(
+            PreToolUse,
+            r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#,
+        ),
+    },
+    Mistake {
+        code: "permission-value",
+        severity: Error,
+        title: "`permissionDecision` has a value that does not exist",
+        why: "A known key with an unknown value voids the whole answer, and the tool runs.",
+        help: "use allow, deny, ask or defer",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"block","permissionDecisionReason":"not here"}}"#,
+        ),
+    },
+    Mistake {
+        code: "permission-elsewhere",
+        severity: Error,
+        title: "`permissionDecision` on an event that decides otherwise",
+        why: "Only PreToolUse and PreModelSwitch read it. Elsewhere it is an unknown key, and nothing is decided.",
+        help: "decide as this event decides",
+        example: says(
+            SubagentStop,
+            r#"{"hookSpecificOutput":{"hookEventName":"SubagentStop","permissionDecision":"deny","permissionDecisionReason":"tests are red"}}"#,
+        ),
+    },
+    Mistake {
+        code: "decision-value",
+        severity: Error,
+        title: "top-level `decision` knows `block` and `approve` alone",
+        why: "Any other value voids the whole answer, on every event.",
+        help: "say it as this event decides; to let things pass, say nothing",
+        example: says(PreToolUse, r#"{"decision":"deny","reason":"not here"}"#),
+    },
+    Mistake {
+        code: "decision-nested",
+        severity: Error,
+        title: "`decision` inside hookSpecificOutput is read on PermissionRequest alone",
+        why: "Elsewhere it is an unknown key: the agent stops although the hook wanted it to go on.",
+        help: "move decision and reason to the top level",
+        example: says(
+            Stop,
+            r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"tests are red"}}"#,
+        ),
+    },
+    Mistake {
+        code: "deprecated-decision",
+        severity: Warning,
+        title: "top-level `decision` on PreToolUse works and is deprecated",
+        why: "`approve` allows and `block` denies, today. The documentation says not to rely on it.",
+        help: "use hookSpecificOutput.permissionDecision",
+        example: says(PreToolUse, r#"{"decision":"block","reason":"not here"}"#),
+    },
+    Mistake {
+        code: "approve-ignored",
+        severity: Warning,
+        title: "`approve` has no effect here",
+        why: "It is a value that the client accepts everywhere and acts on before a tool call alone.",
+        help: "leave it out: silence lets things pass",
+        example: says(Stop, r#"{"decision":"approve"}"#),
+    },
+    Mistake {
+        code: "event-name-missing",
+        severity: Error,
+        title: "hookSpecificOutput without `hookEventName` is void",
+        why: "The client needs it to know which fields to expect, and drops the whole answer without it.",
+        help: "add \"hookEventName\" with the name of the firing event",
+        example: says(
+            SessionStart,
+            r#"{"hookSpecificOutput":{"additionalContext":"Branch: main"}}"#,
+        ),
+    },
+    Mistake {
+        code: "event-name-unknown",
+        severity: Error,
+        title: "`hookEventName` names no event that takes a hookSpecificOutput",
+        why: "Names are compared exactly; PreToolCall, pretooluse and an event that takes none void the answer alike.",
+        help: "write the name of the firing event as the client writes it",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolCall","additionalContext":"check-in"}}"#,
+        ),
+    },
+    Mistake {
+        code: "event-name-other",
+        severity: Error,
+        title: "`hookEventName` names another event",
+        why: "The client takes that for a fault of the hook and drops the whole answer; on most events even exit 2 is forgotten.",
+        help: "write the name of the event that the hook runs for; it is in hook_event_name on stdin",
+        example: says(
+            PostToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"x"}}"#,
+        ),
+    },
+    Mistake {
+        code: "output-rejected",
+        severity: Error,
+        title: "this event rejects a hookSpecificOutput",
+        why: "It has none; one that is sent voids the whole answer.",
+        help: "leave hookSpecificOutput out",
+        example: says(
+            SessionEnd,
+            r#"{"hookSpecificOutput":{"hookEventName":"SessionEnd","additionalContext":"bye"}}"#,
+        ),
+    },
+    Mistake {
+        code: "message-nested",
+        severity: Error,
+        title: "`systemMessage` inside hookSpecificOutput is dropped",
+        why: "It is a field of the top level; inside it is an unknown key.",
+        help: "move it to the top level",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","systemMessage":"hello"}}"#,
+        ),
+    },
+    Mistake {
+        code: "ok-answer",
+        severity: Error,
+        title: "`{\"ok\"}` is the answer of a prompt hook's model, not of a command",
+        why: "A command that prints it decides nothing.",
+        help: "decide as this event decides",
+        example: says(Stop, r#"{"ok":false,"reason":"tests are red"}"#),
+    },
+    Mistake {
+        code: "action-answer",
+        severity: Error,
+        title: "`action` at the top level is dropped",
+        why: "Elicitations read it inside hookSpecificOutput; no other event reads it at all.",
+        help: "decide as this event decides",
+        example: says(PreToolUse, r#"{"action":"block","reason":"not here"}"#),
+    },
+    Mistake {
+        code: "text-boolean",
+        severity: Error,
+        title: "a boolean in quotes voids the answer",
+        why: "\"true\" is a string. A shell script that pastes a variable between quotes makes one.",
+        help: "leave the quotes off",
+        example: says(Stop, r#"{"continue":"true"}"#),
+    },
+    Mistake {
+        code: "null-value",
+        severity: Error,
+        title: "`null` is not the same as leaving a key out",
+        why: "No field of an answer may be null; one that is voids the whole answer. Serialisers write them for empty optionals.",
+        help: "leave the key out",
+        example: says(
+            UserPromptSubmit,
+            r#"{"systemMessage":null,"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x"}}"#,
+        ),
+    },
+    Mistake {
+        code: "wrong-type",
+        severity: Error,
+        title: "a known key of the wrong type voids the answer",
+        why: "The client drops all of it, and reports the first such key only.",
+        help: "give it the type that the schema of this event asks for",
+        example: says(
+            SessionStart,
+            r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":{"text":"x"}}}"#,
+        ),
+    },
+    Mistake {
+        code: "decision-missing",
+        severity: Error,
+        title: "a PermissionRequest answer needs `hookSpecificOutput.decision`",
+        why: "Without it the whole answer is void, whatever else it says.",
+        help: "add \"decision\": {\"behavior\": \"allow\"} or {\"behavior\": \"deny\", \"message\": …}",
+        example: says(
+            PermissionRequest,
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"deny","permissionDecisionReason":"not here"}}"#,
+        ),
+    },
+    Mistake {
+        code: "other-variant",
+        severity: Warning,
+        title: "a field of the other decision is ignored",
+        why: "`updatedInput` and `updatedPermissions` go with allow, `message` and `interrupt` with deny.",
+        help: "leave it out",
+        example: says(
+            PermissionRequest,
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","message":"fine"}}}"#,
+        ),
+    },
+    Mistake {
+        code: "text-before-json",
+        severity: Error,
+        title: "text before the JSON makes all of it plain text",
+        why: "Only an answer whose first character is `{` is read as JSON. A greeting from a profile script is enough to lose a deny.",
+        help: "print the JSON alone; send everything else to stderr or a file",
+        example: says(
+            PreToolUse,
+            "starting up\n{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"not here\"}}",
+        ),
+    },
+    Mistake {
+        code: "text-after-json",
+        severity: Error,
+        title: "text after the JSON makes all of it plain text",
+        why: "What starts with `{` and does not end with `}` is taken for text. On the events whose plain stdout is context, the model reads the raw JSON.",
+        help: "print the JSON alone; send everything else to stderr or a file",
+        example: says(
+            PreToolUse,
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"not here\"}}\nall good\n",
+        ),
+    },
+    Mistake {
+        code: "two-objects",
+        severity: Error,
+        title: "two objects are no JSON",
+        why: "A hook answers with one object. Two of them, on one line or several, are an error, and on older clients plain text.",
+        help: "merge them into one",
+        example: says(
+            Stop,
+            "{\"decision\":\"block\",\"reason\":\"tests are red\"}\n{\"continue\":true}",
+        ),
+    },
+    Mistake {
+        code: "truncated-json",
+        severity: Error,
+        title: "the JSON ends too early",
+        why: "It starts with `{` and does not end: the client takes it for plain text.",
+        help: "print the whole object with a JSON encoder",
+        example: says(
+            UserPromptSubmit,
+            r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x""#,
+        ),
+    },
+    Mistake {
+        code: "broken-json",
+        severity: Error,
+        title: "it looks like JSON and is none",
+        why: "Trailing commas, single quotes, comments, raw line breaks in strings: JSON.parse refuses them, and the answer is lost.",
+        help: "print it with a JSON encoder (jq, json.dumps, JSON.stringify) instead of pasting strings together",
+        example: says(SessionStart, r#"{"systemMessage":"hello",}"#),
+    },
+    Mistake {
+        code: "too-long",
+        severity: Warning,
+        title: "the text is longer than 10,000 UTF-16 units",
+        why: "Its reader gets the first 2,000 and the path of a file with the rest.",
+        help: "shorten it; what matters goes first",
+        // The page shows it shortened; the real one would fill it.
+        example: says(SessionStart, LONG_TEXT),
+    },
+    Mistake {
+        code: "exit-1",
+        severity: Error,
+        title: "exit 1 does not block",
+        why: "Only exit 2 does. Every other code is a failure of the hook, which the client passes over: the action goes on.",
+        help: "exit 2, or print the decision as JSON and exit 0",
+        example: Example {
+            event: PreToolUse,
+            stdout: "",
+            stderr: "no shell in this project",
+            exit: 1,
+        },
+    },
+    Mistake {
+        code: "exit-2-silent",
+        severity: Warning,
+        title: "exit 2 without stderr blocks without a reason",
+        why: "The reader is told \"No stderr output\", and the agent cannot act on that.",
+        help: "write the reason to stderr",
+        example: Example { event: PreToolUse, stdout: "", stderr: "", exit: 2 },
+    },
+    Mistake {
+        code: "exit-2-ignored",
+        severity: Error,
+        title: "exit 2 blocks nothing on this event",
+        why: "The event cannot be blocked, or not by an exit code.",
+        help: "decide as this event decides, if it does",
+        example: Example { event: PermissionRequest, stdout: "", stderr: "not here", exit: 2 },
+    },
+    Mistake {
+        code: "missing-script",
+        severity: Error,
+        title: "the client takes this exit 2 for a script that was not found",
+        why: "An interpreter that finds no script exits with 2 too. With nothing on stdout and \"no such file\" or \"can't open\" on stderr, a hook that could keep an agent going for ever is passed over instead.",
+        help: "check the path of the script; if the hook did run, say it otherwise or in JSON",
+        example: Example {
+            event: Stop,
+            stdout: "",
+            stderr: "python3: can't open file 'gate.py': [Errno 2] No such file or directory",
+            exit: 2,
+        },
+    },
+    Mistake {
+        code: "stop-is-no-guard",
+        severity: Error,
+        title: "`continue: false` on PreToolUse ends the turn after the tool has run",
+        why: "The call that was about to happen still happens. It was so in five runs of five.",
+        help: "deny the call as well: hookSpecificOutput.permissionDecision",
+        example: says(PreToolUse, r#"{"continue":false,"stopReason":"not here"}"#),
+    },
+    Mistake {
+        code: "internal-fields",
+        severity: Warning,
+        title: "fields of the hook's own program leak into its answer",
+        why: "`context_files`, `suggestions`, `exit_code` and the like mean nothing to the client.",
+        help: "serialise the answer, not the program's state",
+        example: says(
+            SessionStart,
+            r#"{"context_files":["tests/"],"exit_code":0,"systemMessage":"hello"}"#,
+        ),
+    },
+    Mistake {
+        code: "token-count",
+        severity: Warning,
+        title: "`token_count` is dropped",
+        why: "The client counts for itself.",
+        help: "leave it out",
+        example: says(
+            SessionStart,
+            r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"x","token_count":3}}"#,
+        ),
+    },
+    Mistake {
+        code: "unknown-key",
+        severity: Warning,
+        title: "a key that the client does not know is dropped",
+        why: "Unknown keys are no error to the client: it mentions them in its debug log and nowhere else.",
+        help: "check the spelling and the place against the schema of this event",
+        example: says(Stop, r#"{"desicion":"block","reason":"tests are red"}"#),
+    },
+    Mistake {
+        code: "ignored-here",
+        severity: Warning,
+        title: "the client knows this key and ignores it on this event",
+        why: "What a key does depends on the event.",
+        help: "leave it out, or use what this event acts on",
+        example: says(Notification, r#"{"decision":"block","reason":"quiet"}"#),
+    },
+    Mistake {
+        code: "newer-key",
+        severity: Warning,
+        title: "this key came with a later client",
+        why: "The client that was asked about drops it as unknown.",
+        help: "leave it out, or require the newer client",
+        example: says(
+            PostToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","classifierContext":"x"}}"#,
+        ),
+    },
+    Mistake {
+        code: "text-unread",
+        severity: Warning,
+        title: "plain stdout goes to the debug log on this event",
+        why: "It is context on SessionStart, UserPromptSubmit, UserPromptExpansion and PostModelSwitch alone.",
+        help: "answer with JSON, if this event takes a text at all",
+        example: says(PostToolUse, "remember to run the tests"),
+    },
+    Mistake {
+        code: "context-unread",
+        severity: Warning,
+        title: "the context is not delivered",
+        why: "What else the answer or the exit code says ends the turn before the model reads again.",
+        help: "say one or the other",
+        example: Example {
+            event: UserPromptSubmit,
+            stdout: r#"{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x"}}"#,
+            stderr: "",
+            exit: 0,
+        },
+    },
+    Mistake {
+        code: "no-reason",
+        severity: Warning,
+        title: "a block without a reason",
+        why: "The reader is told \"Blocked by hook\", and the agent cannot act on that.",
+        help: "add a reason",
+        example: says(Stop, r#"{"decision":"block"}"#),
+    },
+    Mistake {
+        code: "asks-nobody",
+        severity: Info,
+        title: "`ask` is a refusal where nobody can be asked",
+        why: "In a headless run the call does not run and the reason goes to the model. In an interactive session the user is asked and reads the reason.",
+        help: "nothing, if that is what is meant; deny says it for both",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}"#,
+        ),
+    },
+    Mistake {
+        code: "defers",
+        severity: Info,
+        title: "`defer` works in a headless run with a single tool call",
+        why: "The run ends with the call pending. In an interactive session there is nobody to hand it to.",
+        help: "nothing, if that is what is meant",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#,
+        ),
+    },
+    Mistake {
+        code: "background",
+        severity: Info,
+        title: "the hook goes to the background",
+        why: "`async: true` on the first line ends the wait. Everything else on that line is dropped; what the hook prints later may still carry a systemMessage or context, both for the model.",
+        help: "nothing, if that is what is meant; a decision needs a hook that is waited for",
+        example: says(PostToolUse, r#"{"async":true}"#),
+    },
+];
+
+const LONG_TEXT: &str = "(a text of more than 10,000 UTF-16 units)";

@@ -1,0 +1,288 @@
+//! Saying what a mistaken answer meant, in the form that the client honours.
+//!
+//! The intent is read from every shape in the catalogue; it is said again in the event's own way. What
+//! the event cannot express is left out, and an answer of which nothing would be left is not offered.
+
+use serde_json::{Map, Value, json};
+
+use super::answer::Reading;
+use super::apply::missing_script;
+use super::diagnose::{embedded_object, first_object};
+use super::{Corrected, HookRun, Severity, Verdict};
+use crate::javascript::{self, Kind, Node};
+use crate::name::EventName;
+use crate::output::fit;
+use crate::spec::{DecisionModel, EventSpec, Honoured};
+use crate::table::TEXT_LIMIT_UNITS;
+use crate::version::Contract;
+
+pub(super) fn correct(
+    run: &HookRun<'_>,
+    spec: &EventSpec,
+    reading: &Reading<'_>,
+    contract: Contract,
+    verdict: &Verdict,
+) -> Option<Corrected> {
+    if verdict.severity().is_none_or(|severity| severity < Severity::Warning) {
+        return None;
+    }
+    let mut intent = Intent::default();
+    match reading {
+        Reading::Silent => {}
+        Reading::Plain(text) => match salvaged(text) {
+            Some(node) => intent.read(&node),
+            // Half an object cannot be completed, and is no text that anybody wants to read.
+            None if text.starts_with('{') => return None,
+            // On Stop a text keeps the agent going, which somebody who only printed something did not ask for.
+            None if matches!(spec.name, EventName::Stop | EventName::SubagentStop) => return None,
+            None if text.contains(|c: char| c.is_control() && !c.is_whitespace()) => return None,
+            None => intent.context = Some((*text).to_owned()),
+        },
+        Reading::Broken(_) => intent.read(&salvaged(javascript::trim(run.stdout))?),
+        Reading::Void(node, _) | Reading::Foreign(node, _) | Reading::Valid(node) => {
+            intent.read(node);
+        }
+        Reading::Async(_) => return None,
+    }
+    if missing_script(run) {
+        return None;
+    }
+    intent.exit(run);
+    if run.exit == 2 && intent.reason.is_none() {
+        // The reason is the author's to find.
+        return None;
+    }
+    let stdout = intent.said_on(spec, contract)?;
+    let same = stdout == javascript::trim(run.stdout) && run.exit == 0;
+    (!same).then_some(Corrected { stdout, exit: 0 })
+}
+
+/// The object inside a text that holds more than one object.
+fn salvaged(text: &str) -> Option<Node> {
+    if text.starts_with('{') {
+        let end = first_object(text)?;
+        return javascript::parse(&text[..end]).ok();
+    }
+    let (_, object) = embedded_object(text)?;
+    javascript::parse(javascript::trim(object)).ok()
+}
+
+/// What an answer was meant to do.
+#[derive(Debug, Default)]
+struct Intent {
+    choice: Option<Choice>,
+    reason: Option<String>,
+    context: Option<String>,
+    message: Option<String>,
+    stops: bool,
+    stop_reason: Option<String>,
+    input: Option<Value>,
+    interrupt: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Allow,
+    Deny,
+    Ask,
+    Defer,
+}
+
+impl Choice {
+    fn named(text: &str) -> Option<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "allow" | "approve" | "continue" | "accept" | "true" => Some(Self::Allow),
+            "deny" | "block" | "reject" | "stop" | "false" => Some(Self::Deny),
+            "ask" => Some(Self::Ask),
+            "defer" => Some(Self::Defer),
+            _ => None,
+        }
+    }
+}
+
+impl Intent {
+    fn read(&mut self, node: &Node) {
+        let output = node.get("hookSpecificOutput");
+        let places = || [Some(node), output].into_iter().flatten();
+        let find = |keys: &[&str]| -> Option<String> {
+            let found =
+                places().flat_map(|place| keys.iter().filter_map(|key| place.get(key)?.text()));
+            found.map(str::to_owned).find(|text| !text.is_empty())
+        };
+
+        let mut context = find(&["additionalContext", "additional_context", "context"]);
+        if context.is_none() && node.get("type").is_some() {
+            context = find(&["content"]);
+            if let (Some(text), Some(prompt)) = (&mut context, find(&["prompt"])) {
+                *text = format!("{text}\n\n{prompt}");
+            }
+        }
+        self.context = context;
+        self.message = find(&["systemMessage", "system_message"]);
+        self.stop_reason = find(&["stopReason"]);
+        self.stops = node.get("continue").is_some_and(is_false);
+        self.reason = find(&["permissionDecisionReason", "reason", "message"]);
+
+        // The most restrictive of what was said, as the client itself would weigh it.
+        let mut choices = Vec::new();
+        for place in places() {
+            for key in ["permissionDecision", "decision", "action"] {
+                choices.extend(place.get(key).and_then(Node::text).and_then(Choice::named));
+            }
+            let decision = place.get("decision");
+            choices.extend(
+                decision.and_then(|node| node.get("behavior")?.text()).and_then(Choice::named),
+            );
+            if let Some(decision) = decision.filter(|node| !node.members().is_empty()) {
+                let text = decision.get("message").and_then(Node::text);
+                self.reason = self.reason.take().or(text.map(str::to_owned));
+                self.interrupt = matches!(
+                    decision.get("interrupt").map(|node| &node.kind),
+                    Some(Kind::Bool(true))
+                );
+                self.input =
+                    self.input.take().or_else(|| decision.get("updatedInput").and_then(value));
+            }
+            self.input = self.input.take().or_else(|| place.get("updatedInput").and_then(value));
+        }
+        choices.extend(
+            node.get("ok").map(|ok| if is_false(ok) { Choice::Deny } else { Choice::Allow }),
+        );
+        let order = [Choice::Deny, Choice::Defer, Choice::Ask, Choice::Allow];
+        self.choice = order.into_iter().find(|choice| choices.contains(choice));
+    }
+
+    /// What an exit code was meant to say.
+    fn exit(&mut self, run: &HookRun<'_>) {
+        let stderr = javascript::trim(run.stderr);
+        if run.exit == 0 || (run.exit != 2 && stderr.is_empty()) {
+            return;
+        }
+        if self.choice != Some(Choice::Deny) {
+            self.choice = Some(Choice::Deny);
+            self.reason = None;
+        }
+        if self.reason.is_none() && !stderr.is_empty() {
+            self.reason = Some(stderr.to_owned());
+        }
+    }
+
+    /// The intent in the words of an event; `None` where nothing of it can be said.
+    fn said_on(&self, spec: &EventSpec, contract: Contract) -> Option<String> {
+        let takes = |key: &str| {
+            spec.output_at(contract).into_iter().flatten().any(|field| field.name == key)
+        };
+        let mut top = Map::new();
+        let mut own = Map::new();
+        if self.stops && spec.continue_false.honoured == Honoured::Yes {
+            top.insert("continue".to_owned(), json!(false));
+            if let Some(reason) = &self.stop_reason {
+                top.insert("stopReason".to_owned(), json!(reason));
+            }
+        }
+        let shown = spec.system_message.honoured != Honoured::No;
+        if let Some(text) = self.message.as_ref().filter(|_| shown) {
+            top.insert("systemMessage".to_owned(), json!(fit(text, TEXT_LIMIT_UNITS)));
+        }
+        self.decide(spec, &mut top, &mut own)?;
+        if let Some(text) = self.context.as_ref().filter(|_| takes("additionalContext")) {
+            own.insert("additionalContext".to_owned(), json!(fit(text, TEXT_LIMIT_UNITS)));
+        }
+        if !own.is_empty() {
+            let mut output = Map::new();
+            output.insert("hookEventName".to_owned(), json!(spec.name.as_str()));
+            output.extend(own);
+            top.insert("hookSpecificOutput".to_owned(), Value::Object(output));
+        }
+        (!top.is_empty()).then(|| Value::Object(top).to_string())
+    }
+
+    /// Adds the decision; `None` where there is one to make and no reason can be given for it.
+    fn decide(
+        &self,
+        spec: &EventSpec,
+        top: &mut Map<String, Value>,
+        own: &mut Map<String, Value>,
+    ) -> Option<()> {
+        // `continue: false` was meant to prevent the call; it does not.
+        let guards = spec.name == EventName::PreToolUse && self.stops && self.choice.is_none();
+        let choice = if guards { Some(Choice::Deny) } else { self.choice };
+        let reason = self.reason.clone().or_else(|| self.stop_reason.clone().filter(|_| guards));
+        match (spec.decision.value, choice) {
+            (DecisionModel::PermissionDecision, Some(choice)) => {
+                let word = match choice {
+                    Choice::Allow => "allow",
+                    Choice::Deny => "deny",
+                    Choice::Ask => "ask",
+                    Choice::Defer => "defer",
+                };
+                own.insert("permissionDecision".to_owned(), json!(word));
+                if let Some(reason) = reason {
+                    own.insert("permissionDecisionReason".to_owned(), json!(reason));
+                }
+            }
+            (DecisionModel::DecisionBehavior, Some(Choice::Allow)) => {
+                let mut decision = json!({ "behavior": "allow" });
+                if let Some(input) = &self.input {
+                    decision["updatedInput"] = input.clone();
+                }
+                own.insert("decision".to_owned(), decision);
+                return Some(());
+            }
+            (DecisionModel::DecisionBehavior, Some(Choice::Deny)) => {
+                let mut decision = json!({ "behavior": "deny" });
+                if let Some(reason) = reason {
+                    decision["message"] = json!(reason);
+                }
+                if self.interrupt {
+                    decision["interrupt"] = json!(true);
+                }
+                own.insert("decision".to_owned(), decision);
+            }
+            // Nothing else is valid without a decision here.
+            (DecisionModel::DecisionBehavior, _) => return None,
+            (
+                DecisionModel::TopLevelBlock | DecisionModel::ExitOrTopLevelBlock,
+                Some(Choice::Deny),
+            ) => {
+                // A block that does not say why helps nobody; the reason is the author's to find.
+                let reason = reason?;
+                top.insert("decision".to_owned(), json!("block"));
+                top.insert("reason".to_owned(), json!(reason));
+            }
+            _ => {}
+        }
+        if let Some(input) = self.input.as_ref().filter(|_| spec.name == EventName::PreToolUse) {
+            own.insert("updatedInput".to_owned(), input.clone());
+        }
+        Some(())
+    }
+}
+
+/// `false`, also in quotes.
+fn is_false(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Bool(value) => !value,
+        Kind::Text(text) => text.eq_ignore_ascii_case("false"),
+        _ => false,
+    }
+}
+
+/// An object as serde knows it; `None` when it holds what only the client's reader takes, or no object.
+fn value(node: &Node) -> Option<Value> {
+    fn convert(node: &Node) -> Option<Value> {
+        Some(match &node.kind {
+            Kind::Null => Value::Null,
+            Kind::Bool(value) => json!(value),
+            // The tree does not keep numbers: an input that has one is not offered again.
+            Kind::Number => return None,
+            Kind::Text(text) => json!(text),
+            Kind::List(items) => items.iter().map(convert).collect::<Option<Vec<_>>>()?.into(),
+            Kind::Object(members) => {
+                let members = members.iter().map(|(key, node)| Some((key.clone(), convert(node)?)));
+                Value::Object(members.collect::<Option<Map<_, _>>>()?)
+            }
+        })
+    }
+    convert(node).filter(Value::is_object)
+}

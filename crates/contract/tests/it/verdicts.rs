@@ -1,0 +1,257 @@
+//! The verdict engine against what the real client did, case by case.
+
+use proptest::prelude::*;
+use rutter_contract::EventName;
+use rutter_contract::verdict::catalogue::CATALOGUE;
+use rutter_contract::verdict::{HookRun, Outcome, Severity, Tool, Turn, Verdict, judge};
+use rutter_contract::version::Contract;
+use rutter_testkit::root;
+use serde_json::Value;
+
+/// What a verdict says in the terms that the client was measured in.
+fn differences(case: &Value, verdict: &Verdict) -> Vec<String> {
+    let observed = &case["observed"];
+    let mut wrong = Vec::new();
+    let mut compare = |what: &str, engine: Value| {
+        if observed.get(what).is_some_and(|client| *client != engine) {
+            wrong.push(format!("{what}: the client {}, the engine {engine}", observed[what]));
+        }
+    };
+    let reached = |mark: &str| verdict.to_model.iter().any(|message| message.text.contains(mark));
+    compare("hook_error", (verdict.outcome == Outcome::Error).into());
+    compare("context_reached_model", reached("CTX-MARK").into());
+    compare("reason_reached_model", reached("REASON-MARK").into());
+    compare("stderr_reached_model", reached("ERR-MARK").into());
+    let truncated = verdict.to_model.iter().any(|message| message.truncated);
+    compare("context_truncated", truncated.into());
+    if let Some(tool) = verdict.tool {
+        // Where nothing is decided, the measured run of PreToolUse allows the tool, that of
+        // PermissionRequest does not.
+        let ran = match tool {
+            Tool::Runs | Tool::Rewritten => true,
+            Tool::Unchanged => case["event"] == "PreToolUse",
+            Tool::Asks | Tool::Deferred | Tool::Blocked => false,
+        };
+        compare("tool_ran", ran.into());
+        compare("tool_input_changed", (tool == Tool::Rewritten).into());
+    }
+    let calls = match verdict.turn {
+        Turn::Continues => 0,
+        Turn::Stops | Turn::Erased => -1,
+        Turn::KeptGoing => 1,
+    };
+    // The headless run of Stop ends where it would have ended anyway.
+    let calls = if case["event"] == "Stop" && verdict.turn == Turn::Stops { 0 } else { calls };
+    let calls =
+        if case["event"] == "SubagentStop" && verdict.turn == Turn::Stops { 0 } else { calls };
+    compare("extra_model_calls", calls.into());
+    wrong
+}
+
+fn cases(file: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(root().join("fixtures/verdicts").join(file)).unwrap();
+    let mut all: Value = serde_json::from_str(&text).unwrap();
+    match all["cases"].take() {
+        Value::Array(cases) => cases,
+        other => panic!("{file}: {other}"),
+    }
+}
+
+fn judged(case: &Value, contract: Contract) -> Verdict {
+    let run = HookRun {
+        event: case["event"].as_str().unwrap().parse().unwrap(),
+        stdout: case["stdout"].as_str().unwrap(),
+        stderr: case["stderr"].as_str().unwrap(),
+        exit: i32::try_from(case["exit"].as_i64().unwrap()).unwrap(),
+    };
+    judge(&run, contract)
+}
+
+/// Cases that the answer alone cannot decide. One that agrees after all must leave the list.
+const UNDECIDABLE: &[(&str, &str)] = &[
+    (
+        "SessionStart/ium",
+        "the first prompt of a headless session is one more turn, which is no turn of this event",
+    ),
+    ("PreToolUse/updbad-x0", "whether an input fits depends on the tool's own schema"),
+    ("PreToolUse/updbad-x1e", "whether an input fits depends on the tool's own schema"),
+    ("PostToolUse/uto-ok", "whether an output fits depends on the tool's own schema"),
+];
+
+/// The older client says that an input does not fit even where exit 2 blocks the call.
+const OLD_UNDECIDABLE: &str = "PreToolUse/updbad-x2e";
+
+fn agree(file: &str, client: &str, at_least: usize) {
+    let contract = Contract::for_client(client.parse().unwrap());
+    let cases = cases(file);
+    assert!(cases.len() >= at_least, "{} cases", cases.len());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let verdict = judged(case, contract);
+        let differences = differences(case, &verdict);
+        let listed = UNDECIDABLE.iter().any(|(id, _)| case["id"] == *id);
+        let listed = listed || (client == "2.1.197" && case["id"] == OLD_UNDECIDABLE);
+        assert!(!(listed && differences.is_empty()), "{} agrees: take it off the list", case["id"]);
+        if !listed && !differences.is_empty() {
+            let stdout: String = case["stdout"].as_str().unwrap().chars().take(200).collect();
+            wrong.push(format!(
+                "{} (exit {}) {stdout}\n    {}",
+                case["id"],
+                case["exit"],
+                differences.join("\n    ")
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} disagree:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_case_of_the_newest_client() {
+    agree("2.1.325.json", "2.1.325", 423);
+}
+
+#[test]
+fn every_case_of_the_older_client() {
+    agree("2.1.197.json", "2.1.197", 378);
+}
+
+#[test]
+fn more_cases_of_the_newest_client() {
+    agree("more-2.1.325.json", "2.1.325", 500);
+}
+
+#[test]
+fn more_cases_of_the_older_client() {
+    agree("more-2.1.197.json", "2.1.197", 500);
+}
+
+/// Every mistake that has a name is found in its own example, and its correction is free of it.
+#[test]
+fn every_mistake_of_the_catalogue() {
+    for mistake in CATALOGUE {
+        let example = &mistake.example;
+        let long;
+        let stdout = if mistake.code == "too-long" {
+            long = "x".repeat(10_001);
+            &long
+        } else {
+            example.stdout
+        };
+        let run =
+            HookRun { event: example.event, stdout, stderr: example.stderr, exit: example.exit };
+        // What came later is a mistake on an older client alone.
+        let client =
+            if mistake.code == "newer-key" { Contract::MEASURED[0] } else { Contract::NEWEST };
+        let contract = Contract::for_client(client);
+        let verdict = judge(&run, contract);
+        let codes: Vec<&str> = verdict.diagnostics.iter().map(|found| found.code).collect();
+        assert!(codes.contains(&mistake.code), "{}: {codes:?}", mistake.code);
+
+        let Some(corrected) = &verdict.corrected else {
+            let uncorrectable = UNCORRECTED.iter().any(|(code, _)| *code == mistake.code);
+            assert!(uncorrectable, "{} has no correction", mistake.code);
+            continue;
+        };
+        let listed = UNCORRECTED.iter().any(|(code, _)| *code == mistake.code);
+        assert!(!listed, "{} is corrected: take it off the list", mistake.code);
+        let run = HookRun {
+            event: example.event,
+            stdout: &corrected.stdout,
+            stderr: "",
+            exit: i32::from(corrected.exit),
+        };
+        let again = judge(&run, contract);
+        let left: Vec<&str> = again
+            .diagnostics
+            .iter()
+            .filter(|found| found.severity > Severity::Info)
+            .map(|found| found.code)
+            .collect();
+        assert!(left.is_empty(), "{}: {left:?} in {}", mistake.code, corrected.stdout);
+        assert_eq!(again.dropped, [] as [&str; 0], "{}", mistake.code);
+        let schema: Value = serde_json::from_str(&corrected.stdout).unwrap();
+        assert!(crate::support::output(example.event).is_valid(&schema), "{}", mistake.code);
+    }
+}
+
+/// Mistakes whose example leaves nothing to correct, or nothing that could be known.
+const UNCORRECTED: &[(&str, &str)] = &[
+    ("approve-ignored", "silence says it"),
+    ("broken-json", "what it was to be is a guess"),
+    ("output-rejected", "SessionEnd takes no text at all"),
+    ("text-boolean", "`continue: true` asks for what happens anyway"),
+    ("truncated-json", "the end is not known"),
+    ("exit-2-silent", "the reason is not known"),
+    ("unknown-key", "what a misspelt key means is a guess"),
+    ("ignored-here", "Notification decides nothing"),
+    ("newer-key", "that client has nothing like it"),
+    ("no-reason", "the reason is not known"),
+    ("asks-nobody", "it is no mistake"),
+    ("defers", "it is no mistake"),
+    ("background", "it is no mistake"),
+    ("missing-script", "the script is to be found, not its answer"),
+    ("wrong-type", "what the object was to say is a guess"),
+];
+
+/// Any bytes for any event: a verdict, never a panic; and what the engine itself corrects is clean.
+#[test]
+fn any_answer_gets_a_verdict() {
+    let pieces = prop_oneof![
+        any::<String>(),
+        proptest::sample::select(
+            CATALOGUE.iter().map(|m| m.example.stdout.to_owned()).collect::<Vec<_>>()
+        ),
+        proptest::collection::vec(
+            proptest::sample::select(vec![
+                "{",
+                "}",
+                "[",
+                "]",
+                ":",
+                ",",
+                "\"",
+                "\\",
+                "\\u",
+                "d83d",
+                "null",
+                "true",
+                "1e9",
+                " ",
+                "\u{feff}",
+                "\"decision\"",
+                "\"block\"",
+                "\"reason\"",
+                "\"hookSpecificOutput\"",
+                "\"hookEventName\"",
+                "\"Stop\"",
+                "\"PreToolUse\"",
+                "\"permissionDecision\"",
+                "\"deny\"",
+                "\"continue\"",
+                "\"additionalContext\"",
+            ]),
+            0..24,
+        )
+        .prop_map(|parts| parts.concat()),
+    ];
+    let events = proptest::sample::select(EventName::ALL.to_vec());
+    let clients = proptest::sample::select(Contract::MEASURED.to_vec());
+    let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..Default::default() };
+    let case = (events, pieces, any::<String>(), prop_oneof![Just(0), Just(1), Just(2)], clients);
+    proptest::test_runner::TestRunner::new(config)
+        .run(&case, |(event, stdout, stderr, exit, client)| {
+            let contract = Contract::for_client(client);
+            if !rutter_contract::table::event(event).is_at(contract) {
+                return Ok(());
+            }
+            let verdict =
+                judge(&HookRun { event, stdout: &stdout, stderr: &stderr, exit }, contract);
+            if let Some(corrected) = verdict.corrected {
+                let run = HookRun { event, stdout: &corrected.stdout, stderr: "", exit: 0 };
+                let again = judge(&run, contract);
+                prop_assert_eq!(again.outcome, Outcome::Success, "{}", corrected.stdout);
+            }
+            Ok(())
+        })
+        .unwrap();
+}

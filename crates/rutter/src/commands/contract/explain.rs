@@ -1,0 +1,144 @@
+//! `rutter contract explain`: what the client will do with an answer.
+
+use std::io;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use rutter_contract::javascript;
+use rutter_contract::table;
+use rutter_contract::verdict::{
+    self, Diagnostic, HookRun, Message, MessageKind, Severity, Verdict,
+};
+
+use crate::Failure;
+use crate::cli::{ExplainArgs, Format};
+use crate::ui::Ui;
+
+/// The longest answer that is shown in a frame; a longer one is pointed into by its path alone.
+const FRAMED: usize = 4_000;
+
+/// How much of a text is shown to a person.
+const SHOWN: usize = 300;
+
+pub(crate) fn run(args: &ExplainArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let contract = super::contract(&args.client, ui)?;
+    let spec = table::event(args.event);
+    if !spec.is_at(contract) {
+        return Err(super::no_such_event(spec, contract));
+    }
+    let bytes = ui.stdin()?;
+    if std::str::from_utf8(&bytes).is_err() {
+        ui.remark("stdin is not UTF-8; the client reads what is not as U+FFFD")?;
+    }
+    let stdout = verdict::decode(&bytes);
+    let run = HookRun { event: args.event, stdout: &stdout, stderr: &args.stderr, exit: args.exit };
+    let verdict = verdict::judge(&run, contract);
+    if args.format.chosen() == Format::Json {
+        let json = serde_json::to_string_pretty(&verdict).map_err(io::Error::other)?;
+        writeln!(ui.out, "{json}")?;
+    } else {
+        print(&verdict, &run, ui)?;
+    }
+    match verdict.severity() {
+        Some(Severity::Warning | Severity::Error) => Err(Failure::Findings),
+        Some(Severity::Info) | None => Ok(()),
+    }
+}
+
+fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()> {
+    let out = &mut *ui.out;
+    writeln!(out, "{}, exit {}, Claude Code {}", verdict.event, run.exit, verdict.client)?;
+    writeln!(out, "\n{}\n", verdict.action)?;
+    texts(out, "the model reads", &verdict.to_model)?;
+    texts(out, "the user reads", &verdict.to_user)?;
+    let dropped = if verdict.dropped.iter().any(String::is_empty) {
+        "all of it".to_owned()
+    } else if verdict.dropped.is_empty() {
+        "nothing".to_owned()
+    } else {
+        verdict.dropped.join(", ")
+    };
+    writeln!(out, "{:<16} {dropped}", "dropped:")?;
+    for (number, diagnostic) in verdict.diagnostics.iter().enumerate() {
+        writeln!(out, "\n{}. {}", number + 1, rendered(diagnostic, run.stdout))?;
+    }
+    if let Some(corrected) = &verdict.corrected {
+        writeln!(
+            out,
+            "\nThis does what it seems to mean (exit {}):\n{}",
+            corrected.exit, corrected.stdout
+        )?;
+    }
+    Ok(())
+}
+
+fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result<()> {
+    if messages.is_empty() {
+        return writeln!(out, "{:<16} nothing", format!("{who}:"));
+    }
+    for message in messages {
+        let kind = match message.kind {
+            MessageKind::Context => "context",
+            MessageKind::Reason => "reason",
+            MessageKind::Stderr => "stderr",
+            MessageKind::Text => "text",
+        };
+        let short: String = message.text.chars().take(SHOWN).collect();
+        let more = if short.len() < message.text.len() { "…" } else { "" };
+        let cut = if message.truncated { ", and a path to the rest" } else { "" };
+        writeln!(out, "{:<16} {short:?}{more} ({kind}{cut})", format!("{who}:"))?;
+    }
+    Ok(())
+}
+
+/// A diagnostic with a frame around the place it speaks of, where there is one.
+fn rendered(diagnostic: &Diagnostic, stdout: &str) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+    let mut group = Group::with_title(title);
+    if let Some(span) = span(diagnostic, stdout) {
+        let label = if diagnostic.path.is_empty() { "" } else { diagnostic.path.as_str() };
+        let annotation = AnnotationKind::Primary.span(span).label(label);
+        group = group.element(Snippet::source(stdout).annotation(annotation));
+    }
+    group = group.element(Level::HELP.message(diagnostic.help.as_str()));
+    Renderer::plain().render(&[group])
+}
+
+/// The bytes that a diagnostic points at.
+fn span(diagnostic: &Diagnostic, stdout: &str) -> Option<Range<usize>> {
+    if stdout.len() > FRAMED || diagnostic.path.is_empty() {
+        return None;
+    }
+    let root = javascript::parse(stdout).ok()?;
+    // A key that is missing is pointed at where it would stand.
+    let node = root.pointer(&diagnostic.path).or_else(|| {
+        let (parent, _) = diagnostic.path.rsplit_once('/')?;
+        root.pointer(parent)
+    })?;
+    let rest = &stdout[node.at..];
+    let first = rest.chars().next()?;
+    let length = match first {
+        '{' | '[' => 1,
+        '"' => string_length(rest),
+        _ => rest.find(|c: char| ",]} \n\t\r".contains(c)).unwrap_or(rest.len()),
+    };
+    Some(node.at..node.at + length)
+}
+
+/// The length of the string literal at the start of `text`, on its first line.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '"' if !escaped => return at + 1,
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,208 @@
+use serde_json::{Value, json};
+
+use crate::support::{rutter, rutter_with};
+
+fn explain(event: &str, args: &[&str], stdout: &str) -> rutter_testkit::Ran {
+    let all: Vec<&str> = ["contract", "explain", event].iter().chain(args).copied().collect();
+    rutter_with(&all, stdout.as_bytes())
+}
+
+fn verdict(event: &str, args: &[&str], stdout: &str) -> Value {
+    let args: Vec<&str> = args.iter().chain(&["--json"]).copied().collect();
+    let ran = explain(event, &args, stdout);
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
+}
+
+#[test]
+fn a_good_answer_is_clean() {
+    let answer = r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"Branch: main"}}"#;
+    insta::assert_snapshot!(explain("SessionStart", &[], answer), @r#"
+    exit 0
+    --- stdout
+    SessionStart, exit 0, Claude Code 2.1.325
+
+    Everything goes its way; only what is said below is added.
+
+    the model reads: "Branch: main" (context)
+    the user reads:  nothing
+    dropped:         nothing
+    "#);
+}
+
+#[test]
+fn a_lost_deny_is_found_and_mended() {
+    let answer = r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#;
+    insta::assert_snapshot!(explain("PreToolUse", &[], answer), @r#"
+    exit 1
+    --- stdout
+    PreToolUse, exit 0, Claude Code 2.1.325
+
+    The tool call goes its normal way, as if there were no hook.
+
+    the model reads: nothing
+    the user reads:  nothing
+    dropped:         /permissionDecision, /permissionDecisionReason
+
+    1. error[top-level-permission]: `permissionDecision` at the top level is dropped: the tool runs
+      |
+    1 | {"permissionDecision":"deny","permissionDecisionReason":"not here"}
+      |                       ^^^^^^ /permissionDecision
+      |
+      = help: move it into hookSpecificOutput, with hookEventName beside it
+
+    This does what it seems to mean (exit 0):
+    {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"not here"}}
+    "#);
+}
+
+#[test]
+fn a_blocked_prompt() {
+    insta::assert_snapshot!(explain("UserPromptSubmit", &["--exit", "2", "--stderr", "no secrets"], ""), @r#"
+    exit 0
+    --- stdout
+    UserPromptSubmit, exit 2, Claude Code 2.1.325
+
+    The prompt is taken back and never reaches the model.
+
+    the model reads: nothing
+    the user reads:  "no secrets" (stderr)
+    dropped:         nothing
+    "#);
+}
+
+#[test]
+fn several_mistakes_are_numbered() {
+    let answer =
+        "{\n  \"type\": \"rich\",\n  \"content\": \"Branch: main\",\n  \"token_count\": 3\n}\n";
+    insta::assert_snapshot!(explain("SessionStart", &[], answer), @r#"
+    exit 1
+    --- stdout
+    SessionStart, exit 0, Claude Code 2.1.325
+
+    Nothing happens: it is as if there were no hook.
+
+    the model reads: nothing
+    the user reads:  nothing
+    dropped:         /type, /content, /token_count
+
+    1. error[type-content]: `{"type", "content"}` is another program's message
+      |
+    2 |   "type": "rich",
+      |           ^^^^^^ /type
+      |
+      = help: put the text into hookSpecificOutput.additionalContext, with hookEventName beside it
+
+    2. warning[token-count]: `token_count` is dropped
+      |
+    4 |   "token_count": 3
+      |                  ^ /token_count
+      |
+      = help: leave it out
+
+    This does what it seems to mean (exit 0):
+    {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"Branch: main"}}
+    "#);
+}
+
+/// The keys that programs rely on, and their order.
+#[test]
+fn the_json_has_the_promised_shape() {
+    let answer = verdict("Stop", &[], r#"{"decision":"block","reason":"tests are red"}"#);
+    let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "event",
+            "client",
+            "outcome",
+            "tool",
+            "turn",
+            "to_model",
+            "to_user",
+            "dropped",
+            "diagnostics",
+            "corrected"
+        ]
+    );
+    assert_eq!(answer["turn"], "kept-going");
+    assert_eq!(answer["tool"], Value::Null);
+    assert_eq!(
+        answer["to_model"],
+        json!([{ "kind": "reason", "text": "tests are red", "truncated": false }])
+    );
+    let wrong = verdict("Stop", &[], r#"{"desicion":"block"}"#);
+    let found: Vec<&String> = wrong["diagnostics"][0].as_object().unwrap().keys().collect();
+    assert_eq!(found, ["code", "severity", "path", "message", "help"]);
+    assert_eq!(wrong["dropped"], json!(["/desicion"]));
+}
+
+#[test]
+fn the_exit_code_tells_findings_from_clean_and_from_usage() {
+    assert_eq!(explain("Stop", &[], "").exit, Some(0));
+    assert_eq!(explain("Stop", &[], "{}").exit, Some(0));
+    assert_eq!(explain("Stop", &["--json"], r#"{"continue":"true"}"#).exit, Some(1));
+    // Worth knowing, and no mistake.
+    let asks = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}"#;
+    assert_eq!(explain("PreToolUse", &[], asks).exit, Some(0));
+    assert_eq!(explain("Stopp", &[], "").exit, Some(2));
+    assert_eq!(explain("Stop", &["--exit", "two"], "").exit, Some(2));
+    assert_eq!(explain("Stop", &["--exit", "256"], "").exit, Some(2));
+    assert_eq!(explain("DirectoryAdded", &["--client", "2.1.197"], "").exit, Some(2));
+}
+
+#[test]
+fn clients_differ() {
+    let two = "{\"decision\":\"block\"}\n{}";
+    assert_eq!(verdict("UserPromptSubmit", &[], two)["outcome"], "error");
+    let old = verdict("UserPromptSubmit", &["--client", "2.1.197"], two);
+    assert_eq!(old["outcome"], "success");
+    assert_eq!(old["to_model"][0]["kind"], "text");
+}
+
+/// Empty, binary, huge, deeply nested, repeated, marked, in another system's line ends: a verdict each.
+#[test]
+fn odd_input_gets_a_verdict() {
+    let megabytes = 8 * 1024 * 1024;
+    let deep = format!("{{\"x\":{}{}}}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    let cases: [(&str, Vec<u8>, &str); 9] = [
+        ("empty", Vec::new(), "success"),
+        ("binary", (0..=255).cycle().take(4096).collect(), "success"),
+        ("NULs", vec![0; 4096], "success"),
+        ("8 MiB of text", vec![b'x'; megabytes], "success"),
+        ("8 MiB of braces", vec![b'{'; megabytes], "success"),
+        (
+            "8 MiB in a string",
+            format!("{{\"systemMessage\":\"{}\"}}", "x".repeat(megabytes)).into_bytes(),
+            "success",
+        ),
+        ("a million levels", deep.into_bytes(), "success"),
+        ("the same key twice", br#"{"continue":"x","continue":true}"#.to_vec(), "success"),
+        ("BOM and CRLF", "\u{feff}{\r\n\"continue\": true\r\n}\r\n".as_bytes().to_vec(), "success"),
+    ];
+    for (name, input, outcome) in cases {
+        let ran = rutter_with(&["contract", "explain", "Stop", "--json"], &input);
+        assert!(matches!(ran.exit, Some(0 | 1)), "{name}: {:?} {}", ran.exit, ran.stderr);
+        let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(verdict["outcome"], outcome, "{name}");
+        // For people too: no frame of eight megabytes.
+        let ran = rutter_with(&["contract", "explain", "Stop"], &input);
+        assert!(ran.stdout.len() < 20_000, "{name}: {} bytes", ran.stdout.len());
+    }
+    let ran = rutter_with(&["contract", "explain", "Stop"], &vec![b' '; 33 * 1024 * 1024]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.contains("32 MiB"), "{}", ran.stderr);
+}
+
+/// The other commands read no stdin, and do not mind any.
+#[test]
+fn what_is_piped_into_the_others_is_left_alone() {
+    for args in [
+        &["contract", "events"][..],
+        &["contract", "schema", "Stop"],
+        &["contract", "payload", "Stop"],
+    ] {
+        let ran = rutter_with(args, &vec![0xff; 1024 * 1024]);
+        assert_eq!(ran.stdout, rutter(args).stdout);
+        assert_eq!(ran.exit, Some(0));
+    }
+}
