@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+mod bench;
 mod dist;
 mod files;
+mod fuzz_seeds;
 mod generate;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
   generate [--check]     write the files that follow from the event table, or say which are stale
+  bench                  measure speed, as ratios in one run, and fail where a promise is not kept
+  fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
   dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
 ";
 
@@ -23,6 +27,8 @@ fn main() -> Result<()> {
     match words[..] {
         ["generate"] => generate::run(&root()?, false),
         ["generate", "--check"] => generate::run(&root()?, true),
+        ["bench"] => bench::run(&root()?),
+        ["fuzz-seeds"] => fuzz_seeds::run(&root()?),
         ["dist"] => dist::run(&root()?, None),
         ["dist", "--target", target] => dist::run(&root()?, Some(target)),
         _ => bail!(USAGE),

@@ -1,0 +1,34 @@
+//! `cargo xtask fuzz-seeds`: something to start from for the fuzz targets.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rutter_contract::{EventName, payload};
+use serde_json::Value;
+
+/// Writes the captured payloads and the measured answers as the corpora of their targets.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let folder = |name: &str| root.join("fuzz/corpus").join(name);
+    for name in ["payload", "answer"] {
+        std::fs::create_dir_all(folder(name))?;
+    }
+    for event in EventName::ALL {
+        for (number, payload) in payload::recorded(event).iter().enumerate() {
+            let path = folder("payload").join(format!("{}-{number}", event.kebab()));
+            crate::files::replace(&path, payload.to_string().as_bytes())?;
+        }
+    }
+    let text = std::fs::read_to_string(root.join("fixtures/verdicts/2.1.325.json"))?;
+    let all: Value = serde_json::from_str(&text)?;
+    for (number, case) in all["cases"].as_array().context("a list of cases")?.iter().enumerate() {
+        let name = case["event"].as_str().unwrap_or_default();
+        let event = EventName::ALL.iter().position(|event| event.as_str() == name).unwrap_or(0);
+        let exit = case["exit"].as_i64().unwrap_or(0).rem_euclid(4);
+        let mut seed = vec![u8::try_from(event)?, 1, u8::try_from(exit)?];
+        seed.extend(case["stdout"].as_str().unwrap_or_default().bytes());
+        seed.push(0);
+        seed.extend(case["stderr"].as_str().unwrap_or_default().bytes());
+        crate::files::replace(&folder("answer").join(number.to_string()), &seed)?;
+    }
+    Ok(())
+}

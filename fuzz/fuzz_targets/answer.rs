@@ -1,0 +1,28 @@
+//! Any answer to any event on any client: a verdict, never a panic; a correction is an answer that counts.
+//! And the reader of JSON agrees with serde_json wherever serde_json reads at all.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rutter_contract::verdict::{HookRun, Outcome, decode, judge};
+use rutter_contract::version::Contract;
+use rutter_contract::{EventName, javascript, table};
+
+fuzz_target!(|bytes: &[u8]| {
+    let [event, client, exit, answer @ ..] = bytes else { return };
+    let event = EventName::ALL[usize::from(*event) % EventName::ALL.len()];
+    let contract = Contract::for_client(Contract::MEASURED[usize::from(*client) % 2]);
+    if !table::event(event).is_at(contract) {
+        return;
+    }
+    let text = decode(answer);
+    let (stdout, stderr) = text.split_once('\u{0}').unwrap_or((&text, ""));
+    if serde_json::from_str::<serde_json::Value>(stdout).is_ok() {
+        assert!(javascript::parse(stdout).is_ok(), "{stdout}");
+    }
+    let run = HookRun { event, stdout, stderr, exit: i32::from(*exit % 4) };
+    if let Some(corrected) = judge(&run, contract).corrected {
+        let run = HookRun { event, stdout: &corrected.stdout, stderr: "", exit: i32::from(corrected.exit) };
+        assert_eq!(judge(&run, contract).outcome, Outcome::Success, "{}", corrected.stdout);
+    }
+});

@@ -1,0 +1,20 @@
+//! Any bytes on a hook's stdin: read or refused, never a panic; what is read is written back and read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rutter_contract::input::{Input, Wire};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(wire) = Wire::parse(bytes) {
+        let keys: Vec<String> = wire.keys().map(str::to_owned).collect();
+        for key in keys {
+            let _ = (wire.raw(&key), wire.text(&key));
+        }
+    }
+    if let Ok(input) = Input::parse(bytes) {
+        let written = serde_json::to_vec(&input).expect("what was read can be written");
+        let again = Input::parse(&written).expect("what was written can be read");
+        assert_eq!(again, input);
+    }
+});
