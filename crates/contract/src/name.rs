@@ -73,6 +73,11 @@ impl EventName {
         out
     }
 
+    /// The event that older documents or other agents call `text`.
+    pub fn formerly(text: &str) -> Option<Self> {
+        KNOWN_MISTAKES.iter().find(|(name, _)| *name == text).map(|(_, event)| *event)
+    }
+
     /// The event that somebody who wrote `text` most likely meant, or `None` when nothing is near.
     pub fn nearest(text: &str) -> Option<Self> {
         let plain = |name: &str| -> String {

@@ -53,7 +53,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "type-content",
         severity: Error,
         title: "`{\"type\", \"content\"}` is another program's message",
-        why: "The client knows neither key. It reads the object, finds nothing to do, and says so only in its debug log.",
+        why: "The client knows neither key. It reads the object, finds nothing to do, and says \
+              so only in its debug log.",
         help: "put the text into hookSpecificOutput.additionalContext, with hookEventName beside it",
         example: says(
             PostToolUse,
@@ -80,7 +81,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "top-level-permission",
         severity: Error,
         title: "`permissionDecision` at the top level is dropped: the tool runs",
-        why: "It is the shape of GitHub Copilot. Claude Code takes it for an unknown key, so a deny denies nothing.",
+        why: "It is the shape of GitHub Copilot. Claude Code takes it for an unknown key, so a \
+              deny denies nothing.",
         help: "move it into hookSpecificOutput, with hookEventName beside it",
         example: says(
             PreToolUse,
@@ -102,7 +104,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "permission-elsewhere",
         severity: Error,
         title: "`permissionDecision` on an event that decides otherwise",
-        why: "Only PreToolUse and PreModelSwitch read it. Elsewhere it is an unknown key, and nothing is decided.",
+        why: "Only PreToolUse and PreModelSwitch read it. Elsewhere it is an unknown key, and \
+              nothing is decided.",
         help: "decide as this event decides",
         example: says(
             SubagentStop,
@@ -121,7 +124,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "decision-nested",
         severity: Error,
         title: "`decision` inside hookSpecificOutput is read on PermissionRequest alone",
-        why: "Elsewhere it is an unknown key: the agent stops although the hook wanted it to go on.",
+        why: "Elsewhere it is an unknown key: the agent stops although the hook wanted it to \
+              go on.",
         help: "move decision and reason to the top level",
         example: says(
             Stop,
@@ -132,7 +136,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "deprecated-decision",
         severity: Warning,
         title: "top-level `decision` on PreToolUse works and is deprecated",
-        why: "`approve` allows and `block` denies, today. The documentation says not to rely on it.",
+        why: "`approve` allows and `block` denies, today. The documentation says not to rely \
+              on it.",
         help: "use hookSpecificOutput.permissionDecision",
         example: says(PreToolUse, r#"{"decision":"block","reason":"not here"}"#),
     },
@@ -140,7 +145,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "approve-ignored",
         severity: Warning,
         title: "`approve` has no effect here",
-        why: "It is a value that the client accepts everywhere and acts on before a tool call alone.",
+        why: "It is a value that the client accepts everywhere and acts on before a tool call \
+              alone.",
         help: "leave it out: silence lets things pass",
         example: says(Stop, r#"{"decision":"approve"}"#),
     },
@@ -148,7 +154,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-missing",
         severity: Error,
         title: "hookSpecificOutput without `hookEventName` is void",
-        why: "The client needs it to know which fields to expect, and drops the whole answer without it.",
+        why: "The client needs it to know which fields to expect, and drops the whole answer \
+              without it.",
         help: "add \"hookEventName\" with the name of the firing event",
         example: says(
             SessionStart,
@@ -159,7 +166,30 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-unknown",
         severity: Error,
         title: "`hookEventName` names no event that takes a hookSpecificOutput",
-        why: "Names are compared exactly; PreToolCall, pretooluse and an event that takes none void the answer alike.",
+        why: "A misspelt name and an event that takes no hookSpecificOutput void the answer alike.",
+        help: "write the name of the firing event as the client writes it",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreCompact","additionalContext":"check-in"}}"#,
+        ),
+    },
+    Mistake {
+        code: "event-name-case",
+        severity: Error,
+        title: "`hookEventName` is case-sensitive",
+        why: "`pretooluse` is no event to the client, and the whole answer is void.",
+        help: "write the name of the firing event as the client writes it",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"pretooluse","additionalContext":"check-in"}}"#,
+        ),
+    },
+    Mistake {
+        code: "event-name-legacy",
+        severity: Error,
+        title: "`hookEventName` is a name that Claude Code never had",
+        why: "PreToolCall and PostToolCall stand in many documents; other agents say \
+              BeforeTool or AfterAgent. The client knows PreToolUse, PostToolUse and Stop.",
         help: "write the name of the firing event as the client writes it",
         example: says(
             PreToolUse,
@@ -170,7 +200,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-other",
         severity: Error,
         title: "`hookEventName` names another event",
-        why: "The client takes that for a fault of the hook and drops the whole answer; on most events even exit 2 is forgotten.",
+        why: "The client takes that for a fault of the hook and drops the whole answer; on \
+              most events even exit 2 is forgotten.",
         help: "write the name of the event that the hook runs for; it is in hook_event_name on stdin",
         example: says(
             PostToolUse,
@@ -219,7 +250,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "text-boolean",
         severity: Error,
         title: "a boolean in quotes voids the answer",
-        why: "\"true\" is a string. A shell script that pastes a variable between quotes makes one.",
+        why: "\"true\" is a string. A shell script that pastes a variable between quotes makes \
+              one.",
         help: "leave the quotes off",
         example: says(Stop, r#"{"continue":"true"}"#),
     },
@@ -227,7 +259,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "null-value",
         severity: Error,
         title: "`null` is not the same as leaving a key out",
-        why: "No field of an answer may be null; one that is voids the whole answer. Serialisers write them for empty optionals.",
+        why: "No field of an answer may be null; one that is voids the whole answer. \
+              Serialisers write them for empty optionals.",
         help: "leave the key out",
         example: says(
             UserPromptSubmit,
@@ -260,7 +293,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "other-variant",
         severity: Warning,
         title: "a field of the other decision is ignored",
-        why: "`updatedInput` and `updatedPermissions` go with allow, `message` and `interrupt` with deny.",
+        why: "`updatedInput` and `updatedPermissions` go with allow, `message` and `interrupt` \
+              with deny.",
         help: "leave it out",
         example: says(
             PermissionRequest,
@@ -271,7 +305,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "text-before-json",
         severity: Error,
         title: "text before the JSON makes all of it plain text",
-        why: "Only an answer whose first character is `{` is read as JSON. A greeting from a profile script is enough to lose a deny.",
+        why: "Only an answer whose first character is `{` is read as JSON. A greeting from a \
+              profile script is enough to lose a deny.",
         help: "print the JSON alone; send everything else to stderr or a file",
         example: says(
             PreToolUse,
@@ -282,7 +317,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "text-after-json",
         severity: Error,
         title: "text after the JSON makes all of it plain text",
-        why: "What starts with `{` and does not end with `}` is taken for text. On the events whose plain stdout is context, the model reads the raw JSON.",
+        why: "What starts with `{` and does not end with `}` is taken for text. On the events \
+              whose plain stdout is context, the model reads the raw JSON.",
         help: "print the JSON alone; send everything else to stderr or a file",
         example: says(
             PreToolUse,
@@ -293,7 +329,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "two-objects",
         severity: Error,
         title: "two objects are no JSON",
-        why: "A hook answers with one object. Two of them, on one line or several, are an error, and on older clients plain text.",
+        why: "A hook answers with one object. Two of them, on one line or several, are an \
+              error, and on older clients plain text.",
         help: "merge them into one",
         example: says(
             Stop,
@@ -315,7 +352,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "broken-json",
         severity: Error,
         title: "it looks like JSON and is none",
-        why: "Trailing commas, single quotes, comments, raw line breaks in strings: JSON.parse refuses them, and the answer is lost.",
+        why: "Trailing commas, single quotes, comments, raw line breaks in strings: JSON.parse \
+              refuses them, and the answer is lost.",
         help: "print it with a JSON encoder (jq, json.dumps, JSON.stringify) instead of pasting strings together",
         example: says(SessionStart, r#"{"systemMessage":"hello",}"#),
     },
@@ -332,7 +370,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "exit-1",
         severity: Error,
         title: "exit 1 does not block",
-        why: "Only exit 2 does. Every other code is a failure of the hook, which the client passes over: the action goes on.",
+        why: "Only exit 2 does. Every other code is a failure of the hook, which the client \
+              passes over: the action goes on.",
         help: "exit 2, or print the decision as JSON and exit 0",
         example: Example {
             event: PreToolUse,
@@ -361,7 +400,9 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "missing-script",
         severity: Error,
         title: "the client takes this exit 2 for a script that was not found",
-        why: "An interpreter that finds no script exits with 2 too. With nothing on stdout and \"no such file\" or \"can't open\" on stderr, a hook that could keep an agent going for ever is passed over instead.",
+        why: "An interpreter that finds no script exits with 2 too. With nothing on stdout and \
+              \"no such file\" or \"can't open\" on stderr, a hook that could keep an agent \
+              going for ever is passed over instead.",
         help: "check the path of the script; if the hook did run, say it otherwise or in JSON",
         example: Example {
             event: Stop,
@@ -404,7 +445,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "unknown-key",
         severity: Warning,
         title: "a key that the client does not know is dropped",
-        why: "Unknown keys are no error to the client: it mentions them in its debug log and nowhere else.",
+        why: "Unknown keys are no error to the client: it mentions them in its debug log and \
+              nowhere else.",
         help: "check the spelling and the place against the schema of this event",
         example: says(Stop, r#"{"desicion":"block","reason":"tests are red"}"#),
     },
@@ -431,7 +473,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "text-unread",
         severity: Warning,
         title: "plain stdout goes to the debug log on this event",
-        why: "It is context on SessionStart, UserPromptSubmit, UserPromptExpansion and PostModelSwitch alone.",
+        why: "It is context on SessionStart, UserPromptSubmit, UserPromptExpansion and \
+              PostModelSwitch alone.",
         help: "answer with JSON, if this event takes a text at all",
         example: says(PostToolUse, "remember to run the tests"),
     },
@@ -439,7 +482,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "context-unread",
         severity: Warning,
         title: "the context is not delivered",
-        why: "What else the answer or the exit code says ends the turn before the model reads again.",
+        why: "What else the answer or the exit code says ends the turn before the model reads \
+              again.",
         help: "say one or the other",
         example: Example {
             event: UserPromptSubmit,
@@ -460,7 +504,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "asks-nobody",
         severity: Info,
         title: "`ask` is a refusal where nobody can be asked",
-        why: "In a headless run the call does not run and the reason goes to the model. In an interactive session the user is asked and reads the reason.",
+        why: "In a headless run the call does not run and the reason goes to the model. In an \
+              interactive session the user is asked and reads the reason.",
         help: "nothing, if that is what is meant; deny says it for both",
         example: says(
             PreToolUse,
@@ -471,7 +516,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "defers",
         severity: Info,
         title: "`defer` works in a headless run with a single tool call",
-        why: "The run ends with the call pending. In an interactive session there is nobody to hand it to.",
+        why: "The run ends with the call pending. In an interactive session there is nobody to \
+              hand it to.",
         help: "nothing, if that is what is meant",
         example: says(
             PreToolUse,
@@ -482,7 +528,9 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "background",
         severity: Info,
         title: "the hook goes to the background",
-        why: "`async: true` on the first line ends the wait. Everything else on that line is dropped; what the hook prints later may still carry a systemMessage or context, both for the model.",
+        why: "`async: true` on the first line ends the wait. Everything else on that line is \
+              dropped; what the hook prints later may still carry a systemMessage or context, \
+              both for the model.",
         help: "nothing, if that is what is meant; a decision needs a hook that is waited for",
         example: says(PostToolUse, r#"{"async":true}"#),
     },

@@ -130,6 +130,25 @@ impl Found {
                     "hookSpecificOutput has no hookEventName: the whole answer is void".to_owned(),
                 );
             }
+            (Problem::Value { received, .. }, "hookEventName")
+                if EventName::ALL
+                    .iter()
+                    .any(|name| name.as_str().eq_ignore_ascii_case(received))
+                    && received.parse::<EventName>().is_err() =>
+            {
+                let message = format!(
+                    "`{received}` is not spelt as the client spells it: the whole answer is void"
+                );
+                self.add("event-name-case", path, message);
+            }
+            (Problem::Value { received, .. }, "hookEventName")
+                if EventName::formerly(received).is_some() =>
+            {
+                let meant = EventName::formerly(received).unwrap_or(event);
+                let message =
+                    format!("Claude Code calls `{received}` {meant}: the whole answer is void");
+                self.add("event-name-legacy", path, message);
+            }
             (Problem::Value { received, .. }, "hookEventName") if received != "null" => {
                 let meant =
                     EventName::nearest(received).map(|name| format!("; did you mean `{name}`?"));

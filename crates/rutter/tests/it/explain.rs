@@ -41,6 +41,8 @@ fn a_lost_deny_is_found_and_mended() {
 
     the model reads: nothing
     the user reads:  nothing
+    nobody reads:    "deny" (/permissionDecision)
+    nobody reads:    "not here" (/permissionDecisionReason)
     dropped:         /permissionDecision, /permissionDecisionReason
 
     1. error[top-level-permission]: `permissionDecision` at the top level is dropped: the tool runs
@@ -83,6 +85,8 @@ fn several_mistakes_are_numbered() {
 
     the model reads: nothing
     the user reads:  nothing
+    nobody reads:    "rich" (/type)
+    nobody reads:    "Branch: main" (/content)
     dropped:         /type, /content, /token_count
 
     1. error[type-content]: `{"type", "content"}` is another program's message

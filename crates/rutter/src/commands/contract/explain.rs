@@ -51,6 +51,7 @@ fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()
     writeln!(out, "\n{}\n", verdict.action)?;
     texts(out, "the model reads", &verdict.to_model)?;
     texts(out, "the user reads", &verdict.to_user)?;
+    unread(out, verdict, run)?;
     let dropped = if verdict.dropped.iter().any(String::is_empty) {
         "all of it".to_owned()
     } else if verdict.dropped.is_empty() {
@@ -87,6 +88,33 @@ fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result
         let more = if short.len() < message.text.len() { "…" } else { "" };
         let cut = if message.truncated { ", and a path to the rest" } else { "" };
         writeln!(out, "{:<16} {short:?}{more} ({kind}{cut})", format!("{who}:"))?;
+    }
+    Ok(())
+}
+
+/// The texts that reach neither.
+fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::Result<()> {
+    let mut line = |who: &str, text: &str, what: &str| {
+        let short: String = text.chars().take(SHOWN).collect();
+        let more = if short.len() < text.len() { "…" } else { "" };
+        writeln!(out, "{:<16} {short:?}{more} ({what})", format!("{who}:"))
+    };
+    let read = |text: &str| {
+        verdict.to_model.iter().chain(&verdict.to_user).any(|message| message.text.contains(text))
+    };
+    if !run.stderr.is_empty() && !read(run.stderr) {
+        line("the debug log", run.stderr, "stderr")?;
+    }
+    let Ok(root) = javascript::parse(run.stdout) else {
+        if verdict.dropped.iter().any(String::is_empty) && !run.stdout.is_empty() {
+            line("the debug log", run.stdout, "text")?;
+        }
+        return Ok(());
+    };
+    for path in verdict.dropped.iter().filter(|path| !path.is_empty()) {
+        if let Some(text) = root.pointer(path).and_then(javascript::Node::text) {
+            line("nobody reads", text, path)?;
+        }
     }
     Ok(())
 }
