@@ -31,9 +31,9 @@ pub enum Step {
     HookRan(EventName),
     /// A file of the project is written.
     Write(PathBuf, String),
-    /// A file of the project is changed, and changed again until a hook of this event has been sent its
-    /// payload: no message tells when the client has begun to watch.
-    ChangeUntilHookRan(PathBuf, EventName),
+    /// A file of the project is given a text, again and again with one more space at its end, until a
+    /// hook of this event has been sent the file's name: nothing tells when the client has begun to watch.
+    ChangeUntilHeard(PathBuf, String, EventName),
 }
 
 /// Steps, in order, after which stdin is closed.
@@ -104,16 +104,17 @@ impl Conversation {
                     }
                 }
                 Step::Write(path, text) => put(&project.join(path), text.as_bytes())?,
-                Step::ChangeUntilHookRan(path, event) => {
+                Step::ChangeUntilHeard(path, text, event) => {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let mut text = text.clone();
                     let mut looks = 0;
-                    while !ran(hooks, *event) {
+                    while !heard(hooks, *event, &name) {
                         if looks % LOOKS_PER_CHANGE == 0 {
-                            // Spaces are a change to any file, and JSON stays what it was.
-                            let text = std::fs::read_to_string(project.join(path))?;
-                            put(&project.join(path), format!("{text} ").as_bytes())?;
+                            put(&project.join(path), text.as_bytes())?;
+                            text.push(' ');
                         }
                         looks += 1;
-                        self.hear(process, &format!("a {event} hook"), LOOK_EVERY)?;
+                        self.hear(process, &format!("a {event} hook for {name}"), LOOK_EVERY)?;
                     }
                 }
             }
@@ -168,9 +169,15 @@ impl Conversation {
 
 /// Whether a hook of this event has been sent a payload, or there is none.
 fn ran(hooks: &[Installed], event: EventName) -> bool {
-    let mut of_event = hooks.iter().filter(|hook| hook.event == event).peekable();
-    let none = of_event.peek().is_none();
-    none || of_event.any(|hook| hook.calls().is_ok_and(|calls| !calls.is_empty()))
+    !hooks.iter().any(|hook| hook.event == event) || heard(hooks, event, "")
+}
+
+/// Whether a hook of this event has been sent a payload with this text.
+fn heard(hooks: &[Installed], event: EventName, text: &str) -> bool {
+    let of_event = hooks.iter().filter(|hook| hook.event == event);
+    of_event
+        .flat_map(|hook| hook.calls().unwrap_or_default())
+        .any(|stdin| String::from_utf8_lossy(&stdin).contains(text))
 }
 
 /// Why a conversation was not held to its end.

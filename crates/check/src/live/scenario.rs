@@ -19,6 +19,8 @@ pub const TOOL_OUTPUT: &str = "TOOL-RAN";
 pub const SUBAGENT: &str = "SUBAGENT-PROMPT";
 /// The file whose changes a scenario watches.
 pub const WATCHED: &str = "watched.txt";
+/// A setting that a scenario changes to this; its tool prints it.
+pub const CHANGED_SETTING: &str = "CHANGED-SETTING";
 /// A folder for a hook to give out as a worktree.
 pub const WORKTREE: &str = "worktree";
 /// What the subagent of a scenario says.
@@ -111,11 +113,19 @@ impl Scenario {
                 sandbox.conversation(awaiting(E::CwdChanged).and(turns(["go on"])));
             }
             E::FileChanged => {
-                sandbox.file(WATCHED, "before").conversation(changing(WATCHED, E::FileChanged));
+                let change =
+                    Step::ChangeUntilHeard(WATCHED.into(), "after".to_owned(), E::FileChanged);
+                let talk = turns(["go"]).then(change).and(turns(["go on"]));
+                sandbox.file(WATCHED, "before").conversation(talk);
             }
             E::ConfigChange => {
+                // The second turn shows whether the new setting is in force.
                 let settings = ".claude/settings.local.json";
-                sandbox.file(settings, "{}").conversation(changing(settings, E::ConfigChange));
+                let new = json!({ "env": { "SETTING": CHANGED_SETTING } }).to_string();
+                let change = Step::ChangeUntilHeard(settings.into(), new, E::ConfigChange);
+                let script = Script::new([Turn::text("waiting"), shell("echo setting: $SETTING.")]);
+                sandbox.file(settings, "{}").script(script).args(["--allowedTools", "Bash"]);
+                sandbox.conversation(turns(["go"]).then(change).and(turns(["go on"])));
             }
             E::WorktreeCreate => in_and_out_of_worktree(&mut sandbox),
             E::WorktreeRemove => {
@@ -163,11 +173,6 @@ fn turns<const N: usize>(prompts: [&str; N]) -> Conversation {
 /// would exit, and take the hook with it.
 fn awaiting(event: EventName) -> Conversation {
     turns(["go"]).then(Step::HookRan(event))
-}
-
-/// A turn, a change to a file, and the hook that hears of it.
-fn changing(path: &str, event: EventName) -> Conversation {
-    turns(["go"]).then(Step::ChangeUntilHookRan(path.into(), event)).and(turns(["go on"]))
 }
 
 /// A main thread that starts one subagent and waits for it.

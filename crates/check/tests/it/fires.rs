@@ -12,7 +12,7 @@ use crate::support;
 const NOT_IN_THE_TABLE: &[(EventName, &str)] = &[];
 
 fn fires(event: EventName) {
-    let Some(client) = support::client("the live suite") else { return };
+    let Some(client) = support::client() else { return };
     let scenario = Scenario::of(event);
     let mut sandbox = scenario.sandbox().unwrap();
     sandbox.hook(scenario.hook());
