@@ -117,3 +117,55 @@ exit {exit}
 pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Starts the hook as the client does, by the command in its settings.
+    fn start(entry: &Value, stdin: &str) -> std::process::Child {
+        let command = entry["hooks"][0]["command"].as_str().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        child
+    }
+
+    #[test]
+    fn hooks_at_the_same_time_lose_nothing_and_one_of_them_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = Answer { stdout: "{}".to_owned(), stderr: "oh".to_owned(), exit: 2 };
+        let hook = Hook::on(EventName::Stop).answers_once(answer);
+        // A folder that the shell would take for three words.
+        let (installed, entry) = Installed::new(&hook, folder.path().join("it's a hook")).unwrap();
+        let sent: Vec<String> = (0..8).map(|number| format!("payload {number}\n")).collect();
+        let running: Vec<_> = sent.iter().map(|stdin| start(&entry, stdin)).collect();
+        let outputs = running.into_iter().map(|child| child.wait_with_output().unwrap());
+        let answers: Vec<_> = outputs.filter(|output| !output.stdout.is_empty()).collect();
+        assert_eq!(answers.len(), 1);
+        assert_eq!(answers[0].status.code(), Some(2));
+        assert_eq!(answers[0].stderr, b"oh");
+        let mut calls = installed.calls().unwrap();
+        calls.sort();
+        assert_eq!(calls, sent.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_matcher_is_in_the_settings_only_where_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, entry) =
+            Installed::new(&Hook::on(EventName::Stop), folder.path().join("a")).unwrap();
+        assert_eq!(entry.get("matcher"), None);
+        let hook = Hook::on(EventName::PreToolUse).matching("Bash");
+        let (_, entry) = Installed::new(&hook, folder.path().join("b")).unwrap();
+        assert_eq!(entry["matcher"], "Bash");
+    }
+}

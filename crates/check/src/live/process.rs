@@ -172,3 +172,69 @@ impl Stream {
         self.so_far()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(program: &str, limit: Duration) -> Process {
+        let mut command = Command::new("sh");
+        command.args(["-c", program]);
+        Process::start(command, limit).unwrap()
+    }
+
+    /// Whether a process has ended; whether somebody has looked after it is not ours to say.
+    #[cfg(target_os = "linux")]
+    fn has_ended(pid: &str) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+        stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn assert_ends(pid: &str) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !has_ended(pid) {
+            assert!(Instant::now() < deadline, "{pid} lives on");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_it_prints_and_how_it_ends_is_kept() {
+        let mut process = shell("read word; echo got $word; echo oh >&2; exit 3", GRACE * 10);
+        process.tell("this").unwrap();
+        assert_eq!(process.line(GRACE * 10), Ok(Some("got this".to_owned())));
+        let (ending, printed) = process.finish().unwrap();
+        assert_eq!(ending, Ending::Exited(3));
+        assert_eq!((&printed.stdout[..], &printed.stderr[..]), ("got this\n", "oh\n"));
+        let (ending, _) = shell("kill -TERM $$", GRACE * 10).finish().unwrap();
+        assert_eq!(ending, Ending::Signalled(15));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn time_is_up_for_all_it_started() {
+        let process = shell("sleep 300 & echo $!; sleep 300", Duration::from_millis(300));
+        let (ending, printed) = process.finish().unwrap();
+        assert_eq!(ending, Ending::TimedOut);
+        assert_ends(printed.stdout.trim());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_it_leaves_behind_is_ended_too() {
+        let process = shell("sleep 300 >/dev/null 2>&1 & echo $!", GRACE * 10);
+        let (ending, printed) = process.finish().unwrap();
+        assert_eq!(ending, Ending::Exited(0));
+        assert_ends(printed.stdout.trim());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn one_that_is_dropped_is_ended() {
+        let process = shell("echo $$; sleep 300", GRACE * 100);
+        let pid = process.line(GRACE * 10).unwrap().unwrap();
+        drop(process);
+        assert_ends(&pid);
+    }
+}

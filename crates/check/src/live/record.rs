@@ -182,3 +182,70 @@ fn collect<'a>(content: &'a Value, found: &mut impl FnMut(&'a str)) {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn record(lines: &[Value], body: Value) -> Record {
+        let folder = tempfile::tempdir().unwrap();
+        Record {
+            client: Version::new(2, 1, 325),
+            ending: Ending::Exited(0),
+            stdout: String::new(),
+            stderr: String::new(),
+            lines: lines.to_vec(),
+            debug_log: String::new(),
+            requests: vec![Request { thread: Thread::Main, body }],
+            calls: Vec::new(),
+            project: folder.path().to_owned(),
+            _folder: folder,
+        }
+    }
+
+    #[test]
+    fn the_model_is_told_by_prompts_messages_and_results_at_any_depth() {
+        let record = record(
+            &[],
+            json!({
+                "system": [{ "type": "text", "text": "be brief" }],
+                "messages": [
+                    { "role": "user", "content": "go" },
+                    { "role": "assistant", "content": [{ "type": "tool_use", "input": { "text": "no" } }] },
+                    { "role": "user", "content": [
+                        { "type": "tool_result", "content": [{ "type": "text", "text": "deep" }] },
+                        { "type": "tool_result", "content": "flat" },
+                    ] },
+                ],
+            }),
+        );
+        let told = record.texts_to_model();
+        let told: Vec<_> = told.iter().map(|told| (told.role, told.text)).collect();
+        assert_eq!(
+            told,
+            [("system", "be brief"), ("user", "go"), ("user", "deep"), ("user", "flat")]
+        );
+        assert_eq!(record.reached_model("lat").map(|told| told.request), Some(0));
+        assert_eq!(record.reached_model("no"), None);
+    }
+
+    #[test]
+    fn a_hooks_own_output_has_not_reached_the_user() {
+        let lines = [
+            json!({ "type": "system", "subtype": "hook_response", "hook_event": "Stop", "outcome": "error",
+                    "exit_code": 1, "stdout": "word", "stderr": "oh" }),
+            json!({ "type": "user", "message": { "content": "word" } }),
+            json!({ "type": "system", "subtype": "informational", "content": "Stop says: word" }),
+            json!({ "type": "result", "terminal_reason": "completed" }),
+        ];
+        let record = record(&lines, json!({}));
+        assert_eq!(record.reached_user("word"), Some(&lines[2]));
+        assert_eq!(record.terminal_reason(), Some("completed"));
+        let expected =
+            HookResponse { outcome: "error", exit_code: Some(1), stdout: "word", stderr: "oh" };
+        assert_eq!(record.hook_responses(EventName::Stop), [expected]);
+        assert_eq!(record.hook_responses(EventName::Setup), []);
+    }
+}
