@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 /// Declares the enum, the list and the spelling in one place, in the order of the client's own list.
 macro_rules! event_names {
     ($($name:ident),* $(,)?) => {
-        /// One of the client's hook events. Spelling and case are the client's own.
+        /// One of the client's hook events. Spelling and case are the client's own. A new event is a new
+        /// variant, and a `match` that forgot it does not compile: that is wanted.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
         #[expect(missing_docs, reason = "the table says when each one fires")]
         pub enum EventName { $($name),* }
 

@@ -8,7 +8,7 @@ mod ran;
 mod skip;
 
 pub use ran::Ran;
-pub use skip::skip;
+pub use skip::{excuse, skip};
 
 /// The repository's root.
 ///

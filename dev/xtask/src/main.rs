@@ -3,10 +3,12 @@
 #![allow(clippy::disallowed_methods, reason = "a task runs in its developer's environment")]
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
 mod bench;
+mod client;
 mod dist;
 mod files;
 mod fuzz_seeds;
@@ -19,20 +21,24 @@ usage: cargo xtask TASK
   bench                  measure speed, as ratios in one run, and fail where a promise is not kept
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
   dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
+  client VERSION         fetch a measured client for the live suite, and print its path; exit 75 where the
+                         npm registry does not answer
 ";
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
-        ["generate"] => generate::run(&root()?, false),
-        ["generate", "--check"] => generate::run(&root()?, true),
-        ["bench"] => bench::run(&root()?),
-        ["fuzz-seeds"] => fuzz_seeds::run(&root()?),
-        ["dist"] => dist::run(&root()?, None),
-        ["dist", "--target", target] => dist::run(&root()?, Some(target)),
+        ["generate"] => generate::run(&root()?, false)?,
+        ["generate", "--check"] => generate::run(&root()?, true)?,
+        ["bench"] => bench::run(&root()?)?,
+        ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,
+        ["dist"] => dist::run(&root()?, None)?,
+        ["dist", "--target", target] => dist::run(&root()?, Some(target))?,
+        ["client", version] => return client::run(version),
         _ => bail!(USAGE),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The repository's root, wherever the task was started.

@@ -1,0 +1,45 @@
+//! A client binary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rutter_contract::version::Version;
+
+use super::LiveError;
+
+/// A client binary and the version it says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    path: PathBuf,
+    version: Version,
+}
+
+impl Client {
+    /// The client at `path`. It is run once, to ask its version.
+    pub fn at(path: impl Into<PathBuf>) -> Result<Self, LiveError> {
+        let path = path.into();
+        let failed = |source| LiveError::Client { path: path.clone(), source };
+        // It may want a home even to print two words; it gets an empty one.
+        let home = tempfile::tempdir().map_err(failed)?;
+        let mut command = Command::new(&path);
+        command.arg("--version").stdin(Stdio::null());
+        command.env_clear().env("HOME", home.path()).env("PATH", super::sandbox::PATH);
+        let output = command.output().map_err(failed)?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let line = printed.lines().next().unwrap_or_default();
+        match line.parse() {
+            Ok(version) if line.contains("Claude Code") => Ok(Self { path, version }),
+            _ => Err(LiveError::NotAClient { printed: line.chars().take(80).collect(), path }),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+}

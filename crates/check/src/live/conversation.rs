@@ -1,0 +1,203 @@
+//! A run in which the user's program talks with the client: prompts, control requests, answers to the
+//! client's own requests.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rutter_contract::EventName;
+use serde_json::{Value, json};
+
+use super::hook::Installed;
+use super::process::{Process, Silent};
+use super::sandbox::put;
+use super::{Client, LiveError};
+
+/// How often to look whether a hook has run. Nothing else tells.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How many looks to give the client's watcher, which waits for a file to settle, before another change.
+const LOOKS_PER_CHANGE: u32 = 100;
+
+/// One step of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// The user says something.
+    Prompt(String),
+    /// The client says that the turn is over.
+    TurnEnds,
+    /// The user's program asks the client for something (`{"subtype": …}`), and is answered.
+    Control(Value),
+    /// A hook of this event has been sent its payload. Without such a hook there is nothing to wait for.
+    HookRan(EventName),
+    /// A file of the project is written.
+    Write(PathBuf, String),
+    /// A file of the project is given a text, again and again with one more space at its end, until a
+    /// hook of this event has been sent the file's name: nothing tells when the client has begun to watch.
+    ChangeUntilHeard(PathBuf, String, EventName),
+}
+
+/// Steps, in order, after which stdin is closed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversation {
+    steps: Vec<Step>,
+    replies: Vec<(String, Value)>,
+}
+
+impl Conversation {
+    /// A conversation of these steps.
+    pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { steps: steps.into_iter().collect(), replies: Vec::new() }
+    }
+
+    /// Adds a step.
+    #[must_use]
+    pub fn then(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// Adds the steps of another.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.steps.extend(other.steps);
+        self.replies.extend(other.replies);
+        self
+    }
+
+    /// How to reply when the client asks the user's program for something, by the request's subtype:
+    /// `can_use_tool`, `elicitation`. Other requests are refused.
+    #[must_use]
+    pub fn replying(mut self, subtype: impl Into<String>, response: Value) -> Self {
+        self.replies.push((subtype.into(), response));
+        self
+    }
+
+    /// Goes through the steps.
+    pub(super) fn hold(
+        &self,
+        process: &mut Process,
+        project: &Path,
+        hooks: &[Installed],
+    ) -> Result<(), Broken> {
+        for (number, step) in self.steps.iter().enumerate() {
+            match step {
+                Step::Prompt(text) => {
+                    let message = json!({ "role": "user", "content": text });
+                    process.tell(&json!({ "type": "user", "message": message }).to_string())?;
+                }
+                Step::TurnEnds => {
+                    self.listen(process, "the end of a turn", |line| line["type"] == "result")?;
+                }
+                Step::Control(request) => {
+                    let id = format!("request-{number}");
+                    let message =
+                        json!({ "type": "control_request", "request_id": id, "request": request });
+                    process.tell(&message.to_string())?;
+                    let awaited = format!("an answer to {}", request["subtype"]);
+                    self.listen(process, &awaited, |line| {
+                        line["type"] == "control_response" && line["response"]["request_id"] == id
+                    })?;
+                }
+                Step::HookRan(event) => {
+                    while !ran(hooks, *event) {
+                        self.hear(process, &format!("a {event} hook"), LOOK_EVERY)?;
+                    }
+                }
+                Step::Write(path, text) => put(&project.join(path), text.as_bytes())?,
+                Step::ChangeUntilHeard(path, text, event) => {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let mut text = text.clone();
+                    let mut looks = 0;
+                    while !heard(hooks, *event, &name) {
+                        if looks % LOOKS_PER_CHANGE == 0 {
+                            put(&project.join(path), text.as_bytes())?;
+                            text.push(' ');
+                        }
+                        looks += 1;
+                        self.hear(process, &format!("a {event} hook for {name}"), LOOK_EVERY)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Listens until a line is the right one.
+    fn listen(
+        &self,
+        process: &mut Process,
+        awaited: &str,
+        right: impl Fn(&Value) -> bool,
+    ) -> Result<(), Broken> {
+        loop {
+            if self.hear(process, awaited, Duration::MAX)?.is_some_and(|line| right(&line)) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next line, after a reply to it where it wants one.
+    fn hear(
+        &self,
+        process: &mut Process,
+        awaited: &str,
+        patience: Duration,
+    ) -> Result<Option<Value>, Broken> {
+        let line = process.line(patience).map_err(|silent| match silent {
+            Silent::TimeIsUp => Broken::Stuck(awaited.to_owned()),
+            Silent::Gone => Broken::Stuck(format!("{awaited}, but ended")),
+        })?;
+        let Some(line) = line.and_then(|line| serde_json::from_str::<Value>(&line).ok()) else {
+            return Ok(None);
+        };
+        if line["type"] == "control_request" {
+            let id = &line["request_id"];
+            let subtype = line["request"]["subtype"].as_str().unwrap_or_default();
+            let reply = self.replies.iter().find(|(name, _)| name == subtype);
+            let response = match reply {
+                Some((_, reply)) => {
+                    json!({ "subtype": "success", "request_id": id, "response": reply })
+                }
+                None => json!({ "subtype": "error", "request_id": id, "error": "not scripted" }),
+            };
+            let message = json!({ "type": "control_response", "response": response });
+            process.tell(&message.to_string())?;
+        }
+        Ok(Some(line))
+    }
+}
+
+/// Whether a hook of this event has been sent a payload, or there is none.
+fn ran(hooks: &[Installed], event: EventName) -> bool {
+    !hooks.iter().any(|hook| hook.event == event) || heard(hooks, event, "")
+}
+
+/// Whether a hook of this event has been sent a payload with this text.
+fn heard(hooks: &[Installed], event: EventName, text: &str) -> bool {
+    let of_event = hooks.iter().filter(|hook| hook.event == event);
+    of_event
+        .flat_map(|hook| hook.calls().unwrap_or_default())
+        .any(|stdin| String::from_utf8_lossy(&stdin).contains(text))
+}
+
+/// Why a conversation was not held to its end.
+#[derive(Debug)]
+pub(super) enum Broken {
+    Stuck(String),
+    Pipe(io::Error),
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        Self::Pipe(error)
+    }
+}
+
+impl Broken {
+    pub(super) fn into_live(self, client: &Client, limit: Duration, stderr: &str) -> LiveError {
+        match self {
+            Self::Stuck(awaited) => LiveError::Stuck { awaited, limit, stderr: stderr.to_owned() },
+            Self::Pipe(source) => LiveError::Client { path: client.path().to_owned(), source },
+        }
+    }
+}

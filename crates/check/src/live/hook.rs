@@ -1,0 +1,171 @@
+//! Hooks that record what they are sent and answer as they are told.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::EventName;
+use rutter_contract::output::Answer;
+use serde_json::{Value, json};
+
+use super::sandbox::put;
+
+/// A command hook under test: it keeps its stdin and gives its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hook {
+    event: EventName,
+    matcher: Option<String>,
+    answer: Answer,
+    once: bool,
+}
+
+impl Hook {
+    /// A hook on every firing of an event, which says nothing.
+    pub fn on(event: EventName) -> Self {
+        Self { event, matcher: None, answer: Answer::default(), once: false }
+    }
+
+    /// Only where the matcher fits.
+    #[must_use]
+    pub fn matching(mut self, matcher: impl Into<String>) -> Self {
+        self.matcher = Some(matcher.into());
+        self
+    }
+
+    /// Gives this answer every time.
+    #[must_use]
+    pub fn answers(self, answer: Answer) -> Self {
+        Self { answer, once: false, ..self }
+    }
+
+    /// Gives this answer the first time and says nothing afterwards. A Stop hook that always blocked
+    /// would go on until the client's own limit.
+    #[must_use]
+    pub fn answers_once(self, answer: Answer) -> Self {
+        Self { answer, once: true, ..self }
+    }
+
+    /// The event it is installed on.
+    pub fn event(&self) -> EventName {
+        self.event
+    }
+}
+
+/// A hook in its folder: the script, its answer, and a folder for each call.
+#[derive(Debug)]
+pub(super) struct Installed {
+    pub(super) event: EventName,
+    folder: PathBuf,
+}
+
+impl Installed {
+    /// Writes a hook into a new folder; the second part is its entry for the settings.
+    pub(super) fn new(hook: &Hook, folder: PathBuf) -> io::Result<(Self, Value)> {
+        fs::create_dir_all(folder.join("calls"))?;
+        put(&folder.join("stdout"), hook.answer.stdout.as_bytes())?;
+        put(&folder.join("stderr"), hook.answer.stderr.as_bytes())?;
+        let script = folder.join("hook.sh");
+        put(&script, program(hook, &folder).as_bytes())?;
+        let command = format!("sh {}", quoted(&script));
+        let mut entry = json!({ "hooks": [{ "type": "command", "command": command }] });
+        if let Some(matcher) = &hook.matcher {
+            entry["matcher"] = json!(matcher);
+        }
+        Ok((Self { event: hook.event, folder }, entry))
+    }
+
+    /// What the hook was sent, in the order of its calls. A call whose stdin was not read to its end
+    /// is left out.
+    pub(super) fn calls(&self) -> io::Result<Vec<Vec<u8>>> {
+        let mut calls = Vec::new();
+        for number in 1.. {
+            let call = self.folder.join("calls").join(number.to_string());
+            match fs::read(call.join("stdin")) {
+                Ok(stdin) => calls.push(stdin),
+                Err(_) if call.exists() => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(calls)
+    }
+}
+
+/// The hook as a shell script. `mkdir` numbers the calls: it succeeds for one of several hooks that run
+/// at the same time.
+fn program(hook: &Hook, folder: &Path) -> String {
+    let once = if hook.once { r#"[ "$call" -eq 1 ] || exit 0"# } else { ":" };
+    format!(
+        r#"cd {folder} || exit 0
+call=1
+until mkdir "calls/$call" 2>/dev/null; do
+  [ -d "calls/$call" ] || exit 0
+  call=$((call + 1))
+done
+cat >"calls/$call/part" && mv "calls/$call/part" "calls/$call/stdin"
+{once}
+cat stdout
+cat stderr >&2
+exit {exit}
+"#,
+        folder = quoted(folder),
+        exit = hook.answer.exit,
+    )
+}
+
+/// A path as the shell reads it back.
+pub(super) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Starts the hook as the client does, by the command in its settings.
+    fn start(entry: &Value, stdin: &str) -> std::process::Child {
+        let command = entry["hooks"][0]["command"].as_str().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        child
+    }
+
+    #[test]
+    fn hooks_at_the_same_time_lose_nothing_and_one_of_them_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = Answer { stdout: "{}".to_owned(), stderr: "oh".to_owned(), exit: 2 };
+        let hook = Hook::on(EventName::Stop).answers_once(answer);
+        // A folder that the shell would take for three words.
+        let (installed, entry) = Installed::new(&hook, folder.path().join("it's a hook")).unwrap();
+        let sent: Vec<String> = (0..8).map(|number| format!("payload {number}\n")).collect();
+        let running: Vec<_> = sent.iter().map(|stdin| start(&entry, stdin)).collect();
+        let outputs = running.into_iter().map(|child| child.wait_with_output().unwrap());
+        let answers: Vec<_> = outputs.filter(|output| !output.stdout.is_empty()).collect();
+        assert_eq!(answers.len(), 1);
+        assert_eq!(answers[0].status.code(), Some(2));
+        assert_eq!(answers[0].stderr, b"oh");
+        let mut calls = installed.calls().unwrap();
+        calls.sort();
+        assert_eq!(calls, sent.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_matcher_is_in_the_settings_only_where_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, entry) =
+            Installed::new(&Hook::on(EventName::Stop), folder.path().join("a")).unwrap();
+        assert_eq!(entry.get("matcher"), None);
+        let hook = Hook::on(EventName::PreToolUse).matching("Bash");
+        let (_, entry) = Installed::new(&hook, folder.path().join("b")).unwrap();
+        assert_eq!(entry["matcher"], "Bash");
+    }
+}

@@ -1,0 +1,220 @@
+//! A model that follows a script, behind the messages API on loopback.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use serde_json::Value;
+
+use super::LiveError;
+use super::script::{Script, Turn};
+
+mod answer;
+mod http;
+
+/// Whose request it was.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Thread {
+    /// The conversation's.
+    Main,
+    /// A subagent's, by the marker of its script.
+    Subagent(String),
+    /// None of the conversation: a title, a summary, a check. It offered no tools.
+    Side,
+}
+
+/// A request that reached the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Whose it was.
+    pub thread: Thread,
+    /// What it said.
+    pub body: Value,
+}
+
+/// The server. It ends, with every connection, when it is dropped.
+#[derive(Debug)]
+pub struct ScriptedModel {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    script: Script,
+    said: HashMap<Thread, usize>,
+    requests: Vec<Request>,
+    connections: Vec<TcpStream>,
+    ended: bool,
+}
+
+impl ScriptedModel {
+    /// Starts to listen, on 127.0.0.1 and a port of the system's choice.
+    pub fn start(script: Script) -> Result<Self, LiveError> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LiveError::Listen)?;
+        let address = listener.local_addr().map_err(LiveError::Listen)?;
+        let state = State {
+            script,
+            said: HashMap::new(),
+            requests: Vec::new(),
+            connections: Vec::new(),
+            ended: false,
+        };
+        let shared = Arc::new(Shared { state: Mutex::new(state) });
+        let listening = std::thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || listen(&listener, &shared)
+        });
+        Ok(Self { address, shared, listening: Some(listening) })
+    }
+
+    /// What a client takes for `ANTHROPIC_BASE_URL`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every request so far, in the order of arrival.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.state().requests.clone()
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        {
+            let mut state = self.shared.state();
+            state.ended = true;
+            for connection in state.connections.drain(..) {
+                // A connection that the client has closed already is as good as one we close.
+                drop(connection.shutdown(Shutdown::Both));
+            }
+        }
+        // `accept` knows no other way to be woken.
+        drop(TcpStream::connect(self.address));
+        if let Some(listening) = self.listening.take() {
+            drop(listening.join());
+        }
+    }
+}
+
+fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
+    let mut serving = Vec::new();
+    for connection in listener.incoming() {
+        let Ok(connection) = connection else { continue };
+        {
+            let mut state = shared.state();
+            if state.ended {
+                break;
+            }
+            let Ok(handle) = connection.try_clone() else { continue };
+            state.connections.push(handle);
+        }
+        let shared = Arc::clone(shared);
+        serving.push(std::thread::spawn(move || {
+            // A client that hangs up in the middle of a request has left; there is nobody to tell.
+            drop(serve(connection, &shared));
+        }));
+    }
+    for thread in serving {
+        drop(thread.join());
+    }
+}
+
+/// Answers the requests of one connection until the client hangs up.
+fn serve(connection: TcpStream, shared: &Shared) -> io::Result<()> {
+    let mut connection = http::Connection::new(connection);
+    while let Some(request) = connection.read()? {
+        let path = request.path.split('?').next().unwrap_or_default();
+        let reply = match (request.method.as_str(), path) {
+            ("HEAD", _) => http::Reply::empty(200),
+            ("POST", "/v1/messages/count_tokens") => {
+                http::Reply::json(200, r#"{"input_tokens":10}"#)
+            }
+            ("POST", "/v1/messages") => match serde_json::from_slice::<Value>(&request.body) {
+                Ok(body) => shared.answer(body),
+                Err(error) => {
+                    http::Reply::json(400, answer::error("invalid_request_error", &error))
+                }
+            },
+            _ => http::Reply::empty(404),
+        };
+        connection.write(&reply, request.method == "HEAD")?;
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// A thread that panicked under the lock leaves lists that are still whole.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, body: Value) -> http::Reply {
+        let streaming = body["stream"].as_bool().unwrap_or(false);
+        let model = body["model"].as_str().unwrap_or("model").to_owned();
+        let (turn, number) = {
+            let mut state = self.state();
+            let thread = state.script.thread(&body);
+            let turn = state.next(&thread);
+            state.requests.push(Request { thread, body });
+            (turn, state.requests.len())
+        };
+        match turn {
+            Turn::Says(blocks) if streaming => {
+                http::Reply::events(answer::stream(&blocks, &model, number))
+            }
+            Turn::Says(blocks) => http::Reply::json(200, answer::whole(&blocks, &model, number)),
+            Turn::Fails { status, kind, message } => {
+                http::Reply::json(status, answer::error(&kind, &message))
+            }
+        }
+    }
+}
+
+impl State {
+    fn next(&mut self, thread: &Thread) -> Turn {
+        let turns = match thread {
+            Thread::Side => return Turn::text("ok"),
+            Thread::Main => Some(&self.script.main),
+            Thread::Subagent(marker) => {
+                let mut scripts = self.script.subagents.iter();
+                scripts.find(|(name, _)| name == marker).map(|(_, turns)| turns)
+            }
+        };
+        let said = self.said.entry(thread.clone()).or_default();
+        let turn = turns.and_then(|turns| turns.get(*said)).cloned();
+        *said += 1;
+        turn.unwrap_or_else(|| self.script.last.clone())
+    }
+}
+
+impl Script {
+    fn thread(&self, request: &Value) -> Thread {
+        let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // Only the user's own words: the main thread quotes a subagent's prompt in the call that starts it.
+        let words =
+            messages.iter().filter(|message| message["role"] == "user").flat_map(|message| {
+                let content = &message["content"];
+                let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+                blocks.iter().filter_map(|block| block["text"].as_str()).chain(content.as_str())
+            });
+        let words: Vec<&str> = words.collect();
+        let told = |marker: &str| words.iter().any(|text| text.contains(marker));
+        if let Some((marker, _)) = self.subagents.iter().find(|(marker, _)| told(marker)) {
+            return Thread::Subagent(marker.clone());
+        }
+        let tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        if tools { Thread::Main } else { Thread::Side }
+    }
+}
+
+#[cfg(test)]
+mod tests;

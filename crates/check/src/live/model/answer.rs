@@ -1,0 +1,85 @@
+//! A turn in the words of the messages API.
+
+use std::fmt::{Display, Write as _};
+
+use serde_json::{Value, json};
+
+use crate::live::script::Block;
+
+/// The error body of a failed request.
+pub(super) fn error(kind: &str, message: &impl Display) -> String {
+    json!({ "type": "error", "error": { "type": kind, "message": message.to_string() } })
+        .to_string()
+}
+
+/// A turn as one message. `number` is the request's, and makes the ids.
+pub(super) fn whole(blocks: &[Block], model: &str, number: usize) -> String {
+    let mut message = message(model, number);
+    let content = blocks.iter().enumerate().map(|(at, block)| match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Call { tool, input } => {
+            json!({ "type": "tool_use", "id": call_id(number, at), "name": tool, "input": input })
+        }
+    });
+    message["content"] = content.collect();
+    message["stop_reason"] = json!(stop_reason(blocks));
+    message.to_string()
+}
+
+/// A turn as server-sent events.
+pub(super) fn stream(blocks: &[Block], model: &str, number: usize) -> String {
+    let mut out = String::new();
+    event(&mut out, json!({ "type": "message_start", "message": message(model, number) }));
+    for (index, block) in blocks.iter().enumerate() {
+        let (start, delta) = match block {
+            Block::Text(text) => (
+                json!({ "type": "text", "text": "" }),
+                json!({ "type": "text_delta", "text": text }),
+            ),
+            Block::Call { tool, input } => (
+                json!({ "type": "tool_use", "id": call_id(number, index), "name": tool, "input": {} }),
+                json!({ "type": "input_json_delta", "partial_json": input.to_string() }),
+            ),
+        };
+        event(
+            &mut out,
+            json!({ "type": "content_block_start", "index": index, "content_block": start }),
+        );
+        event(&mut out, json!({ "type": "content_block_delta", "index": index, "delta": delta }));
+        event(&mut out, json!({ "type": "content_block_stop", "index": index }));
+    }
+    let delta = json!({ "stop_reason": stop_reason(blocks), "stop_sequence": null });
+    let usage = json!({ "output_tokens": 5 });
+    event(&mut out, json!({ "type": "message_delta", "delta": delta, "usage": usage }));
+    event(&mut out, json!({ "type": "message_stop" }));
+    out
+}
+
+fn message(model: &str, number: usize) -> Value {
+    json!({
+        "id": format!("msg_{number}"),
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [],
+        "stop_reason": null,
+        "stop_sequence": null,
+        "usage": { "input_tokens": 10, "output_tokens": 5 },
+    })
+}
+
+fn call_id(number: usize, index: usize) -> String {
+    format!("toolu_{number}_{index}")
+}
+
+fn stop_reason(blocks: &[Block]) -> &'static str {
+    let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
+    if calls { "tool_use" } else { "end_turn" }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "every caller makes the value for this call")]
+fn event(out: &mut String, data: Value) {
+    let name = data["type"].as_str().unwrap_or_default();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "event: {name}\ndata: {data}\n\n");
+}

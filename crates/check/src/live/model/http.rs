@@ -1,0 +1,128 @@
+//! As much of HTTP/1.1 as a client on loopback uses: kept-alive connections, bodies of known length.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+
+/// A head beyond this is not one of the client's.
+const HEAD_LIMIT: usize = 64 * 1024;
+/// Far above any conversation of a test.
+const BODY_LIMIT: usize = 64 * 1024 * 1024;
+
+/// A request as it was sent.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) body: Vec<u8>,
+}
+
+/// What to send back.
+#[derive(Debug)]
+pub(super) struct Reply {
+    status: u16,
+    kind: &'static str,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    pub(super) fn empty(status: u16) -> Self {
+        Self { status, kind: "application/json", body: Vec::new() }
+    }
+
+    pub(super) fn json(status: u16, body: impl Into<String>) -> Self {
+        Self { status, kind: "application/json", body: body.into().into_bytes() }
+    }
+
+    pub(super) fn events(body: String) -> Self {
+        Self { status: 200, kind: "text/event-stream", body: body.into_bytes() }
+    }
+}
+
+/// A connection and what was read of it too early.
+pub(super) struct Connection {
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Self { stream, unread: Vec::new() }
+    }
+
+    /// The next request, or `None` when the client has hung up between two.
+    pub(super) fn read(&mut self) -> io::Result<Option<Sent>> {
+        loop {
+            let mut headers = [httparse::EMPTY_HEADER; 64];
+            let mut head = httparse::Request::new(&mut headers);
+            let parsed = head.parse(&self.unread).map_err(|error| invalid(&error.to_string()))?;
+            if let httparse::Status::Complete(end) = parsed {
+                let method = head.method.unwrap_or_default().to_owned();
+                let path = head.path.unwrap_or_default().to_owned();
+                let length = body_length(head.headers)?;
+                self.unread.drain(..end);
+                let body = self.body(length)?;
+                return Ok(Some(Sent { method, path, body }));
+            }
+            if self.unread.len() > HEAD_LIMIT {
+                return Err(invalid("the head of a request is too long"));
+            }
+            if !self.fill()? {
+                return if self.unread.is_empty() { Ok(None) } else { Err(cut_off()) };
+            }
+        }
+    }
+
+    fn body(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.unread.len() < length {
+            if !self.fill()? {
+                return Err(cut_off());
+            }
+        }
+        let rest = self.unread.split_off(length);
+        Ok(std::mem::replace(&mut self.unread, rest))
+    }
+
+    fn fill(&mut self) -> io::Result<bool> {
+        let mut chunk = [0; 16 * 1024];
+        let read = self.stream.read(&mut chunk)?;
+        self.unread.extend_from_slice(&chunk[..read]);
+        Ok(read > 0)
+    }
+
+    pub(super) fn write(&mut self, reply: &Reply, head_only: bool) -> io::Result<()> {
+        let Reply { status, kind, body } = reply;
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status} -\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        let mut bytes = head.into_bytes();
+        if !head_only {
+            bytes.extend_from_slice(body);
+        }
+        self.stream.write_all(&bytes)
+    }
+}
+
+fn body_length(headers: &[httparse::Header<'_>]) -> io::Result<usize> {
+    let value = |name: &str| {
+        let header = headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
+        header.map(|header| String::from_utf8_lossy(header.value).into_owned())
+    };
+    if value("transfer-encoding").is_some() {
+        // No client was seen to send one; a script that guessed at it would record nonsense.
+        return Err(invalid("a body in chunks"));
+    }
+    let length = match value("content-length") {
+        Some(text) => text.trim().parse().map_err(|_| invalid("the length of a body"))?,
+        None => 0,
+    };
+    if length > BODY_LIMIT { Err(invalid("a body that is too long")) } else { Ok(length) }
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn cut_off() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the client hung up within a request")
+}

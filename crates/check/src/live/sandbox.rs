@@ -1,0 +1,243 @@
+//! A project and a home that exist for one run.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::conversation::Conversation;
+use super::hook::{Hook, Installed};
+use super::model::ScriptedModel;
+use super::process::Process;
+use super::record::{HookCall, Record};
+use super::script::Script;
+use super::{Client, LiveError};
+
+/// Where hooks and the client's tools find `sh`, `cat` and their like.
+pub(super) const PATH: &str = "/usr/bin:/bin";
+
+/// A run takes two seconds; on a machine that builds at the same time it may take ten.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// A project and a home that exist for one run, and what is to happen in them.
+///
+/// Paths of files are relative to the project. Nothing is written before [`Sandbox::run`].
+#[derive(Debug)]
+pub struct Sandbox {
+    folder: TempDir,
+    root: PathBuf,
+    settings: Map<String, Value>,
+    hooks: Vec<Hook>,
+    files: Vec<(PathBuf, String)>,
+    script: Script,
+    input: Input,
+    args: Vec<String>,
+    environment: Vec<(String, String)>,
+    limit: Duration,
+}
+
+/// How the user speaks.
+#[derive(Debug)]
+enum Input {
+    Prompt(String),
+    Conversation(Conversation),
+}
+
+impl Sandbox {
+    /// An empty project, a model that only says `done`, and the prompt `go`.
+    pub fn new() -> Result<Self, LiveError> {
+        let failed = |source| LiveError::File { path: std::env::temp_dir(), source };
+        let folder = tempfile::Builder::new().prefix("rutter-live.").tempdir().map_err(failed)?;
+        // The client reports resolved paths; a test compares with them.
+        let root = folder.path().canonicalize().map_err(failed)?;
+        Ok(Self {
+            folder,
+            root,
+            settings: Map::new(),
+            hooks: Vec::new(),
+            files: Vec::new(),
+            script: Script::default(),
+            input: Input::Prompt("go".to_owned()),
+            args: Vec::new(),
+            environment: Vec::new(),
+            limit: LIMIT,
+        })
+    }
+
+    /// The project, where the client is started.
+    pub fn project(&self) -> PathBuf {
+        self.root.join("project")
+    }
+
+    /// The user's home.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// Installs a hook.
+    pub fn hook(&mut self, hook: Hook) -> &mut Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Sets a key of `.claude/settings.json`; hooks given here stand before those of [`Sandbox::hook`].
+    pub fn setting(&mut self, key: impl Into<String>, value: impl Into<Value>) -> &mut Self {
+        self.settings.insert(key.into(), value.into());
+        self
+    }
+
+    /// Adds a file.
+    pub fn file(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> &mut Self {
+        self.files.push((path.into(), text.into()));
+        self
+    }
+
+    /// What the model will say.
+    pub fn script(&mut self, script: Script) -> &mut Self {
+        self.script = script;
+        self
+    }
+
+    /// What the user says, in a run of one prompt.
+    pub fn prompt(&mut self, text: impl Into<String>) -> &mut Self {
+        self.input = Input::Prompt(text.into());
+        self
+    }
+
+    /// What the user and their program say, in a run that is a conversation.
+    pub fn conversation(&mut self, conversation: Conversation) -> &mut Self {
+        self.input = Input::Conversation(conversation);
+        self
+    }
+
+    /// Further arguments for the client.
+    pub fn args(&mut self, args: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// A further variable of the client's environment.
+    pub fn env(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// How long the run may take before it is ended.
+    pub fn limit(&mut self, limit: Duration) -> &mut Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Runs the client to its end.
+    pub fn run(self, client: &Client) -> Result<Record, LiveError> {
+        let hooks = self.write()?;
+        let model = ScriptedModel::start(self.script.clone())?;
+        let command = self.command(client, &model.url());
+        let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
+        let mut process = Process::start(command, self.limit).map_err(failed)?;
+        if let Input::Conversation(conversation) = &self.input {
+            let stuck = conversation.hold(&mut process, &self.project(), &hooks);
+            stuck.map_err(|error| error.into_live(client, self.limit, &process.complaints()))?;
+        }
+        let (ending, printed) = process.finish().map_err(failed)?;
+
+        let mut calls = Vec::new();
+        for hook in &hooks {
+            let sent = hook.calls();
+            let sent =
+                sent.map_err(|source| LiveError::File { path: self.root.clone(), source })?;
+            calls.extend(sent.into_iter().map(|stdin| HookCall { event: hook.event, stdin }));
+        }
+        let debug_log = fs::read(self.debug_file()).unwrap_or_default();
+        Ok(Record {
+            client: client.version(),
+            ending,
+            lines: Record::parse_lines(&printed.stdout),
+            stdout: printed.stdout,
+            stderr: printed.stderr,
+            debug_log: String::from_utf8_lossy(&debug_log).into_owned(),
+            requests: model.requests(),
+            calls,
+            project: self.project(),
+            _folder: self.folder,
+        })
+    }
+
+    /// Puts files, hooks and settings where they belong.
+    fn write(&self) -> Result<Vec<Installed>, LiveError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            |source| LiveError::File { path, source }
+        };
+        let settings_folder = self.project().join(".claude");
+        for folder in [&settings_folder, &self.home()] {
+            fs::create_dir_all(folder).map_err(at(folder))?;
+        }
+        for (path, text) in &self.files {
+            let path = self.project().join(path);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(at(parent))?;
+            }
+            put(&path, text.as_bytes()).map_err(at(&path))?;
+        }
+        let mut settings = self.settings.clone();
+        let mut installed = Vec::new();
+        for (number, hook) in self.hooks.iter().enumerate() {
+            let folder = self.root.join("hooks").join(number.to_string());
+            let (hook, entry) = Installed::new(hook, folder.clone()).map_err(at(&folder))?;
+            let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
+            let entries = &mut hooks[hook.event.as_str()];
+            match entries.as_array_mut() {
+                Some(entries) => entries.push(entry),
+                None => *entries = json!([entry]),
+            }
+            installed.push(hook);
+        }
+        let path = settings_folder.join("settings.json");
+        put(&path, Value::Object(settings).to_string().as_bytes()).map_err(at(&path))?;
+        Ok(installed)
+    }
+
+    fn debug_file(&self) -> PathBuf {
+        self.root.join("debug.txt")
+    }
+
+    fn command(&self, client: &Client, model: &str) -> Command {
+        let mut command = Command::new(client.path());
+        command.current_dir(self.project()).env_clear();
+        command.envs([
+            ("PATH", PATH),
+            // Else the shell of whoever runs the test runs the tools.
+            ("SHELL", "/bin/bash"),
+            // Says that nothing here can be harmed, which the client wants to hear when root runs it.
+            ("IS_SANDBOX", "1"),
+            ("ANTHROPIC_API_KEY", "sk-ant-made-up"),
+            ("ANTHROPIC_BASE_URL", model),
+            ("DISABLE_TELEMETRY", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+            ("DISABLE_ERROR_REPORTING", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ]);
+        command.env("HOME", self.home());
+        // Left to itself it keeps the output of tasks in a folder beside the sandbox.
+        command.env("CLAUDE_CODE_TMPDIR", &self.root).env("TMPDIR", &self.root);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.arg("-p");
+        match &self.input {
+            Input::Prompt(prompt) => command.arg(prompt),
+            Input::Conversation(_) => command.args(["--input-format", "stream-json"]),
+        };
+        command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
+        command.arg("--debug-file").arg(self.debug_file()).args(&self.args);
+        command
+    }
+}
+
+/// Writes a file that nobody reads before the run.
+pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    File::create(path)?.write_all(bytes)
+}

@@ -1,0 +1,85 @@
+//! Ending the turn: `continue: false`.
+
+use rutter_check::live::scenario::{RAN, SUBAGENT};
+use rutter_check::live::{Record, Thread};
+use rutter_contract::input::{
+    PostToolBatch, PostToolUse, PreToolUse, Stop, SubagentStop, TeammateIdle, UserPromptExpansion,
+    UserPromptSubmit,
+};
+use rutter_contract::output::{HookOutput, StopsTurn};
+
+use crate::support::{MARK, answered, capable};
+
+fn stopped<E: StopsTurn>() -> Option<Record> {
+    answered::<E>(HookOutput::<E>::new().stop(MARK).answer())
+}
+
+#[test]
+fn none_is_left_out() {
+    let here = include_str!("stops.rs");
+    for event in capable("StopsTurn") {
+        assert!(here.contains(&format!("::<{event}>(")), "{event} is not tested");
+    }
+}
+
+/// The call was made, and its result is nobody's.
+fn after_the_call<E: StopsTurn>() {
+    let Some(record) = stopped::<E>() else { return };
+    assert_eq!(record.terminal_reason(), Some("hook_stopped"));
+    assert_eq!(record.main_requests().count(), 1);
+    assert!(record.project().join(RAN).exists());
+}
+
+#[test]
+fn pre_tool_use_stops_after_the_call() {
+    after_the_call::<PreToolUse>();
+}
+
+#[test]
+fn post_tool_use_stops_after_the_call() {
+    after_the_call::<PostToolUse>();
+}
+
+#[test]
+fn post_tool_batch_stops_after_the_call() {
+    after_the_call::<PostToolBatch>();
+}
+
+fn before_the_model<E: StopsTurn>() {
+    let Some(record) = stopped::<E>() else { return };
+    assert_eq!(record.requests, []);
+    assert!(record.reached_user(&format!("Operation stopped by hook: {MARK}")).is_some());
+}
+
+#[test]
+fn user_prompt_submit_stops_before_the_model_is_asked() {
+    before_the_model::<UserPromptSubmit>();
+}
+
+#[test]
+fn user_prompt_expansion_stops_before_the_model_is_asked() {
+    before_the_model::<UserPromptExpansion>();
+}
+
+#[test]
+fn stop_wins_over_a_block() {
+    let answer = HookOutput::<Stop>::new().block("go on").stop(MARK).answer();
+    let Some(record) = answered::<Stop>(answer) else { return };
+    assert_eq!(record.terminal_reason(), Some("stop_hook_prevented"));
+    assert_eq!(record.main_requests().count(), 1);
+}
+
+#[test]
+fn subagent_stop_wins_over_a_block() {
+    let answer = HookOutput::<SubagentStop>::new().block("go on").stop(MARK).answer();
+    let Some(record) = answered::<SubagentStop>(answer) else { return };
+    let subagent = Thread::Subagent(SUBAGENT.to_owned());
+    assert_eq!(record.requests.iter().filter(|request| request.thread == subagent).count(), 1);
+    assert_eq!(record.terminal_reason(), Some("completed"), "the main agent goes on");
+}
+
+#[test]
+fn teammate_idle_stops_the_teammate() {
+    let Some(record) = stopped::<TeammateIdle>() else { return };
+    assert_eq!(record.terminal_reason(), Some("stop_hook_prevented"));
+}

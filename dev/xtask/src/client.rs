@@ -1,0 +1,213 @@
+//! `cargo xtask client VERSION`: a client for the live suite, from the vendor's own package.
+//!
+//! It is fetched into a cache outside the repository and never becomes part of it. What is fetched has
+//! to be what was measured, so each version has its checksum here.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use flate2::read::GzDecoder;
+use sha2::{Digest as _, Sha256};
+
+const PACKAGE: &str = "@anthropic-ai/claude-code-linux-x64";
+
+/// Version, and SHA-256 of its package as the registry serves it.
+const PINNED: &[(&str, &str)] = &[
+    ("2.1.325", "e8735d37521f49c31d65c3dcd8c0c8babe6d1f5f72c2066346b3ae88d32ac31d"),
+    ("2.1.197", "42b12aa7a1d57d9f48b49acecca37643a81528ad873629e0fc5f043730621b14"),
+];
+
+/// The file beside a client that has the checksum of its package.
+const CHECKSUM: &str = "package.sha256";
+
+/// The registry did not answer; try later. As in `sysexits.h`, so that a script can tell this from a
+/// wrong checksum.
+const TEMPORARY_FAILURE: u8 = 75;
+
+/// What npm calls a registry that does not answer.
+const NO_ANSWER: &[&str] = &[
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+    "ENOTFOUND",
+    "EPIPE",
+    "ERR_SOCKET_TIMEOUT",
+    "ETIMEDOUT",
+    "E429",
+    "E500",
+    "E502",
+    "E503",
+    "E504",
+];
+
+/// Prints the path of the client, after fetching it where it is not in the cache.
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the task's result")]
+pub(crate) fn run(version: &str) -> Result<ExitCode> {
+    let Some((_, checksum)) = PINNED.iter().find(|(pinned, _)| *pinned == version) else {
+        let known: Vec<&str> = PINNED.iter().map(|(version, _)| *version).collect();
+        bail!(
+            "no checksum is known for client {version}, only for {}; measure it, then add it to {}",
+            known.join(" and "),
+            file!()
+        );
+    };
+    let clients = cache()?;
+    let folder = clients.join(version);
+    let client = folder.join("claude");
+    // A copy from before a change of the pin is not the one that is wanted.
+    let fetched = || fs::read_to_string(folder.join(CHECKSUM)).is_ok_and(|text| text == *checksum);
+    if !(fetched() && client.is_file()) {
+        fs::create_dir_all(&clients)?;
+        let work = tempfile::Builder::new().prefix("fetch.").tempdir_in(&clients)?;
+        let package = match fetch(version, work.path())? {
+            Fetched::Package(path) => path,
+            Fetched::NoAnswer(code) => {
+                eprintln!(
+                    "the npm registry does not answer ({code}); client {version} is not fetched"
+                );
+                return Ok(ExitCode::from(TEMPORARY_FAILURE));
+            }
+        };
+        verify(&package, checksum)?;
+        let unpacked = work.path().join("unpacked");
+        unpack(&package, &unpacked)?;
+        crate::files::replace(&unpacked.join(CHECKSUM), checksum.as_bytes())?;
+        if folder.exists() && !fetched() {
+            fs::remove_dir_all(&folder)?;
+        }
+        // Somebody else may have been faster; theirs has the same checksum.
+        if let Err(error) = fs::rename(&unpacked, &folder) {
+            ensure!(fetched(), "{} cannot be made: {error}", folder.display());
+        }
+    }
+    println!("{}", client.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cache() -> Result<PathBuf> {
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = variable("XDG_CACHE_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        .context("neither XDG_CACHE_HOME nor HOME says where the cache is")?;
+    Ok(base.join("rutter/clients"))
+}
+
+#[derive(Debug, PartialEq)]
+enum Fetched {
+    Package(PathBuf),
+    NoAnswer(String),
+}
+
+/// Has npm fetch the package into `folder`, twice if need be.
+fn fetch(version: &str, folder: &Path) -> Result<Fetched> {
+    let mut answer = pack(version, folder)?;
+    if let Fetched::NoAnswer(_) = answer {
+        answer = pack(version, folder)?;
+    }
+    Ok(answer)
+}
+
+fn pack(version: &str, folder: &Path) -> Result<Fetched> {
+    // The retry is ours; npm's own would multiply the wait.
+    let output = Command::new("npm")
+        .args(["pack", "--fetch-retries=0", "--prefer-offline", "--loglevel=error"])
+        .arg(format!("{PACKAGE}@{version}"))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .context("npm cannot be run; install it, it fetches the client")?;
+    if output.status.success() {
+        let name = String::from_utf8_lossy(&output.stdout);
+        let name = name.lines().last().context("npm did not name the package it fetched")?;
+        return Ok(Fetched::Package(folder.join(name.trim())));
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    match no_answer(&complaint) {
+        Some(code) => Ok(Fetched::NoAnswer(code)),
+        None => bail!("npm cannot fetch {PACKAGE}@{version}:\n{complaint}"),
+    }
+}
+
+/// The error code, where it says that nobody answered.
+fn no_answer(complaint: &str) -> Option<String> {
+    let mut codes = complaint.lines().filter_map(|line| {
+        line.strip_prefix("npm error code ").or_else(|| line.strip_prefix("npm ERR! code "))
+    });
+    codes.find(|code| NO_ANSWER.contains(code)).map(str::to_owned)
+}
+
+fn verify(package: &Path, checksum: &str) -> Result<()> {
+    let mut file = File::open(package)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut chunk)?;
+        if read == 0 {
+            break;
+        }
+        hash.update(&chunk[..read]);
+    }
+    let found = hash.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    ensure!(
+        found == checksum,
+        "the package is not the one that was measured: its SHA-256 is\n  {found}, pinned is\n  {checksum}\n\
+         Do not run it. Compare with the registry, and if the vendor has replaced the package, measure anew."
+    );
+    Ok(())
+}
+
+/// Takes the client out of its package.
+fn unpack(package: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir(folder)?;
+    let mut archive = tar::Archive::new(GzDecoder::new(io::BufReader::new(File::open(package)?)));
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        if entry.path()?.as_ref() == Path::new("package/claude") {
+            entry.unpack(folder.join("claude"))?;
+            return Ok(());
+        }
+    }
+    bail!("the package has no `package/claude`")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_registry_that_does_not_answer_is_told_from_one_that_says_no() {
+        let refused = "npm warn x\nnpm error code ECONNREFUSED\nnpm error errno ECONNREFUSED\n";
+        assert_eq!(no_answer(refused).as_deref(), Some("ECONNREFUSED"));
+        assert_eq!(no_answer("npm ERR! code E503\n").as_deref(), Some("E503"));
+        assert_eq!(
+            no_answer("npm error code ETARGET\nnpm error notarget No matching version"),
+            None
+        );
+        assert_eq!(no_answer("npm error code E404\nnpm error ENOTFOUND is not the code"), None);
+        assert_eq!(no_answer(""), None);
+    }
+
+    #[test]
+    fn another_package_is_refused_with_both_checksums() {
+        let mut package = tempfile::NamedTempFile::new().unwrap();
+        package.write_all(b"abc").unwrap();
+        let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        verify(package.path(), of_abc).unwrap();
+        let error = verify(package.path(), PINNED[0].1).unwrap_err().to_string();
+        assert!(error.contains(of_abc) && error.contains(PINNED[0].1), "{error}");
+    }
+
+    #[test]
+    fn a_version_without_a_checksum_is_refused() {
+        let error = run("9.9.9").unwrap_err().to_string();
+        assert!(error.contains("9.9.9") && error.contains("2.1.325 and 2.1.197"), "{error}");
+    }
+}
