@@ -23,6 +23,8 @@ mod older;
 mod stops;
 /// The clients under test, and the promises they are held to.
 mod support;
+/// Measured answers, put to the client again.
+mod verdicts;
 /// Files to watch.
 mod watches;
 

@@ -1,0 +1,149 @@
+//! Verdicts: a sample of the measured answers is put to the client again, and it does what the engine says.
+//!
+//! The files in `fixtures/verdicts/` were measured once; this keeps them, the engine and the client together.
+
+use rutter_check::live::scenario::RAN;
+use rutter_check::live::{Client, Record, Scenario};
+use rutter_contract::EventName;
+use rutter_contract::output::Answer;
+use rutter_contract::verdict::{HookRun, Outcome, Tool, Turn, Verdict, judge};
+use rutter_contract::version::Contract;
+use rutter_testkit::root;
+use serde_json::Value;
+
+use crate::support::{client, old_client};
+
+/// How many cases of an event are taken from each file.
+const SAMPLE: [(&str, usize); 2] = [("2.1.325.json", 4), ("more-2.1.325.json", 3)];
+
+/// Cases that the answer alone cannot decide, as the engine's own tests list them.
+const UNDECIDABLE: [&str; 3] = ["ium", "updbad", "uto-ok"];
+
+fn cases(file: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(root().join("fixtures/verdicts").join(file)).unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    let decidable = |case: &&Value| {
+        let id = case["id"].as_str().unwrap();
+        !UNDECIDABLE.iter().any(|name| id.contains(name))
+    };
+    all["cases"].as_array().unwrap().iter().filter(decidable).cloned().collect()
+}
+
+/// Some cases of an event, spread evenly over each file.
+fn sample(event: EventName) -> Vec<Value> {
+    let mut taken = Vec::new();
+    for (file, number) in SAMPLE {
+        let all: Vec<Value> =
+            cases(file).into_iter().filter(|case| case["event"] == event.as_str()).collect();
+        taken.extend((0..number).map(|at| all[at * all.len() / number].clone()));
+    }
+    taken
+}
+
+/// Puts a case to the client and holds it against the engine's verdict.
+fn put(client: &Client, case: &Value) {
+    let text = |key: &str| case[key].as_str().unwrap().to_owned();
+    let event: EventName = text("event").parse().unwrap();
+    let exit = u8::try_from(case["exit"].as_u64().unwrap()).unwrap();
+    let answer = Answer { stdout: text("stdout"), stderr: text("stderr"), exit };
+    let run = HookRun { event, stdout: &answer.stdout, stderr: &answer.stderr, exit: exit.into() };
+    let verdict = judge(&run, Contract::for_client(client.version()));
+
+    let scenario = Scenario::of(event);
+    let mut sandbox = scenario.sandbox().unwrap();
+    sandbox.hook(scenario.hook().answers_once(answer.clone()));
+    let record = sandbox.run(client).unwrap();
+    let wrong = differences(event, &verdict, &record);
+    assert!(wrong.is_empty(), "{} on {}: {wrong:?}\n{verdict:#?}", case["id"], client.version());
+}
+
+fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut compare = |what: &str, engine: bool, client: bool| {
+        if engine != client {
+            wrong.push(format!("{what}: the engine says {engine}, the client did {client}"));
+        }
+    };
+    let calls = record.calls_of(event).count();
+    compare("fired", true, calls > 0);
+    for mark in ["CTX-MARK", "REASON-MARK", "ERR-MARK"] {
+        let engine = verdict.to_model.iter().any(|message| message.text.contains(mark));
+        compare(mark, engine, record.reached_model(mark).is_some());
+    }
+    // At the end of a session nobody is left to report to.
+    let responses = record.hook_responses(event);
+    if event != EventName::SessionEnd {
+        let failed = responses.iter().any(|response| response.outcome == "error");
+        compare("error", verdict.outcome == Outcome::Error, failed);
+    }
+    if let Some(tool) = verdict.tool {
+        let runs = match tool {
+            Tool::Runs | Tool::Rewritten => true,
+            // What the scenario allows by itself.
+            Tool::Unchanged => event == EventName::PreToolUse,
+            Tool::Asks | Tool::Deferred | Tool::Blocked => false,
+        };
+        compare("tool ran", runs, record.project().join(RAN).exists());
+    }
+    if matches!(event, EventName::Stop | EventName::SubagentStop) {
+        // An agent that is kept going stops once more.
+        compare("kept going", verdict.turn == Turn::KeptGoing, calls > 1);
+    } else {
+        let ended = ["hook_stopped", "tool_deferred", "aborted_tools"];
+        let stopped = record.terminal_reason().is_some_and(|reason| ended.contains(&reason));
+        let requests = record.main_requests().count();
+        let unsent = matches!(verdict.turn, Turn::Stops | Turn::Erased);
+        compare("turn ended", unsent, stopped || requests == 0);
+    }
+    wrong
+}
+
+macro_rules! samples {
+    ($($test:ident: $event:ident,)*) => {
+        $(#[test]
+        fn $test() {
+            let Some(client) = client() else { return };
+            for case in sample(EventName::$event) {
+                put(&client, &case);
+            }
+        })*
+
+        /// The files must not shrink unseen.
+        #[test]
+        fn the_sample_is_large_enough() {
+            let events = [$(EventName::$event),*];
+            let cases: usize = events.iter().map(|event| sample(*event).len()).sum();
+            assert!(events.len() >= 10 && cases >= 60, "{cases} cases of {} events", events.len());
+        }
+    };
+}
+
+samples! {
+    session_start: SessionStart,
+    user_prompt_submit: UserPromptSubmit,
+    pre_tool_use: PreToolUse,
+    post_tool_use: PostToolUse,
+    post_tool_use_failure: PostToolUseFailure,
+    post_tool_batch: PostToolBatch,
+    permission_request: PermissionRequest,
+    subagent_start: SubagentStart,
+    subagent_stop: SubagentStop,
+    stop: Stop,
+    session_end: SessionEnd,
+}
+
+/// Everything of the first measurement that the older client does otherwise.
+#[test]
+fn the_older_client_differs_as_the_engine_says() {
+    let Some(old) = old_client() else { return };
+    let newer = cases("2.1.325.json");
+    let mut put_again = 0;
+    for case in cases("2.1.197.json") {
+        let other = newer.iter().find(|other| other["id"] == case["id"]).unwrap();
+        if other["observed"] != case["observed"] {
+            put(&old, &case);
+            put_again += 1;
+        }
+    }
+    assert!(put_again >= 13, "{put_again} cases");
+}
