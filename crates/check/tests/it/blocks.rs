@@ -105,8 +105,8 @@ fn subagent_stop_asks_the_subagent_once_more_with_the_reason() {
 #[test]
 fn pre_compact_prevents_the_compaction() {
     let Some(record) = blocked::<PreCompact>() else { return };
-    // A turn, no compaction, another turn.
-    assert_eq!(asked(&record, &Thread::Main), 2);
+    // Two turns, no compaction, another turn.
+    assert_eq!(asked(&record, &Thread::Main), 3);
     assert!(record.reached_user(MARK).is_some());
 }
 

@@ -1,7 +1,7 @@
 //! Every event fires in its scenario, and sends what the table says it sends.
 
-use rutter_check::live::Scenario;
-use rutter_contract::version::Contract;
+use rutter_check::live::{Client, Scenario};
+use rutter_contract::version::{Contract, Version};
 use rutter_contract::{EventName, schema, table};
 use serde_json::Value;
 
@@ -11,15 +11,26 @@ use crate::support;
 /// sent fails the test of its event, as does one that is not listed.
 const NOT_IN_THE_TABLE: &[(EventName, &str)] = &[];
 
-fn fires(event: EventName) {
-    let Some(client) = support::client() else { return };
+/// Events that a client does not fire in their scenario, and why. A listed one that fires fails its test.
+const NOT_FIRED: &[(Version, EventName, &str)] = &[(
+    Version::new(2, 1, 197),
+    EventName::PermissionRequest,
+    "a run that nobody can be asked in refuses without asking its hooks; with --permission-prompt-tool they run",
+)];
+
+fn fires(event: EventName, client: Option<Client>) {
+    let Some(client) = client else { return };
+    let spec = table::event(event);
+    let contract = Contract::for_client(client.version());
+    if !spec.is_at(contract) {
+        // The client does not know the event; what it would wait for never comes.
+        return;
+    }
     let scenario = Scenario::of(event);
     let mut sandbox = scenario.sandbox().unwrap();
     sandbox.hook(scenario.hook());
     let record = sandbox.run(&client).unwrap();
 
-    let spec = table::event(event);
-    let contract = Contract::for_client(client.version());
     let validator = jsonschema::options().build(&schema::input(spec, contract)).unwrap();
     let mut unknown = Vec::new();
     let mut calls = 0;
@@ -37,6 +48,11 @@ fn fires(event: EventName) {
             }
         }
     }
+    let silent = NOT_FIRED.iter().find(|(v, name, _)| (*v, *name) == (client.version(), event));
+    if let Some((_, _, reason)) = silent {
+        assert_eq!(calls, 0, "{event} fires, but is listed as: {reason}");
+        return;
+    }
     assert!(calls > 0, "{event} did not fire:\n{}{}", record.stdout, record.stderr);
     let unknown: Vec<&str> = unknown.iter().map(|(name, _)| name.as_str()).collect();
     let listed = NOT_IN_THE_TABLE.iter().filter(|(name, _)| *name == event);
@@ -46,7 +62,15 @@ fn fires(event: EventName) {
 
 macro_rules! each_event_fires {
     ($($test:ident: $event:ident,)*) => {
-        $(#[test] fn $test() { fires(EventName::$event); })*
+        mod newest {
+            use super::*;
+            $(#[test] fn $test() { fires(EventName::$event, support::client()); })*
+        }
+
+        mod oldest {
+            use super::*;
+            $(#[test] fn $test() { fires(EventName::$event, support::old_client()); })*
+        }
 
         #[test]
         fn no_event_is_left_out() {
