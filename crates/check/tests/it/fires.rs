@@ -1,5 +1,7 @@
 //! Every event fires in its scenario, and sends what the table says it sends.
 
+use std::collections::BTreeSet;
+
 use rutter_check::live::{Client, Scenario};
 use rutter_contract::version::{Contract, Version};
 use rutter_contract::{EventName, schema, table};
@@ -32,7 +34,7 @@ fn fires(event: EventName, client: Option<Client>) {
     let record = sandbox.run(&client).unwrap();
 
     let validator = jsonschema::options().build(&schema::input(spec, contract)).unwrap();
-    let mut unknown = Vec::new();
+    let mut unknown = BTreeSet::new();
     let mut calls = 0;
     for call in record.calls_of(event) {
         calls += 1;
@@ -42,11 +44,9 @@ fn fires(event: EventName, client: Option<Client>) {
         if let Err(error) = validator.validate(&sent) {
             panic!("{event} is not what its schema says: {error} at {}", error.instance_path());
         }
-        for (name, value) in sent.as_object().unwrap() {
-            if !spec.input_at(contract).any(|field| field.name == name) {
-                unknown.push((name.clone(), value.clone()));
-            }
-        }
+        let names = sent.as_object().unwrap().keys();
+        let known = |name: &String| spec.input_at(contract).any(|field| field.name == name);
+        unknown.extend(names.filter(|name| !known(name)).cloned());
     }
     let silent = NOT_FIRED.iter().find(|(v, name, _)| (*v, *name) == (client.version(), event));
     if let Some((_, _, reason)) = silent {
@@ -54,9 +54,8 @@ fn fires(event: EventName, client: Option<Client>) {
         return;
     }
     assert!(calls > 0, "{event} did not fire:\n{}{}", record.stdout, record.stderr);
-    let unknown: Vec<&str> = unknown.iter().map(|(name, _)| name.as_str()).collect();
     let listed = NOT_IN_THE_TABLE.iter().filter(|(name, _)| *name == event);
-    let listed: Vec<&str> = listed.map(|(_, field)| *field).collect();
+    let listed: BTreeSet<String> = listed.map(|(_, field)| (*field).to_owned()).collect();
     assert_eq!(unknown, listed, "{event} sends other fields than the table has");
 }
 
