@@ -59,6 +59,8 @@ impl Scenario {
             Turn::call("Bash", json!({ "command": command, "description": "a step of a test" }))
         };
         let runs = format!("touch {RAN}; echo {TOOL_OUTPUT}");
+        // The client sees through commands that only edit; not when another shell runs them.
+        let hidden = shell(&format!("sh -c '{runs}'"));
         match self.event {
             E::PreToolUse | E::PostToolUse | E::PostToolBatch => {
                 sandbox.script(Script::new([shell(&runs)])).args(["--allowedTools", "Bash"]);
@@ -68,12 +70,10 @@ impl Scenario {
                 sandbox.script(Script::new([fails])).args(["--allowedTools", "Bash"]);
             }
             E::PermissionRequest => {
-                sandbox.script(Script::new([shell(&runs)]));
+                sandbox.script(Script::new([hidden]));
             }
             E::PermissionDenied => {
-                // Auto mode asks a service that a scripted model does not have, and so denies; except
-                // commands that only edit, which it sees through unless another shell runs them.
-                let hidden = shell(&format!("sh -c '{runs}'"));
+                // Auto mode asks a service that a scripted model does not have, and so denies.
                 sandbox.script(Script::new([hidden])).args(["--permission-mode", "auto"]);
             }
             E::UserPromptExpansion => {
@@ -90,7 +90,8 @@ impl Scenario {
                 sandbox.script(subagent()).args(["--allowedTools", "Agent"]);
             }
             E::PreCompact | E::PostCompact => {
-                sandbox.conversation(turns(["go", "/compact", "go on"]));
+                // Two turns: there are clients that see nothing to compact in one.
+                sandbox.conversation(turns(["go", "go on", "/compact", "go on"]));
             }
             E::Setup => {
                 sandbox.args(["--init"]);

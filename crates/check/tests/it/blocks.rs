@@ -5,9 +5,9 @@ use rutter_check::live::{Record, Thread};
 use rutter_contract::input::{
     ConfigChange, PostToolBatch, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStop,
     TaskCompleted, TaskCreated, TeammateIdle, UserPromptExpansion, UserPromptSubmit,
-    WorktreeCreate,
+    WorktreeCreate, WorktreeRemove,
 };
-use rutter_contract::output::{Blocks, HidesPrompt, HookOutput};
+use rutter_contract::output::{Answer, Blocks, HidesPrompt, HookOutput};
 
 use crate::support::{MARK, answered, capable};
 
@@ -105,8 +105,8 @@ fn subagent_stop_asks_the_subagent_once_more_with_the_reason() {
 #[test]
 fn pre_compact_prevents_the_compaction() {
     let Some(record) = blocked::<PreCompact>() else { return };
-    // A turn, no compaction, another turn.
-    assert_eq!(asked(&record, &Thread::Main), 2);
+    // Two turns, no compaction, another turn.
+    assert_eq!(asked(&record, &Thread::Main), 3);
     assert!(record.reached_user(MARK).is_some());
 }
 
@@ -147,4 +147,16 @@ fn a_worktree_is_refused() {
     let answer = HookOutput::<WorktreeCreate>::fail(MARK);
     let Some(record) = answered::<WorktreeCreate>(answer) else { return };
     assert!(record.reached_model(&format!("hook.sh': {MARK}")).is_some());
+}
+
+/// The table has it that an exit code does nothing here; the client keeps the folder.
+#[test]
+fn a_worktree_whose_hook_fails_is_kept() {
+    let removed = |record: &Record| record.reached_model("Exited and removed worktree").is_some();
+    let silent = HookOutput::<WorktreeRemove>::new().answer();
+    let Some(record) = answered::<WorktreeRemove>(silent) else { return };
+    assert!(removed(&record));
+    let fails = Answer { stderr: MARK.to_owned(), exit: 2, ..Answer::default() };
+    let Some(record) = answered::<WorktreeRemove>(fails) else { return };
+    assert!(!removed(&record) && record.reached_model("could not remove it").is_some());
 }

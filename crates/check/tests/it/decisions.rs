@@ -1,7 +1,7 @@
 //! Permissions, elicitations, and what single events decide.
 
 use rutter_check::live::scenario::{OTHER_MODEL, RAN, TOOL_OUTPUT, WORKTREE};
-use rutter_check::live::{Record, Scenario};
+use rutter_check::live::{Record, Scenario, Script, Turn};
 use rutter_contract::EventName;
 use rutter_contract::input::{
     Elicitation, ElicitationResult, PermissionDenied, PermissionRequest, PostToolUse,
@@ -97,6 +97,34 @@ fn a_request_is_granted_with_another_input() {
     let Some(record) = answered::<PermissionRequest>(answer) else { return };
     assert!(!ran(&record));
     assert!(record.reached_model(MARK).is_some());
+}
+
+#[test]
+fn a_rule_that_comes_with_a_grant_holds_for_the_next_call() {
+    let Some(client) = client() else { return };
+    let scenario = Scenario::of(EventName::PermissionRequest);
+    let two_calls = || {
+        let call = |file: &str| {
+            let command = format!("sh -c 'touch {file}'");
+            Turn::call("Bash", json!({ "command": command, "description": "a call" }))
+        };
+        Script::new([call("first.txt"), call("second.txt")])
+    };
+    let rule = json!({
+        "type": "addRules", "behavior": "allow", "destination": "session",
+        "rules": [{ "toolName": "Bash" }],
+    });
+    let updated_permissions = vec![serde_json::from_value(rule).unwrap()];
+    for (allow, second) in
+        [(Allow::default(), false), (Allow { updated_permissions, ..Allow::default() }, true)]
+    {
+        let mut sandbox = scenario.sandbox().unwrap();
+        let answer = HookOutput::<PermissionRequest>::new().allow_with(allow).answer();
+        sandbox.script(two_calls()).hook(scenario.hook().answers_once(answer));
+        let record = sandbox.run(&client).unwrap();
+        assert!(record.project().join("first.txt").exists());
+        assert_eq!(record.project().join("second.txt").exists(), second);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rutter_check::live::scenario::RAN;
 use rutter_contract::EventName;
-use rutter_contract::input::{PreToolUse, UserPromptSubmit};
+use rutter_contract::input::{PreToolUse, UserPromptExpansion, UserPromptSubmit};
 use rutter_contract::output::{Answer, HookOutput};
 
 use crate::support::{MARK, client, old_client, sandbox};
@@ -57,4 +57,30 @@ fn exit_2_with_invalid_json_did_not_block() {
         assert!(!record.project().join(RAN).exists());
         assert!(record.reached_model(MARK).is_some());
     }
+}
+
+#[test]
+fn the_reason_of_a_denial_stood_alone() {
+    let Some(old) = old_client() else { return };
+    let answer = HookOutput::<PreToolUse>::new().deny(MARK).answer();
+    let record = sandbox::<PreToolUse>(answer).run(&old).unwrap();
+    assert_eq!(record.reached_model(MARK).unwrap().text, MARK);
+}
+
+#[test]
+fn a_blocked_expansion_could_not_be_hidden() {
+    let Some(old) = old_client() else { return };
+    let answer = HookOutput::<UserPromptExpansion>::new().block_silently(MARK).answer();
+    let record = sandbox::<UserPromptExpansion>(answer).run(&old).unwrap();
+    assert_eq!(record.requests, []);
+    assert!(record.reached_user("Original prompt: /greet Ada").is_some());
+}
+
+#[test]
+fn a_message_was_for_a_terminal_only() {
+    let Some(old) = old_client() else { return };
+    let answer = HookOutput::<UserPromptSubmit>::new().system_message(MARK).answer();
+    let record = sandbox::<UserPromptSubmit>(answer).run(&old).unwrap();
+    assert!(record.calls_of(EventName::UserPromptSubmit).next().is_some());
+    assert_eq!(record.reached_user(MARK), None);
 }
