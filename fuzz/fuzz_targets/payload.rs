@@ -1,4 +1,5 @@
 //! Any bytes on a hook's stdin: read or refused, never a panic; what is read is written back and read again.
+//! Compared is what is written: an update with a key twice reads as unlisted, and after one writing as listed.
 
 #![no_main]
 
@@ -15,6 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(input) = Input::parse(bytes) {
         let written = serde_json::to_vec(&input).expect("what was read can be written");
         let again = Input::parse(&written).expect("what was written can be read");
-        assert_eq!(again, input);
+        let again = serde_json::to_value(&again).expect("what was read can be written");
+        let once = serde_json::to_value(&input).expect("what was read can be written");
+        assert_eq!(again, once);
     }
 });

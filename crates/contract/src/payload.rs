@@ -16,7 +16,7 @@ const RECORDED: &str = include_str!("../recorded/2.1.325.json");
 
 const ID: &str = "00000000-0000-4000-8000-000000000000";
 
-/// The payloads of `event` that were captured; empty for the three that never fired.
+/// The payloads of `event` that were captured; empty for the three that an ordinary run does not fire.
 pub fn recorded(event: EventName) -> &'static [Value] {
     static ALL: OnceLock<Map<String, Value>> = OnceLock::new();
     // The recordings are part of the program and a test reads them all.
@@ -125,7 +125,7 @@ fn built(event: EventName) -> Payload {
         .filter(|field| field.required || field.name == "prompt_id")
         .map(|field| (field.name.to_owned(), example(event, field)))
         .collect();
-    let made_up = format!("{event} was never captured: this payload is built from the table");
+    let made_up = format!("no payload of {event} is recorded: this one is built from the table");
     Payload { value: Value::Object(value), made_up: Some(made_up) }
 }
 

@@ -540,7 +540,7 @@ pub struct EventSpec {
     pub delivery: Option<Fact<&'static str>>,
     /// What surprises people.
     pub caveat: Option<Fact<&'static str>>,
-    /// Whether a payload of it was captured.
+    /// Whether a payload of it is recorded.
     pub seen: bool,
 }
 

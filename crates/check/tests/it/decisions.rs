@@ -4,8 +4,8 @@ use rutter_check::live::scenario::{OTHER_MODEL, RAN, TOOL_OUTPUT, WORKTREE};
 use rutter_check::live::{Record, Scenario, Script, Turn};
 use rutter_contract::EventName;
 use rutter_contract::input::{
-    Elicitation, ElicitationResult, PermissionDenied, PermissionRequest, PostToolUse,
-    PreModelSwitch, PreToolUse, SessionStart, WorktreeCreate,
+    Elicitation, ElicitationResult, PermissionDenied, PermissionRequest, PermissionUpdate,
+    PostToolUse, PreModelSwitch, PreToolUse, SessionStart, WorktreeCreate,
 };
 use rutter_contract::output::{Allow, Answer, AnswersElicitation, HookOutput};
 use serde_json::{Map, Value, json};
@@ -114,10 +114,9 @@ fn a_rule_that_comes_with_a_grant_holds_for_the_next_call() {
         "type": "addRules", "behavior": "allow", "destination": "session",
         "rules": [{ "toolName": "Bash" }],
     });
-    let updated_permissions = vec![serde_json::from_value(rule).unwrap()];
-    for (allow, second) in
-        [(Allow::default(), false), (Allow { updated_permissions, ..Allow::default() }, true)]
-    {
+    let update: PermissionUpdate = serde_json::from_value(rule).unwrap();
+    let for_good = Allow::default().updated_permission(&update).unwrap();
+    for (allow, second) in [(Allow::default(), false), (for_good, true)] {
         let mut sandbox = scenario.sandbox().unwrap();
         let answer = HookOutput::<PermissionRequest>::new().allow_with(allow).answer();
         sandbox.script(two_calls()).hook(scenario.hook().answers_once(answer));

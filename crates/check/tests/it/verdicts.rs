@@ -9,7 +9,7 @@ use rutter_contract::output::Answer;
 use rutter_contract::verdict::{HookRun, Outcome, Tool, Turn, Verdict, judge};
 use rutter_contract::version::Contract;
 use rutter_testkit::root;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{client, old_client};
 
@@ -70,9 +70,9 @@ fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<Stri
         let engine = verdict.to_model.iter().any(|message| message.text.contains(mark));
         compare(mark, engine, record.reached_model(mark).is_some());
     }
-    // At the end of a session nobody is left to report to.
+    // Some events are fired and forgotten: nothing is reported of their hooks.
     let responses = record.hook_responses(event);
-    if event != EventName::SessionEnd {
+    if !responses.is_empty() {
         let failed = responses.iter().any(|response| response.outcome == "error");
         compare("error", verdict.outcome == Outcome::Error, failed);
     }
@@ -85,7 +85,7 @@ fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<Stri
         };
         compare("tool ran", runs, record.project().join(RAN).exists());
     }
-    if matches!(event, EventName::Stop | EventName::SubagentStop) {
+    if matches!(event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle) {
         // An agent that is kept going stops once more.
         compare("kept going", verdict.turn == Turn::KeptGoing, calls > 1);
     } else {
@@ -130,6 +130,81 @@ samples! {
     subagent_stop: SubagentStop,
     stop: Stop,
     session_end: SessionEnd,
+}
+
+/// An answer of every kind, for the events that the measured files do not have.
+fn kinds(event: EventName) -> Vec<Value> {
+    let context = json!({ "hookEventName": event.as_str(), "additionalContext": "CTX-MARK" });
+    let context = json!({ "hookSpecificOutput": context }).to_string();
+    let block = json!({ "decision": "block", "reason": "REASON-MARK" }).to_string();
+    let stop = json!({ "continue": false, "stopReason": "REASON-MARK" }).to_string();
+    let message = json!({ "systemMessage": "CTX-MARK" }).to_string();
+    let all = [
+        (block.as_str(), "", 0),
+        ("", "ERR-MARK", 2),
+        ("CTX-MARK", "", 0),
+        (context.as_str(), "", 0),
+        (message.as_str(), "", 0),
+        (stop.as_str(), "", 0),
+        ("", "ERR-MARK", 1),
+        (block.as_str(), "ERR-MARK", 2),
+        (context.as_str(), "ERR-MARK", 2),
+        (r#"{"continue":"CTX-MARK"}"#, "ERR-MARK", 2),
+        ("CTX-MARK", "ERR-MARK", 1),
+        (r#"{"continue":"CTX-MARK"}"#, "", 0),
+        ("{}", "", 0),
+    ];
+    let case = |(stdout, stderr, exit): (&str, &str, u8)| {
+        let id = format!("{event}, exit {exit}, {stdout}");
+        json!({ "id": id, "event": event.as_str(), "stdout": stdout, "stderr": stderr, "exit": exit })
+    };
+    all.map(case).to_vec()
+}
+
+/// Two kinds for each event, so that all of them meet the client; `RUTTER_LIVE_ALL=1` puts every kind to every
+/// event, which takes minutes.
+fn put_kinds(event: EventName) {
+    let Some(client) = client() else { return };
+    let kinds = kinds(event);
+    let every = std::env::var_os("RUTTER_LIVE_ALL").is_some();
+    let number = if every { kinds.len() } else { 2 };
+    for at in 0..number {
+        put(&client, &kinds[(event as usize * 2 + at) % kinds.len()]);
+    }
+}
+
+macro_rules! kinds {
+    ($($test:ident: $event:ident,)*) => {
+        $(#[test]
+        fn $test() {
+            put_kinds(EventName::$event);
+        })*
+    };
+}
+
+kinds! {
+    notification: Notification,
+    user_prompt_expansion: UserPromptExpansion,
+    stop_failure: StopFailure,
+    pre_compact: PreCompact,
+    post_compact: PostCompact,
+    pre_model_switch: PreModelSwitch,
+    post_model_switch: PostModelSwitch,
+    permission_denied: PermissionDenied,
+    setup: Setup,
+    teammate_idle: TeammateIdle,
+    task_created: TaskCreated,
+    task_completed: TaskCompleted,
+    elicitation: Elicitation,
+    elicitation_result: ElicitationResult,
+    config_change: ConfigChange,
+    worktree_create: WorktreeCreate,
+    worktree_remove: WorktreeRemove,
+    instructions_loaded: InstructionsLoaded,
+    cwd_changed: CwdChanged,
+    file_changed: FileChanged,
+    directory_added: DirectoryAdded,
+    message_display: MessageDisplay,
 }
 
 /// Everything of the first measurement that the older client does otherwise.

@@ -50,6 +50,7 @@ impl Blocks for UserPromptExpansion {}
 impl Blocks for Stop {}
 impl Blocks for SubagentStop {}
 impl Blocks for PreCompact {}
+impl Blocks for TeammateIdle {}
 impl Blocks for TaskCreated {}
 impl Blocks for TaskCompleted {}
 impl Blocks for ConfigChange {}

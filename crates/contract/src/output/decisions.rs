@@ -202,7 +202,8 @@ impl HookOutput<WorktreeCreate> {
 }
 
 impl HookOutput<TeammateIdle> {
-    /// Keeps a teammate working. Only exit 2 does; the feedback goes to the teammate.
+    /// Keeps a teammate working, by exit 2; the feedback goes to the teammate. [`HookOutput::block`] does it in
+    /// JSON.
     pub fn keep_working(feedback: impl Into<String>) -> Answer {
         Answer { stderr: feedback.into(), exit: 2, ..Answer::default() }
     }

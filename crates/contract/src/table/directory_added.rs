@@ -18,8 +18,8 @@ pub(super) static DIRECTORY_ADDED: EventSpec = EventSpec {
     top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
     continue_false: Effect::new(Honoured::No, "discarded", Documented),
     system_message: Effect::new(
-        Honoured::Yes,
-        "to Claude as context on the next turn (slash_command only)",
+        Honoured::Unknown,
+        "to Claude as context on the next turn, after /add-dir in a terminal; not seen without one",
         Documented,
     ),
     exit: ExitCodes {

@@ -11,22 +11,22 @@ pub(super) static PERMISSION_DENIED: EventSpec = EventSpec {
     ),
     matcher: Matcher::tools(Documented),
     input: &[
-        Field::required("tool_name", Text, Typed).note("the tool"),
-        Field::required("tool_input", Object, Typed).note("file-tool paths are absolute"),
-        Field::required("tool_use_id", Text, Typed)
+        Field::required("tool_name", Text, Observed).note("the tool"),
+        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        Field::required("tool_use_id", Text, Observed)
             .note("the call; PostToolUse and the transcript have the same"),
-        Field::required("reason", Text, Typed).note("why"),
+        Field::required("reason", Text, Observed).note("why"),
         Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
             .note("where an mcp__ tool comes from"),
     ],
-    decision: Fact::new(DecisionModel::Retry, Documented),
-    output: Some(&[Field::optional("retry", Flag, Typed).note("let the model try again")]),
+    decision: Fact::new(DecisionModel::Retry, Observed),
+    output: Some(&[Field::optional("retry", Flag, Observed).note("let the model try again")]),
     output_source: Typed,
     top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
     continue_false: Effect::new(Honoured::Unknown, "not known", Inferred),
     system_message: Effect::new(Honoured::Unknown, "not known", Inferred),
     exit: ExitCodes {
-        zero: Fact::new("use retry", Documented),
+        zero: Fact::new("use retry", Observed),
         two: Fact::new("ignored", Documented),
         other: Fact::new("ignored", Documented),
     },
@@ -35,7 +35,13 @@ pub(super) static PERMISSION_DENIED: EventSpec = EventSpec {
     timeout_ms: Fact::new(600_000, Documented),
     handlers: Fact::new(handlers::ALL, Documented),
     env_file: Fact::new(false, Observed),
-    delivery: None,
-    caveat: Some(Fact::new("not reproducible offline (server-side classifier)", Inferred)),
+    delivery: Some(Fact::new(
+        "retry: \"The PermissionDenied hook indicated you may retry this tool call.\"",
+        Observed,
+    )),
+    caveat: Some(Fact::new(
+        "where the classifier cannot be asked, auto mode denies and this fires",
+        Observed,
+    )),
     seen: false,
 };

@@ -5,9 +5,9 @@ use super::prelude::*;
 pub(super) static WORKTREE_REMOVE: EventSpec = EventSpec {
     name: EventName::WorktreeRemove,
     since: Since::exact((2, 1, 50), Documented),
-    when: Fact::new("a hook-created worktree is removed", Documented),
+    when: Fact::new("a hook-created worktree is removed", Observed),
     matcher: Matcher::none(Documented),
-    input: &[Field::required("worktree_path", Text, Typed).note("where it is")],
+    input: &[Field::required("worktree_path", Text, Observed).note("where it is")],
     decision: Fact::new(DecisionModel::None, Documented),
     output: None,
     output_source: Typed,
@@ -15,8 +15,8 @@ pub(super) static WORKTREE_REMOVE: EventSpec = EventSpec {
     continue_false: Effect::new(Honoured::No, "discarded", Documented),
     system_message: Effect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
-        zero: Fact::new("nothing", Documented),
-        two: Fact::new("debug log", Documented),
+        zero: Fact::new("the worktree counts as removed", Observed),
+        two: Fact::new("the worktree is kept: \"could not remove it\"", Observed),
         other: Fact::new("debug log", Documented),
     },
     can_block: Fact::new(false, Documented),

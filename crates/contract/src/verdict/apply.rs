@@ -124,7 +124,6 @@ impl<'a> Case<'a> {
             EventName::Elicitation | EventName::ElicitationResult => self.elicitation(),
             EventName::WorktreeCreate => self.worktree(),
             EventName::MessageDisplay => self.display(),
-            EventName::DirectoryAdded => self.directory(),
             EventName::ConfigChange => self.config_change(),
             _ => self.context_only(),
         }
@@ -141,8 +140,10 @@ impl<'a> Case<'a> {
     }
 
     fn context(&mut self) {
+        let mut fields = self.spec.output_at(self.contract).into_iter().flatten();
+        let heard = fields.any(|field| field.name == "additionalContext" && !field.inert);
         // White space alone is a text too: on Stop it keeps the agent going.
-        if let Some(text) = self.said.context {
+        if let Some(text) = self.said.context.filter(|_| heard) {
             self.tell_model(MessageKind::Context, text);
         }
     }
@@ -194,12 +195,15 @@ impl<'a> Case<'a> {
 
     /// A block and its reason, said in JSON or by exit 2; the reason of the JSON counts first.
     fn blocked(&self) -> Option<(MessageKind, &'a str)> {
+        (self.said.blocks || self.exit_blocks()).then(|| self.complaint())
+    }
+
+    /// What a failing hook complains of: the reason of its JSON counts first, also where it blocks nothing.
+    fn complaint(&self) -> (MessageKind, &'a str) {
         if self.said.blocks {
-            Some((MessageKind::Reason, self.said.reason.unwrap_or(NO_REASON)))
-        } else if self.exit_blocks() {
-            Some((MessageKind::Stderr, self.stderr()))
+            (MessageKind::Reason, self.said.reason.unwrap_or(NO_REASON))
         } else {
-            None
+            (MessageKind::Stderr, self.stderr())
         }
     }
 
@@ -354,6 +358,8 @@ impl<'a> Case<'a> {
         if let Some((kind, reason)) = self.blocked() {
             self.prevents = Some("There is no compaction.");
             self.tell_user(kind, reason);
+            // What `/compact` printed is in the next request.
+            self.tell_model(kind, reason);
         } else if let Some(text) = self.plain() {
             self.tell_model(MessageKind::Text, text);
         } else if self.reading.valid().is_some() && self.run.exit == 0 {
@@ -361,14 +367,35 @@ impl<'a> Case<'a> {
             let text = javascript::trim(self.run.stdout);
             self.tell_model(MessageKind::Text, text);
         } else {
-            self.failure_to_user();
+            self.compact_failure();
+        }
+    }
+
+    /// What `/compact` says of a hook that failed, which is in the next request too. Of an answer that is void
+    /// it quotes all.
+    fn compact_failure(&mut self) {
+        if self.reading.is_error() && !self.exit_blocks() {
+            let text = javascript::trim(self.run.stdout);
+            self.tell_user(MessageKind::Text, text);
+            self.tell_model(MessageKind::Text, text);
+        } else if self.run.exit != 0 {
+            let (kind, text) = self.complaint();
+            self.tell_user(kind, text);
+            self.tell_model(kind, text);
         }
     }
 
     fn post_compact(&mut self) {
-        match self.plain() {
-            Some(text) => self.tell_user(MessageKind::Text, text),
-            None => self.failure_to_user(),
+        // Whatever a hook that succeeds prints is shown, JSON too, and what `/compact` showed is in the next
+        // request.
+        let text = javascript::trim(self.run.stdout);
+        let shown =
+            matches!(self.reading, Reading::Plain(_) | Reading::Valid(_)) && self.run.exit == 0;
+        if shown {
+            self.tell_user(MessageKind::Text, text);
+            self.tell_model(MessageKind::Text, text);
+        } else {
+            self.compact_failure();
         }
     }
 
@@ -393,10 +420,7 @@ impl<'a> Case<'a> {
         if self.run.event == EventName::TeammateIdle && self.stopped() {
             return;
         }
-        // Nobody has seen a teammate's hook block at the top level.
-        let idle = self.run.event == EventName::TeammateIdle;
-        let blocked = if idle && !self.exit_blocks() { None } else { self.blocked() };
-        if let Some((kind, reason)) = blocked {
+        if let Some((kind, reason)) = self.blocked() {
             self.tell_model(kind, reason);
             match self.run.event {
                 EventName::TeammateIdle => self.verdict.turn = Turn::KeptGoing,
@@ -425,22 +449,21 @@ impl<'a> Case<'a> {
     fn worktree(&mut self) {
         if self.run.exit != 0 {
             self.prevents = Some("The worktree is not created.");
-            self.failure_to_user();
-        } else if !matches!(self.reading, Reading::Silent) {
+            let (kind, text) = self.complaint();
+            self.tell_model(kind, text);
+            return;
+        }
+        // Whatever it is: JSON is taken for a path as well, and the model reads that there is no such folder.
+        if !matches!(self.reading, Reading::Silent) {
             self.prevents = Some("The last line of stdout is taken for the worktree's path.");
+            let path = javascript::trim(self.run.stdout).lines().next_back().unwrap_or_default();
+            self.verdict.to_model.push(whole(MessageKind::Text, path));
         }
     }
 
     fn display(&mut self) {
         let shown = self.said.own("displayContent").filter(|_| self.run.exit == 0);
         self.verdict.to_user.extend(shown.map(|text| whole(MessageKind::Text, text)));
-    }
-
-    /// The only event whose `systemMessage` goes to the model.
-    fn directory(&mut self) {
-        if let Some(text) = self.said.message {
-            self.tell_model(MessageKind::Text, text);
-        }
     }
 
     fn context_only(&mut self) {
@@ -496,8 +519,7 @@ impl<'a> Case<'a> {
             Reading::Plain(_) => {
                 let text = |message: &Message| message.kind == MessageKind::Text;
                 let heard = self.verdict.to_model.iter().chain(&self.verdict.to_user).any(text);
-                let path = self.run.event == EventName::WorktreeCreate && self.run.exit == 0;
-                if !heard && !path {
+                if !heard {
                     self.verdict.dropped.push(String::new());
                 }
                 return;
@@ -525,7 +547,7 @@ impl<'a> Case<'a> {
                             .output_at(self.contract)
                             .into_iter()
                             .flatten()
-                            .any(|field| field.name == key)
+                            .any(|field| field.name == key && !field.inert)
                 };
                 for (own, _) in value.members() {
                     if !known(own) {

@@ -5,7 +5,7 @@ use super::Severity::{self, Error, Info, Warning};
 use crate::name::EventName;
 use crate::name::EventName::{
     Notification, PermissionRequest, PostToolUse, PreToolUse, SessionEnd, SessionStart, Stop,
-    SubagentStop, UserPromptSubmit,
+    SubagentStop, UserPromptSubmit, WorktreeCreate,
 };
 
 /// A mistake that has a name.
@@ -477,6 +477,18 @@ pub static CATALOGUE: &[Mistake] = &[
               PostModelSwitch alone.",
         help: "answer with JSON, if this event takes a text at all",
         example: says(PostToolUse, "remember to run the tests"),
+    },
+    Mistake {
+        code: "json-as-path",
+        severity: Error,
+        title: "a WorktreeCreate command prints the path, not JSON",
+        why: "The last line of its stdout is taken for the path, whatever it is. The JSON form is for \
+              HTTP handlers.",
+        help: "print the path alone",
+        example: says(
+            WorktreeCreate,
+            r#"{"hookSpecificOutput":{"hookEventName":"WorktreeCreate","worktreePath":"/w/a"}}"#,
+        ),
     },
     Mistake {
         code: "context-unread",

@@ -214,6 +214,10 @@ impl Found {
 
     fn valid(&mut self, node: &Node, verdict: &Verdict) {
         let event = self.spec.name;
+        if event == EventName::WorktreeCreate {
+            self.plainly("json-as-path", "");
+            return;
+        }
         self.unknown(node, &verdict.dropped);
         let decision = node.get("decision").and_then(Node::text);
         let blocks = decision == Some("block");
@@ -313,6 +317,11 @@ impl Found {
     }
 
     fn nameless(&mut self, path: &str, key: &str, nested: bool) {
+        let own = self.spec.output.into_iter().flatten().find(|field| nested && field.name == key);
+        if own.is_some_and(|field| field.inert) {
+            self.add("ignored-here", path, format!("`{key}` does nothing on {}", self.spec.name));
+            return;
+        }
         let later =
             self.spec.output.into_iter().flatten().find(|field| nested && field.name == key);
         if let Some(since) = later.and_then(|field| field.since) {

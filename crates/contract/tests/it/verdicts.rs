@@ -177,6 +177,7 @@ fn every_mistake_of_the_catalogue() {
 /// Mistakes whose example leaves nothing to correct, or nothing that could be known.
 const UNCORRECTED: &[(&str, &str)] = &[
     ("approve-ignored", "silence says it"),
+    ("json-as-path", "the right answer is no JSON"),
     ("broken-json", "what it was to be is a guess"),
     ("output-rejected", "SessionEnd takes no text at all"),
     ("text-boolean", "`continue: true` asks for what happens anyway"),

@@ -125,9 +125,9 @@ fn every_event_has_a_payload_that_names_it() {
         }
     }
     insta::assert_snapshot!(made_up.concat(), @"
-    note: PermissionDenied was never captured: this payload is built from the table
-    note: TeammateIdle was never captured: this payload is built from the table
-    note: WorktreeRemove was never captured: this payload is built from the table
+    note: no payload of PermissionDenied is recorded: this one is built from the table
+    note: no payload of TeammateIdle is recorded: this one is built from the table
+    note: no payload of WorktreeRemove is recorded: this one is built from the table
     ");
 }
 

@@ -146,7 +146,7 @@ fn section(out: &mut String, event: &EventSpec) {
         let _ = writeln!(out, "- **Beware**: {}", fact(caveat));
     }
     if !event.seen {
-        out.push_str("- No payload of it was ever captured.\n");
+        out.push_str("- No payload of it is recorded.\n");
     }
     out.push_str("\nInput, beside the fields of every event:\n\n");
     table(out, event.input);
