@@ -92,6 +92,16 @@ fn a_required_null_is_told_from_a_missing_key() {
     assert!(error.contains("custom_instructions"), "{error}");
 }
 
+/// The last digit counts too.
+#[test]
+fn a_long_number_does_not_drift() {
+    let digits = "5555555555555555555555555555555555554555555555555555555555555555555555555110";
+    let sent = format!(r#"{{"hook_event_name":"MoonRise","n":{digits}}}"#);
+    let once = serde_json::to_string(&Input::parse(sent.as_bytes()).unwrap()).unwrap();
+    let twice = serde_json::to_string(&Input::parse(once.as_bytes()).unwrap()).unwrap();
+    assert_eq!(once, twice);
+}
+
 /// A tool that returned `null` is told from one that returned nothing.
 #[test]
 fn a_null_response_survives() {
