@@ -12,7 +12,8 @@ mod schemas;
 mod types;
 
 /// Folders that hold nothing but generated files: what is there and not generated is stale.
-const OWNED: &[&str] = &["schemas/hooks", "crates/contract/src/input/events"];
+const OWNED: &[&str] =
+    &["schemas/hooks", "crates/contract/src/input/events", "crates/contract/src/input/choices"];
 
 /// Generated texts by their path in the repository.
 #[derive(Default)]

@@ -23,7 +23,13 @@ pub(super) fn add(files: &mut Files) -> Result<()> {
         files.rust(path, &event_type(event))?;
     }
     files.rust(format!("{FOLDER}/input/events.rs"), &event_list())?;
-    files.rust(format!("{FOLDER}/input/choices.rs"), &used.choices())?;
+    for choice in used.choices.values() {
+        files.rust(
+            format!("{FOLDER}/input/choices/{}.rs", ident(choice.name).trim_start_matches('_')),
+            &choice_type(choice),
+        )?;
+    }
+    files.rust(format!("{FOLDER}/input/choices.rs"), &used.choice_list())?;
     files.rust(format!("{FOLDER}/input/shapes.rs"), &used.shapes())?;
     files.rust(format!("{FOLDER}/output/capabilities.rs"), &capabilities())
 }
@@ -66,36 +72,20 @@ impl Used {
         }
     }
 
-    fn choices(&self) -> String {
+    fn choice_list(&self) -> String {
         let mut out = String::from(HEADER);
-        out.push_str("//! Enumerated strings, open to values of a newer client.\n\nuse serde::{Deserialize, Serialize};\n\n");
-        for choice in self.choices.values() {
-            let _ = writeln!(
-                out,
-                "/// {}\n#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]\n#[non_exhaustive]\npub enum {} {{",
-                choice.doc, choice.name
-            );
-            for value in choice.values {
-                let _ = writeln!(
-                    out,
-                    "    /// `{0}`\n    #[serde(rename = \"{0}\")]\n    {1},",
-                    value.text,
-                    camel(value.text)
-                );
-            }
-            out.push_str(
-                "    /// A value that the table does not have.\n    #[serde(untagged)]\n    Unlisted(String),\n}\n\n",
-            );
-            let _ = writeln!(
-                out,
-                "impl {} {{\n    /// The value as the client writes it.\n    pub fn as_str(&self) -> &str {{\n        match self {{",
-                choice.name
-            );
-            for value in choice.values {
-                let _ =
-                    writeln!(out, "            Self::{} => \"{}\",", camel(value.text), value.text);
-            }
-            out.push_str("            Self::Unlisted(text) => text,\n        }\n    }\n}\n\n");
+        out.push_str("//! Enumerated strings, open to values of a newer client.\n\n");
+        let modules: Vec<String> = self
+            .choices
+            .keys()
+            .map(|name| ident(name).trim_start_matches('_').to_owned())
+            .collect();
+        for module in &modules {
+            let _ = writeln!(out, "mod {module};");
+        }
+        out.push('\n');
+        for (module, name) in modules.iter().zip(self.choices.keys()) {
+            let _ = writeln!(out, "pub use {module}::{name};");
         }
         out
     }
@@ -143,6 +133,36 @@ impl Used {
         }
         out
     }
+}
+
+fn choice_type(choice: &Choice) -> String {
+    let mut out = String::from(HEADER);
+    let _ = writeln!(
+        out,
+        "//! {0}\n\nuse serde::{{Deserialize, Serialize}};\n\n/// {0}\n#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]\n#[non_exhaustive]\npub enum {1} {{",
+        choice.doc, choice.name
+    );
+    for value in choice.values {
+        let _ = writeln!(
+            out,
+            "    /// `{0}`\n    #[serde(rename = \"{0}\")]\n    {1},",
+            value.text,
+            camel(value.text)
+        );
+    }
+    out.push_str(
+        "    /// A value that the table does not have.\n    #[serde(untagged)]\n    Unlisted(String),\n}\n\n",
+    );
+    let _ = writeln!(
+        out,
+        "impl {} {{\n    /// The value as the client writes it.\n    pub fn as_str(&self) -> &str {{\n        match self {{",
+        choice.name
+    );
+    for value in choice.values {
+        let _ = writeln!(out, "            Self::{} => \"{}\",", camel(value.text), value.text);
+    }
+    out.push_str("            Self::Unlisted(text) => text,\n        }\n    }\n}\n");
+    out
 }
 
 fn event_type(event: &'static EventSpec) -> String {

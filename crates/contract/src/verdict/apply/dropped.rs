@@ -1,0 +1,97 @@
+//! What the client ignores of an answer.
+
+use super::{Case, escaped};
+use crate::javascript::Node;
+use crate::name::EventName;
+use crate::spec::Honoured;
+use crate::verdict::answer::Reading;
+use crate::verdict::{Message, MessageKind};
+
+impl Case<'_> {
+    /// What the client ignores of the answer.
+    pub(super) fn dropped(&mut self) {
+        let node = match self.reading {
+            Reading::Silent => return,
+            Reading::Plain(_) => {
+                let text = |message: &Message| message.kind == MessageKind::Text;
+                let heard = self.verdict.to_model.iter().chain(&self.verdict.to_user).any(text);
+                if !heard {
+                    self.verdict.dropped.push(String::new());
+                }
+                return;
+            }
+            Reading::Broken(_) | Reading::Void(..) | Reading::Foreign(..) => {
+                self.verdict.dropped.push(String::new());
+                return;
+            }
+            Reading::Async(node) => {
+                for (key, _) in node.members() {
+                    if !matches!(key.as_str(), "async" | "asyncTimeout") {
+                        self.verdict.dropped.push(format!("/{}", escaped(key)));
+                    }
+                }
+                return;
+            }
+            Reading::Valid(node) => node,
+        };
+        for (key, value) in node.members() {
+            if key == "hookSpecificOutput" {
+                let known = |key: &str| {
+                    key == "hookEventName"
+                        || self
+                            .spec
+                            .output_at(self.contract)
+                            .into_iter()
+                            .flatten()
+                            .any(|field| field.name == key && !field.inert)
+                };
+                for (own, _) in value.members() {
+                    if !known(own) {
+                        self.verdict.dropped.push(format!("/hookSpecificOutput/{}", escaped(own)));
+                    }
+                }
+                self.dropped_in_decision(value);
+            } else if !self.counts(key) {
+                self.verdict.dropped.push(format!("/{}", escaped(key)));
+            }
+        }
+    }
+
+    /// The client takes the fields of one variant and ignores the other's.
+    fn dropped_in_decision(&mut self, specific: &Node) {
+        if self.run.event != EventName::PermissionRequest {
+            return;
+        }
+        let Some(decision) = specific.get("decision") else { return };
+        let allowed: &[&str] = match decision.get("behavior").and_then(Node::text) {
+            Some("allow") => &["behavior", "updatedInput", "updatedPermissions"],
+            _ => &["behavior", "message", "interrupt"],
+        };
+        for (key, _) in decision.members() {
+            if !allowed.contains(&key.as_str()) {
+                self.verdict.dropped.push(format!("/hookSpecificOutput/decision/{}", escaped(key)));
+            }
+        }
+    }
+
+    /// Whether a top-level key does anything on this event.
+    fn counts(&self, key: &str) -> bool {
+        let honoured = |honoured| honoured != Honoured::No;
+        match key {
+            // `true` asks for what happens anyway.
+            "continue" => !self.said.stops || honoured(self.spec.continue_false.honoured),
+            "stopReason" => self.said.stops && honoured(self.spec.continue_false.honoured),
+            "systemMessage" => honoured(self.spec.system_message.honoured),
+            "decision" => {
+                let acts = honoured(self.spec.top_level_decision.honoured);
+                acts && (self.said.blocks || self.run.event == EventName::PreToolUse)
+            }
+            "reason" => {
+                self.said.blocks && honoured(self.spec.top_level_decision.honoured)
+                    || self.said.approves && self.run.event == EventName::PreToolUse
+            }
+            "terminalSequence" | "async" | "asyncTimeout" => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! What each event does with an answer that was read.
+
+use super::{Case, NO_QUESTION, NO_REASON, whole};
+use crate::javascript::{self, Kind, Node};
+use crate::name::EventName;
+use crate::verdict::answer::Reading;
+use crate::verdict::{MessageKind, Tool, Turn};
+
+impl Case<'_> {
+    /// Applies the rule of the event.
+    pub(super) fn rule(&mut self) {
+        if matches!(self.reading, Reading::Async(_)) {
+            // It runs on; what it says later is another answer.
+            return;
+        }
+        match self.run.event {
+            EventName::PreToolUse => self.pre_tool_use(),
+            EventName::PermissionRequest => self.permission_request(),
+            EventName::UserPromptSubmit | EventName::UserPromptExpansion => self.prompt(),
+            EventName::PostToolUse | EventName::PostToolUseFailure => self.after_tool(),
+            EventName::PostToolBatch => self.batch(),
+            EventName::Stop | EventName::SubagentStop => self.stop(),
+            EventName::PreCompact => self.pre_compact(),
+            EventName::PostCompact => self.post_compact(),
+            EventName::PreModelSwitch => self.model_switch(),
+            EventName::TaskCreated | EventName::TaskCompleted | EventName::TeammateIdle => {
+                self.task();
+            }
+            EventName::Elicitation | EventName::ElicitationResult => self.elicitation(),
+            EventName::WorktreeCreate => self.worktree(),
+            EventName::MessageDisplay => self.display(),
+            EventName::ConfigChange => self.config_change(),
+            _ => self.context_only(),
+        }
+    }
+
+    fn pre_tool_use(&mut self) {
+        let decision = self.said.own("permissionDecision");
+        let reason = self.said.own("permissionDecisionReason");
+        let rewrites = self.said.has("updatedInput");
+        let hidden = self.contract.output_hides_block_reason() && self.said.specific.is_some();
+        let blocked = match decision {
+            Some("deny") => Some((MessageKind::Reason, reason.or(self.said.reason))),
+            _ if self.said.blocks && hidden => Some((MessageKind::Reason, reason)),
+            _ if self.said.blocks => Some((MessageKind::Reason, self.said.reason)),
+            _ if self.exit_blocks() => Some((MessageKind::Stderr, Some(self.stderr()))),
+            _ => None,
+        };
+        if !(blocked.is_some() && self.contract.block_outweighs_stop()) {
+            self.stopped();
+        }
+        self.system_message();
+        // A turn that ends has no next request to carry a reason.
+        let goes_on = self.verdict.turn == Turn::Continues;
+        if let Some((kind, text)) = blocked {
+            self.verdict.tool = Some(Tool::Blocked);
+            if goes_on {
+                self.tell_model(kind, text.unwrap_or(NO_REASON));
+            }
+        } else {
+            let (tool, reason) = match decision {
+                Some("defer") => (Tool::Deferred, None),
+                Some("ask") => (Tool::Asks, Some(reason.unwrap_or(NO_QUESTION))),
+                Some("allow") if rewrites => (Tool::Rewritten, None),
+                Some("allow") => (Tool::Runs, None),
+                _ if rewrites => (Tool::Rewritten, None),
+                _ if self.said.approves => (Tool::Runs, None),
+                _ => (Tool::Unchanged, None),
+            };
+            self.verdict.tool = Some(tool);
+            if tool == Tool::Deferred {
+                self.verdict.turn = Turn::Stops;
+            }
+            if let Some(reason) = reason.filter(|_| goes_on) {
+                self.tell_model(MessageKind::Reason, reason);
+            }
+        }
+        if self.verdict.turn == Turn::Continues {
+            self.context();
+        }
+    }
+
+    fn permission_request(&mut self) {
+        let decision = self.said.specific.and_then(|node| node.get("decision"));
+        let behavior = decision.and_then(|node| node.get("behavior")?.text());
+        match (behavior, decision) {
+            (Some("allow"), Some(decision)) => {
+                let rewrites = decision.get("updatedInput").is_some();
+                self.verdict.tool = Some(if rewrites { Tool::Rewritten } else { Tool::Runs });
+            }
+            (Some("deny"), Some(decision)) => {
+                self.verdict.tool = Some(Tool::Blocked);
+                let interrupts = matches!(
+                    decision.get("interrupt").map(|node| &node.kind),
+                    Some(Kind::Bool(true))
+                );
+                let text =
+                    decision.get("message").and_then(Node::text).filter(|text| !text.is_empty());
+                if interrupts {
+                    self.verdict.turn = Turn::Stops;
+                } else if let Some(text) = text {
+                    self.tell_model(MessageKind::Reason, text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn prompt(&mut self) {
+        if self.stopped() {
+            return;
+        }
+        if let Some((kind, reason)) = self.blocked() {
+            self.verdict.turn = Turn::Erased;
+            self.tell_user(kind, reason);
+            return;
+        }
+        self.system_message();
+        self.context();
+        self.plain_context();
+    }
+
+    fn after_tool(&mut self) {
+        let stops = self.run.event == EventName::PostToolUse && self.stopped();
+        self.system_message();
+        if stops {
+            return;
+        }
+        if let Some((kind, reason)) = self.blocked() {
+            self.tell_model(kind, reason);
+        }
+        self.context();
+    }
+
+    fn batch(&mut self) {
+        let stopped = self.stopped();
+        self.system_message();
+        if let Some((kind, reason)) = self.blocked() {
+            if !stopped {
+                self.tell_user(kind, reason);
+            }
+            self.verdict.turn = Turn::Stops;
+        }
+        if self.verdict.turn == Turn::Continues {
+            self.context();
+        }
+    }
+
+    fn stop(&mut self) {
+        self.system_message();
+        if self.stopped() {
+            return;
+        }
+        if let Some((kind, reason)) = self.blocked() {
+            self.verdict.turn = Turn::KeptGoing;
+            self.tell_model(kind, reason);
+        }
+        self.context();
+        if !self.verdict.to_model.is_empty() {
+            self.verdict.turn = Turn::KeptGoing;
+        }
+    }
+
+    fn pre_compact(&mut self) {
+        if let Some((kind, reason)) = self.blocked() {
+            self.prevents = Some("There is no compaction.");
+            self.tell_user(kind, reason);
+            // What `/compact` printed is in the next request.
+            self.tell_model(kind, reason);
+        } else if let Some(text) = self.plain() {
+            self.tell_model(MessageKind::Text, text);
+        } else if self.reading.valid().is_some() && self.run.exit == 0 {
+            // Any JSON but a block is taken for instructions, word for word.
+            let text = javascript::trim(self.run.stdout);
+            self.tell_model(MessageKind::Text, text);
+        } else {
+            self.compact_failure();
+        }
+    }
+
+    /// What `/compact` says of a hook that failed, which is in the next request too. Of an answer that is void
+    /// it quotes all.
+    fn compact_failure(&mut self) {
+        if self.reading.is_error() && !self.exit_blocks() {
+            let text = javascript::trim(self.run.stdout);
+            self.tell_user(MessageKind::Text, text);
+            self.tell_model(MessageKind::Text, text);
+        } else if self.run.exit != 0 {
+            let (kind, text) = self.complaint();
+            self.tell_user(kind, text);
+            self.tell_model(kind, text);
+        }
+    }
+
+    fn post_compact(&mut self) {
+        // Whatever a hook that succeeds prints is shown, JSON too, and what `/compact` showed is in the next
+        // request.
+        let text = javascript::trim(self.run.stdout);
+        let shown =
+            matches!(self.reading, Reading::Plain(_) | Reading::Valid(_)) && self.run.exit == 0;
+        if shown {
+            self.tell_user(MessageKind::Text, text);
+            self.tell_model(MessageKind::Text, text);
+        } else {
+            self.compact_failure();
+        }
+    }
+
+    fn model_switch(&mut self) {
+        self.system_message();
+        let reason = self.said.own("permissionDecisionReason");
+        match self.said.own("permissionDecision") {
+            Some("deny" | "ask") => {
+                self.prevents = Some("The model stays as it is.");
+                self.tell_user(MessageKind::Reason, reason.unwrap_or(NO_REASON));
+            }
+            _ => {
+                if let Some((kind, reason)) = self.blocked() {
+                    self.prevents = Some("The model stays as it is.");
+                    self.tell_user(kind, reason);
+                }
+            }
+        }
+    }
+
+    fn task(&mut self) {
+        if self.run.event == EventName::TeammateIdle && self.stopped() {
+            return;
+        }
+        if let Some((kind, reason)) = self.blocked() {
+            self.tell_model(kind, reason);
+            match self.run.event {
+                EventName::TeammateIdle => self.verdict.turn = Turn::KeptGoing,
+                EventName::TaskCreated => self.prevents = Some("The task is not created."),
+                _ => self.prevents = Some("The task is not completed."),
+            }
+        }
+    }
+
+    fn config_change(&mut self) {
+        if self.blocked().is_some() {
+            self.prevents = Some("The change is not applied.");
+        }
+    }
+
+    fn elicitation(&mut self) {
+        self.prevents = match self.said.own("action") {
+            _ if self.run.exit == 2 => Some("The question is declined."),
+            Some("accept") => Some("The question is answered with the hook's values."),
+            Some("decline") => Some("The question is declined."),
+            Some("cancel") => Some("The question is dismissed."),
+            _ => None,
+        };
+    }
+
+    fn worktree(&mut self) {
+        if self.run.exit != 0 {
+            self.prevents = Some("The worktree is not created.");
+            let (kind, text) = self.complaint();
+            self.tell_model(kind, text);
+            return;
+        }
+        // Whatever it is: JSON is taken for a path as well, and the model reads that there is no such folder.
+        if !matches!(self.reading, Reading::Silent) {
+            self.prevents = Some("The last line of stdout is taken for the worktree's path.");
+            let path = javascript::trim(self.run.stdout).lines().next_back().unwrap_or_default();
+            self.verdict.to_model.push(whole(MessageKind::Text, path));
+        }
+    }
+
+    fn display(&mut self) {
+        let shown = self.said.own("displayContent").filter(|_| self.run.exit == 0);
+        self.verdict.to_user.extend(shown.map(|text| whole(MessageKind::Text, text)));
+    }
+
+    fn context_only(&mut self) {
+        self.system_message();
+        // In a headless run it is the first thing that the user says.
+        let prompt = self.said.own("initialUserMessage");
+        self.verdict.to_model.extend(prompt.map(|text| whole(MessageKind::Text, text)));
+        self.context();
+        self.plain_context();
+        if self.said.blocks && self.contract.session_start_passes_reason_on(self.run.event) {
+            let reason = self.said.reason.unwrap_or(NO_REASON);
+            self.tell_model(MessageKind::Reason, reason);
+        }
+        self.failure_to_user();
+    }
+}
