@@ -136,10 +136,12 @@ fn config_change_leaves_the_settings_as_they_were() {
 
 #[test]
 fn a_teammate_is_kept_working() {
-    let answer = HookOutput::<TeammateIdle>::keep_working(MARK);
-    let Some(record) = answered::<TeammateIdle>(answer) else { return };
-    assert_eq!(asked(&record, &Thread::Main), 2);
-    assert_eq!(record.reached_model(MARK).unwrap().request, 1);
+    let by_exit_code = || answered::<TeammateIdle>(HookOutput::<TeammateIdle>::keep_working(MARK));
+    for record in [by_exit_code(), blocked::<TeammateIdle>()] {
+        let Some(record) = record else { return };
+        assert_eq!(asked(&record, &Thread::Main), 2);
+        assert_eq!(record.reached_model(MARK).unwrap().request, 1);
+    }
 }
 
 #[test]
