@@ -4,6 +4,7 @@
 //! refuses a lone surrogate, a number beyond `f64`, and what is nested deeper than 128 levels. All three
 //! are answers that the client honours, so a verdict needs a reader of its own.
 
+use std::collections::HashMap;
 use std::fmt;
 
 /// How deep the tree is kept. What lies deeper is read and checked, and only its kind is remembered: no
@@ -37,8 +38,8 @@ pub enum Kind {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// Any number; its value matters to no rule.
-    Number,
+    /// A number, as it was written: its value matters to no rule.
+    Number(String),
     /// A string; a lone surrogate reads as U+FFFD, which has the same length in UTF-16.
     Text(String),
     /// An array.
@@ -53,7 +54,7 @@ impl Kind {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "boolean",
-            Self::Number => "number",
+            Self::Number(_) => "number",
             Self::Text(_) => "string",
             Self::List(_) => "array",
             Self::Object(_) => "object",
@@ -73,6 +74,27 @@ impl Node {
             Kind::Object(members) => members,
             _ => &[],
         }
+    }
+
+    /// The object without what a JSON pointer points at.
+    #[must_use]
+    pub fn without(mut self, path: &str) -> Node {
+        if let (Kind::Object(members), Some(rest)) = (&mut self.kind, path.strip_prefix('/')) {
+            let (key, deeper) = rest
+                .split_once('/')
+                .map_or((rest, None), |(key, _)| (key, Some(&rest[key.len()..])));
+            let key = key.replace("~1", "/").replace("~0", "~");
+            match deeper {
+                None => members.retain(|(name, _)| *name != key),
+                Some(deeper) => {
+                    for (_, node) in members.iter_mut().filter(|(name, _)| *name == key) {
+                        let inner = std::mem::replace(node, Node { kind: Kind::Null, at: 0 });
+                        *node = inner.without(deeper);
+                    }
+                }
+            }
+        }
+        self
     }
 
     /// What a JSON pointer points at.
@@ -109,7 +131,17 @@ impl fmt::Display for NotJson {
 
 /// `JSON.parse`.
 pub fn parse(text: &str) -> Result<Node, NotJson> {
-    Reader { text, bytes: text.as_bytes(), at: 0 }.document()
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    let node = reader.value()?;
+    reader.skip_space();
+    if reader.at < reader.bytes.len() { reader.fail("the end") } else { Ok(node) }
+}
+
+/// The first value of a text that may go on behind it, and where it ends.
+pub fn parse_first(text: &str) -> Result<(Node, usize), NotJson> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    let node = reader.value()?;
+    Ok((node, reader.at))
 }
 
 struct Reader<'a> {
@@ -121,12 +153,47 @@ struct Reader<'a> {
 /// A container that is being read. Below the kept depth it holds nothing.
 enum Open {
     List(Vec<Node>),
-    Object(Vec<(String, Node)>, String),
+    Object(Members, String),
+}
+
+/// The members of an object that is being read.
+#[derive(Default)]
+struct Members {
+    list: Vec<(String, Node)>,
+    /// Where each key stands, once there are too many to look through.
+    index: HashMap<String, usize>,
+}
+
+impl Members {
+    /// How many keys are looked through one by one.
+    const FEW: usize = 16;
+
+    /// Sets a member as an assignment would: a key that is there keeps its place and gets the new value.
+    fn insert(&mut self, key: String, node: Node) {
+        let many = self.list.len() > Self::FEW;
+        if many && self.index.is_empty() {
+            let places = self.list.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
+            self.index = places.collect();
+        }
+        let place = if many {
+            self.index.get(&key).copied()
+        } else {
+            self.list.iter().position(|(name, _)| *name == key)
+        };
+        if let Some(place) = place {
+            self.list[place].1 = node;
+            return;
+        }
+        if many {
+            self.index.insert(key.clone(), self.list.len());
+        }
+        self.list.push((key, node));
+    }
 }
 
 impl Reader<'_> {
     /// Reads with a stack of its own, so that no depth of nesting overflows the program's.
-    fn document(&mut self) -> Result<Node, NotJson> {
+    fn value(&mut self) -> Result<Node, NotJson> {
         let mut open: Vec<(Open, usize)> = Vec::new();
         loop {
             self.skip_space();
@@ -139,7 +206,7 @@ impl Reader<'_> {
                         Kind::Object(Vec::new())
                     } else {
                         let key = self.key()?;
-                        open.push((Open::Object(Vec::new(), key), start));
+                        open.push((Open::Object(Members::default(), key), start));
                         continue;
                     }
                 }
@@ -165,17 +232,13 @@ impl Reader<'_> {
             loop {
                 let depth = open.len();
                 let Some((container, _)) = open.last_mut() else {
-                    self.skip_space();
-                    if self.at < self.bytes.len() {
-                        return self.fail("the end");
-                    }
                     return Ok(Node { kind: value, at });
                 };
                 let node = Node { kind: value, at };
                 match container {
                     Open::List(items) if depth <= KEPT_DEPTH => items.push(node),
                     Open::Object(members, key) if depth <= KEPT_DEPTH => {
-                        insert(members, std::mem::take(key), node);
+                        members.insert(std::mem::take(key), node);
                     }
                     Open::List(_) | Open::Object(..) => {}
                 }
@@ -194,7 +257,7 @@ impl Reader<'_> {
                 let Some((container, start)) = open.pop() else { break };
                 (value, at) = match container {
                     Open::List(items) => (Kind::List(items), start),
-                    Open::Object(members, _) => (Kind::Object(members), start),
+                    Open::Object(members, _) => (Kind::Object(members.list), start),
                 };
             }
         }
@@ -237,6 +300,7 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Result<Kind, NotJson> {
+        let from = self.at;
         self.take(b'-');
         // A number that starts with a zero ends with it.
         if !self.take(b'0') && !self.digits() {
@@ -251,7 +315,7 @@ impl Reader<'_> {
                 return self.fail("a digit");
             }
         }
-        Ok(Kind::Number)
+        Ok(Kind::Number(self.text[from..self.at].to_owned()))
     }
 
     fn key(&mut self) -> Result<String, NotJson> {
@@ -335,14 +399,6 @@ impl Reader<'_> {
     }
 }
 
-/// Sets a member as an assignment would: a key that is there keeps its place and gets the new value.
-fn insert(members: &mut Vec<(String, Node)>, key: String, node: Node) {
-    match members.iter_mut().find(|(name, _)| *name == key) {
-        Some((_, old)) => *old = node,
-        None => members.push((key, node)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,6 +470,29 @@ mod tests {
         assert_eq!(trim("\u{feff}\u{a0}\u{2028}\u{3000}\u{b}x\u{1680}\u{202f}"), "x");
         assert_eq!(trim("\u{85}x"), "\u{85}x");
         assert_eq!(trim("\u{200b}x"), "\u{200b}x");
+    }
+
+    #[test]
+    fn many_keys_take_no_longer_each() {
+        let keys: Vec<String> = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect();
+        let node = parse(&format!("{{{},\"k7\":true}}", keys.join(","))).unwrap();
+        assert_eq!(node.members().len(), 200_000);
+        assert_eq!(node.members()[7].1.kind, Kind::Bool(true));
+    }
+
+    #[test]
+    fn the_first_value_ends_where_it_ends() {
+        let (node, end) = parse_first("{\"a\":\"}\"} and more }").unwrap();
+        assert_eq!((node.members().len(), end), (1, 9));
+        assert!(parse_first("{\"a\":").is_err());
+    }
+
+    #[test]
+    fn a_member_can_be_taken_out() {
+        let node = parse(r#"{"a":{"b":1,"c":2},"d":3}"#).unwrap();
+        assert_eq!(node.clone().without("/a/b").pointer("/a").unwrap().members().len(), 1);
+        assert_eq!(node.clone().without("/d").members().len(), 1);
+        assert_eq!(node.clone().without("/x/y"), node);
     }
 
     #[test]

@@ -426,6 +426,8 @@ pub enum Honoured {
     Yes,
     /// It does, and says not to rely on it.
     Deprecated,
+    /// It does, in a terminal; without one nothing is seen of it.
+    Terminal,
     /// It does not.
     No,
     /// Nobody has seen either.

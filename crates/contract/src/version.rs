@@ -173,6 +173,24 @@ impl Contract {
         !self.has(Self::NEWEST)
     }
 
+    /// `async: true` in an object of several lines comes too late for exit 2, which blocks. Before, it did not.
+    /// Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn late_async_exit_2_blocks(self) -> bool {
+        self.has(Self::NEWEST)
+    }
+
+    /// What a hook prints after `async: true` on its first line is context where plain stdout is. The newer
+    /// client drops it. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn late_output_is_context(self) -> bool {
+        !self.has(Self::NEWEST)
+    }
+
+    /// `PermissionRequest` fires in a plain headless run. In the older client it does so only where somebody can
+    /// be asked. Dated like [`Self::unparsable_object_is_an_error`].
+    pub fn asks_permission_headless(self) -> bool {
+        self.has(Self::NEWEST)
+    }
+
     /// A top-level `decision` of `allow`, `deny` or `ask` is refused with a hint at the right field.
     /// Before, the message was only `(root): Invalid input`.
     pub fn hints_at_permission_decision(self) -> bool {
@@ -242,6 +260,24 @@ pub static DIFFERENCES: &[Difference] = &[
         before: "does not block: the tool runs",
         after: "blocks, and stderr is lost",
         holds: Contract::unreadable_exit_2_blocks_tools,
+    },
+    Difference {
+        form: "text behind a first line `{\"async\":true}`, where plain stdout is context",
+        before: "goes to the model",
+        after: "dropped",
+        holds: |contract| !contract.late_output_is_context(),
+    },
+    Difference {
+        form: "PermissionRequest in a plain headless run",
+        before: "does not fire",
+        after: "fires",
+        holds: Contract::asks_permission_headless,
+    },
+    Difference {
+        form: "exit 2 with `async: true` in an object of several lines",
+        before: "does not block",
+        after: "blocks",
+        holds: Contract::late_async_exit_2_blocks,
     },
     Difference {
         form: "`continue: false` on PreToolUse beside a deny or exit 2",

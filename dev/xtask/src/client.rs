@@ -77,12 +77,12 @@ pub(crate) fn run(version: &str) -> Result<ExitCode> {
         let unpacked = work.path().join("unpacked");
         unpack(&package, &unpacked)?;
         crate::files::replace(&unpacked.join(CHECKSUM), checksum.as_bytes())?;
-        if folder.exists() && !fetched() {
+        if folder.exists() && !(fetched() && client.is_file()) {
             fs::remove_dir_all(&folder)?;
         }
         // Somebody else may have been faster; theirs has the same checksum.
         if let Err(error) = fs::rename(&unpacked, &folder) {
-            ensure!(fetched(), "{} cannot be made: {error}", folder.display());
+            ensure!(fetched() && client.is_file(), "{} cannot be made: {error}", folder.display());
         }
     }
     println!("{}", client.display());

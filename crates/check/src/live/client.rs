@@ -24,6 +24,7 @@ impl Client {
         let mut command = Command::new(&path);
         command.arg("--version").stdin(Stdio::null());
         command.env_clear().env("HOME", home.path()).env("PATH", super::sandbox::PATH);
+        command.envs(super::sandbox::QUIET);
         let output = command.output().map_err(failed)?;
         let printed = String::from_utf8_lossy(&output.stdout);
         let line = printed.lines().next().unwrap_or_default();

@@ -41,6 +41,8 @@ pub(super) struct Process {
     lines: Receiver<String>,
     stdout: Stream,
     stderr: Stream,
+    /// Whether the group was ended.
+    ended: bool,
 }
 
 /// What came over a pipe so far, and word of its end.
@@ -67,7 +69,7 @@ impl Process {
             let _ = waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             let _ = gone.send(());
         });
-        Ok(Self { child, group, stdin, deadline, exited, lines, stdout, stderr })
+        Ok(Self { child, group, stdin, deadline, exited, lines, stdout, stderr, ended: false })
     }
 
     /// Writes a line to the client's stdin.
@@ -109,6 +111,8 @@ impl Process {
     fn end(&mut self) -> io::Result<std::process::ExitStatus> {
         // A group that has ended already is what we want.
         let _ = kill_process_group(self.group, Signal::KILL);
+        // From here on the number may be another group's.
+        self.ended = true;
         self.child.wait()
     }
 
@@ -120,7 +124,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if let Ok(None) = self.child.try_wait() {
+        // A client that is gone may have left children behind.
+        if !self.ended {
             drop(self.end());
         }
     }

@@ -17,6 +17,14 @@ use super::record::{HookCall, Record};
 use super::script::Script;
 use super::{Client, LiveError};
 
+/// What keeps the client from calling home.
+pub(super) const QUIET: [(&str, &str); 4] = [
+    ("DISABLE_TELEMETRY", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+];
+
 /// Where hooks and the client's tools find `sh`, `cat` and their like.
 pub(super) const PATH: &str = "/usr/bin:/bin";
 
@@ -217,11 +225,8 @@ impl Sandbox {
             ("IS_SANDBOX", "1"),
             ("ANTHROPIC_API_KEY", "sk-ant-made-up"),
             ("ANTHROPIC_BASE_URL", model),
-            ("DISABLE_TELEMETRY", "1"),
-            ("DISABLE_AUTOUPDATER", "1"),
-            ("DISABLE_ERROR_REPORTING", "1"),
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ]);
+        command.envs(QUIET);
         command.env("HOME", self.home());
         // Left to itself it keeps the output of tasks in a folder beside the sandbox.
         command.env("CLAUDE_CODE_TMPDIR", &self.root).env("TMPDIR", &self.root);

@@ -23,7 +23,7 @@ pub(super) static FILE_CHANGED: EventSpec = EventSpec {
     output_source: Typed,
     top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
     continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::Yes, "brief terminal notice (TUI)", Documented),
+    system_message: Effect::new(Honoured::Terminal, "brief terminal notice (TUI)", Documented),
     exit: ExitCodes {
         zero: Fact::new("nothing", Documented),
         two: Fact::new("stderr to user", Documented),

@@ -39,7 +39,7 @@ pub(super) static SESSION_START: EventSpec = EventSpec {
     top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
     continue_false: Effect::new(Honoured::No, "ignored", Observed),
     system_message: Effect::new(
-        Honoured::Yes,
+        Honoured::Terminal,
         "shown in TUI; not emitted in stream-json",
         Observed,
     ),

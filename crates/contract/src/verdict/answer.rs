@@ -1,6 +1,6 @@
 //! Reading an answer as the client reads it.
 
-use super::validate::{Issue, validate};
+use super::validate::{Issue, issues, validate};
 use crate::javascript::{self, Kind, Node, NotJson};
 use crate::spec::EventSpec;
 use crate::version::Contract;
@@ -14,12 +14,13 @@ pub(super) enum Reading<'a> {
     Plain(&'a str),
     /// Text that starts and ends like an object and is none: an error.
     Broken(NotJson),
-    /// An object with a known key of the wrong type or value: void as a whole.
-    Void(Node, Issue),
+    /// An object with known keys of the wrong type or value: void as a whole.
+    Void(Node, Vec<Issue>),
     /// An object that names another event: void as a whole, and even exit 2 is forgotten.
     Foreign(Node, String),
-    /// An object that sends the hook to the background.
-    Async(Node),
+    /// An object that sends the hook to the background. On the first line it does so at once, and nothing that
+    /// follows counts, not even the exit code.
+    Async { node: Node, at_once: bool },
     /// An object that counts.
     Valid(Node),
 }
@@ -33,6 +34,14 @@ impl<'a> Reading<'a> {
         if !text.starts_with('{') {
             return Self::Plain(text);
         }
+        let background = |node: &Node| {
+            matches!(node.get("async").map(|value| &value.kind), Some(Kind::Bool(true)))
+        };
+        let first =
+            text.lines().next().map(javascript::trim).and_then(|line| javascript::parse(line).ok());
+        if let Some(node) = first.filter(background) {
+            return Self::Async { node, at_once: true };
+        }
         let node = match javascript::parse(text) {
             Ok(node) => node,
             Err(error) if text.ends_with('}') && contract.unparsable_object_is_an_error() => {
@@ -40,11 +49,12 @@ impl<'a> Reading<'a> {
             }
             Err(_) => return Self::Plain(text),
         };
-        if matches!(node.get("async").map(|value| &value.kind), Some(Kind::Bool(true))) {
-            return Self::Async(node);
+        if background(&node) {
+            return Self::Async { node, at_once: false };
         }
-        if let Err(issue) = validate(&node, contract) {
-            return Self::Void(node, issue);
+        if validate(&node, contract).is_err() {
+            let issues = issues(&node, contract);
+            return Self::Void(node, issues);
         }
         let named = node.get("hookSpecificOutput").and_then(|output| output.get("hookEventName"));
         match named.and_then(Node::text) {

@@ -18,6 +18,10 @@ const NO_REASON: &str = "Blocked by hook";
 const UNREADABLE: &str = "blocked (exit 2); its output could not be processed";
 /// What the client says where a question came without a reason.
 const NO_QUESTION: &str = "asked for confirmation for this tool";
+/// What the older client says where a denial came without a reason of its own.
+const DENIED: &str = "denied this tool";
+/// What the client says where a permission was refused without a message.
+const REFUSED: &str = "Permission denied by hook";
 /// What the client says where exit 2 came without stderr.
 const NO_STDERR: &str = "No stderr output";
 
@@ -138,9 +142,13 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Whether plain stdout is context on this event.
+    fn reads_plain(&self) -> bool {
+        self.spec.plain_stdout.value == PlainStdout::Context
+    }
+
     fn plain_context(&mut self) {
-        let read = self.spec.plain_stdout.value == PlainStdout::Context;
-        if let Some(text) = self.plain().filter(|_| read) {
+        if let Some(text) = self.plain().filter(|_| self.reads_plain()) {
             self.tell_model(MessageKind::Text, text);
         }
     }
@@ -223,7 +231,7 @@ impl<'a> Case<'a> {
         if !said.is_empty() {
             return said.join(" ");
         }
-        if matches!(self.reading, Reading::Async(_)) {
+        if matches!(self.reading, Reading::Async { .. }) {
             return "The hook goes to the background and decides nothing.".to_owned();
         }
         if self.verdict.to_model.is_empty() && self.verdict.to_user.is_empty() {

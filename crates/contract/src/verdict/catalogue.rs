@@ -513,6 +513,37 @@ pub static CATALOGUE: &[Mistake] = &[
         example: says(Stop, r#"{"decision":"block"}"#),
     },
     Mistake {
+        code: "message-unseen",
+        severity: Info,
+        title: "the message is not seen in a headless run",
+        why: "On this event a systemMessage is shown in a terminal, or was seen nowhere at all.",
+        help: "nothing, if it is for a person at a terminal",
+        example: says(SessionStart, r#"{"systemMessage":"hello"}"#),
+    },
+    Mistake {
+        code: "asked-elsewhere",
+        severity: Info,
+        title: "this client asks for permission only where somebody can answer",
+        why: "In a plain headless run of it PermissionRequest does not fire; with a permission prompt it does.",
+        help: "nothing; guard with PreToolUse what must be guarded everywhere",
+        example: says(
+            PermissionRequest,
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
+        ),
+    },
+    Mistake {
+        code: "rewritten-input",
+        severity: Info,
+        title: "the new input must fit the tool's own schema",
+        why: "It replaces the whole input. One that does not fit makes the call fail, and the model reads \
+              why.",
+        help: "nothing, if it fits; start from tool_input of the payload and change what must change",
+        example: says(
+            PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
+        ),
+    },
+    Mistake {
         code: "asks-nobody",
         severity: Info,
         title: "`ask` is a refusal where nobody can be asked",

@@ -8,12 +8,14 @@ use serde_json::{Map, Value, json};
 use super::answer::Reading;
 use super::apply::missing_script;
 use super::diagnose::{embedded_object, first_object};
+use super::validate::fits;
 use super::{Corrected, HookRun, Severity, Verdict};
 use crate::javascript::{self, Kind, Node};
 use crate::name::EventName;
 use crate::output::fit;
-use crate::spec::{DecisionModel, EventSpec, Honoured};
+use crate::spec::{DecisionModel, EventSpec, FieldType, Honoured};
 use crate::table::TEXT_LIMIT_UNITS;
+use crate::table::shapes::PERMISSION_UPDATE;
 use crate::version::Contract;
 
 pub(super) fn correct(
@@ -42,12 +44,18 @@ pub(super) fn correct(
         Reading::Void(node, _) | Reading::Foreign(node, _) | Reading::Valid(node) => {
             intent.read(node);
         }
-        Reading::Async(_) => return None,
+        Reading::Async { .. } => return None,
     }
     if missing_script(run) {
         return None;
     }
-    intent.exit(run);
+    intent.exit(run, reading);
+    // Asked to end the turn and to allow the call, nobody knows what was meant.
+    let torn =
+        spec.name == EventName::PreToolUse && intent.stops && intent.choice == Some(Choice::Allow);
+    if intent.lost || torn {
+        return None;
+    }
     if run.exit == 2 && intent.reason.is_none() {
         // The reason is the author's to find.
         return None;
@@ -78,6 +86,10 @@ struct Intent {
     stop_reason: Option<String>,
     input: Option<Value>,
     interrupt: bool,
+    /// The `hookSpecificOutput`, for what needs no mending.
+    output: Option<Node>,
+    /// Something was said that cannot be said again; a correction without it would do something else.
+    lost: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +156,11 @@ impl Intent {
                     self.input.take().or_else(|| decision.get("updatedInput").and_then(value));
             }
             self.input = self.input.take().or_else(|| place.get("updatedInput").and_then(value));
+            let inputs =
+                [place.get("updatedInput"), decision.and_then(|node| node.get("updatedInput"))];
+            self.lost |= self.input.is_none() && inputs.into_iter().flatten().next().is_some();
         }
+        self.output = output.cloned();
         choices.extend(
             node.get("ok").map(|ok| if is_false(ok) { Choice::Deny } else { Choice::Allow }),
         );
@@ -152,10 +168,13 @@ impl Intent {
         self.choice = order.into_iter().find(|choice| choices.contains(choice));
     }
 
-    /// What an exit code was meant to say.
-    fn exit(&mut self, run: &HookRun<'_>) {
+    /// What an exit code was meant to say. Any but 2 is taken for a refusal only where nothing else was said
+    /// and the shell itself did not fail.
+    fn exit(&mut self, run: &HookRun<'_>, reading: &Reading<'_>) {
         let stderr = javascript::trim(run.stderr);
-        if run.exit == 0 || (run.exit != 2 && stderr.is_empty()) {
+        let refuses = run.exit == 2
+            || (run.exit == 1 && matches!(reading, Reading::Silent) && !stderr.is_empty());
+        if !refuses {
             return;
         }
         if self.choice != Some(Choice::Deny) {
@@ -184,10 +203,11 @@ impl Intent {
         if let Some(text) = self.message.as_ref().filter(|_| shown) {
             top.insert("systemMessage".to_owned(), json!(fit(text, TEXT_LIMIT_UNITS)));
         }
-        self.decide(spec, &mut top, &mut own)?;
+        self.decide(spec, contract, &mut top, &mut own)?;
         if let Some(text) = self.context.as_ref().filter(|_| takes("additionalContext")) {
             own.insert("additionalContext".to_owned(), json!(fit(text, TEXT_LIMIT_UNITS)));
         }
+        self.keep(spec, contract, &mut own);
         if !own.is_empty() {
             let mut output = Map::new();
             output.insert("hookEventName".to_owned(), json!(spec.name.as_str()));
@@ -197,10 +217,33 @@ impl Intent {
         (!top.is_empty()).then(|| Value::Object(top).to_string())
     }
 
+    /// Adds the fields that were right already.
+    fn keep(&self, spec: &EventSpec, contract: Contract, own: &mut Map<String, Value>) {
+        /// What is said by way of the intent.
+        const INTENT: [&str; 5] = [
+            "permissionDecision",
+            "permissionDecisionReason",
+            "additionalContext",
+            "updatedInput",
+            "decision",
+        ];
+        let Some(output) = &self.output else { return };
+        for field in spec.output_at(contract).into_iter().flatten() {
+            let found = output.get(field.name).filter(|_| !INTENT.contains(&field.name));
+            let Some(found) = found.filter(|found| fits(found, field.ty, contract)) else {
+                continue;
+            };
+            if let Some(value) = convert(found) {
+                own.entry(field.name).or_insert(value);
+            }
+        }
+    }
+
     /// Adds the decision; `None` where there is one to make and no reason can be given for it.
     fn decide(
         &self,
         spec: &EventSpec,
+        contract: Contract,
         top: &mut Map<String, Value>,
         own: &mut Map<String, Value>,
     ) -> Option<()> {
@@ -225,6 +268,16 @@ impl Intent {
                 let mut decision = json!({ "behavior": "allow" });
                 if let Some(input) = &self.input {
                     decision["updatedInput"] = input.clone();
+                }
+                let updates = self
+                    .output
+                    .as_ref()
+                    .and_then(|output| output.get("decision")?.get("updatedPermissions"));
+                let ty = FieldType::Unions(&PERMISSION_UPDATE);
+                if let Some(updates) =
+                    updates.filter(|updates| fits(updates, ty, contract)).and_then(convert)
+                {
+                    decision["updatedPermissions"] = updates;
                 }
                 own.insert("decision".to_owned(), decision);
                 return Some(());
@@ -268,21 +321,22 @@ fn is_false(node: &Node) -> bool {
     }
 }
 
-/// An object as serde knows it; `None` when it holds what only the client's reader takes, or no object.
+/// An object as serde knows it; `None` when it holds what only the client's reader takes, or is none.
 fn value(node: &Node) -> Option<Value> {
-    fn convert(node: &Node) -> Option<Value> {
-        Some(match &node.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool(value) => json!(value),
-            // The tree does not keep numbers: an input that has one is not offered again.
-            Kind::Number => return None,
-            Kind::Text(text) => json!(text),
-            Kind::List(items) => items.iter().map(convert).collect::<Option<Vec<_>>>()?.into(),
-            Kind::Object(members) => {
-                let members = members.iter().map(|(key, node)| Some((key.clone(), convert(node)?)));
-                Value::Object(members.collect::<Option<Map<_, _>>>()?)
-            }
-        })
-    }
     convert(node).filter(Value::is_object)
+}
+
+/// A value as serde knows it; `None` when it holds what only the client's reader takes.
+fn convert(node: &Node) -> Option<Value> {
+    Some(match &node.kind {
+        Kind::Null => Value::Null,
+        Kind::Bool(value) => json!(value),
+        Kind::Number(text) => Value::Number(serde_json::from_str(text).ok()?),
+        Kind::Text(text) => json!(text),
+        Kind::List(items) => items.iter().map(convert).collect::<Option<Vec<_>>>()?.into(),
+        Kind::Object(members) => {
+            let members = members.iter().map(|(key, node)| Some((key.clone(), convert(node)?)));
+            Value::Object(members.collect::<Option<Map<_, _>>>()?)
+        }
+    })
 }

@@ -15,8 +15,11 @@ use crate::version::Contract;
 const INTERNAL: &[&str] =
     &["context_files", "suggestions", "exit_code", "continue_execution", "suppress_output"];
 
+/// How many mistakes of one answer are told. Who makes more has printed something else.
+const MOST: usize = 40;
+
 /// The longest text that is searched for an object among other text.
-const SEARCHED: usize = 64 * 1024;
+const SEARCHED: usize = 1024 * 1024;
 
 pub(super) fn diagnose(
     run: &HookRun<'_>,
@@ -30,13 +33,13 @@ pub(super) fn diagnose(
         Reading::Silent => {}
         Reading::Plain(text) => found.plain(text, run, verdict),
         Reading::Broken(error) => found.broken(javascript::trim(run.stdout), error),
-        Reading::Void(node, issue) => found.void(node, issue),
+        Reading::Void(node, issues) => found.void(node, issues),
         Reading::Foreign(_, name) => found.add(
             "event-name-other",
             "/hookSpecificOutput/hookEventName",
             format!("hookEventName is `{name}`, and the hook runs for {}", spec.name),
         ),
-        Reading::Async(_) => found.plainly("background", "/async"),
+        Reading::Async { .. } => found.plainly("background", "/async"),
         Reading::Valid(node) => found.valid(node, verdict),
     }
     found.lengths(verdict);
@@ -53,6 +56,9 @@ struct Found {
 
 impl Found {
     fn add(&mut self, code: &'static str, path: impl Into<String>, message: String) {
+        if self.list.len() == MOST {
+            return;
+        }
         let known = entry(code);
         let severity = known.map_or(Severity::Error, |mistake| mistake.severity);
         let help = known.map_or_else(String::new, |mistake| mistake.help.to_owned());
@@ -111,7 +117,21 @@ impl Found {
         self.add("broken-json", "", message);
     }
 
-    fn void(&mut self, node: &Node, issue: &Issue) {
+    fn void(&mut self, node: &Node, issues: &[Issue]) {
+        for issue in issues {
+            self.issue(issue);
+        }
+        // Nothing of it counts; its other mistakes would still be there after these are mended.
+        let unknown: Vec<String> = node
+            .members()
+            .iter()
+            .filter(|(key, _)| !known_key(key))
+            .map(|(key, _)| format!("/{}", escaped(key)))
+            .collect();
+        self.unknown(node, &unknown);
+    }
+
+    fn issue(&mut self, issue: &Issue) {
         let event = self.spec.name;
         let path = issue.path.clone();
         let key = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -202,14 +222,6 @@ impl Found {
                 );
             }
         }
-        // Nothing of it counts; its other mistakes would still be there after the first is mended.
-        let unknown: Vec<String> = node
-            .members()
-            .iter()
-            .filter(|(key, _)| !known_key(key))
-            .map(|(key, _)| format!("/{}", escaped(key)))
-            .collect();
-        self.unknown(node, &unknown);
     }
 
     fn valid(&mut self, node: &Node, verdict: &Verdict) {
@@ -237,9 +249,25 @@ impl Found {
         let own = |key: &str| output.and_then(|output| output.get(key)?.text()).unwrap_or_default();
         if own("permissionDecision") == "deny"
             && own("permissionDecisionReason").is_empty()
+            && !verdict.to_model.iter().any(|message| !reason.is_empty() && message.text == reason)
             && verdict.tool == Some(Tool::Blocked)
         {
             self.plainly("no-reason", "/hookSpecificOutput/permissionDecision");
+        }
+        let decision = output.and_then(|output| output.get("decision"));
+        let refused = decision.is_some_and(|decision| {
+            decision.get("behavior").and_then(Node::text) == Some("deny")
+                && decision.get("message").and_then(Node::text).unwrap_or_default().is_empty()
+        });
+        if event == EventName::PermissionRequest && refused {
+            self.plainly("no-reason", "/hookSpecificOutput/decision");
+        }
+        if verdict.tool == Some(Tool::Rewritten) {
+            let path = match event {
+                EventName::PermissionRequest => "/hookSpecificOutput/decision/updatedInput",
+                _ => "/hookSpecificOutput/updatedInput",
+            };
+            self.plainly("rewritten-input", path);
         }
         let stops = matches!(node.get("continue").map(|node| &node.kind), Some(Kind::Bool(false)));
         if event == EventName::PreToolUse && stops && verdict.tool != Some(Tool::Blocked) {
@@ -292,7 +320,7 @@ impl Found {
                 "ok" => self.plainly("ok-answer", path),
                 "action" if !nested => self.plainly("action-answer", path),
                 "token_count" => self.plainly("token-count", path),
-                key if INTERNAL.contains(&key) => internal.push(key.to_owned()),
+                key if INTERNAL.contains(&key) => internal.push(path.clone()),
                 "decision" if node.get("decision").and_then(Node::text) == Some("approve") => {
                     self.plainly("approve-ignored", path);
                 }
@@ -312,7 +340,7 @@ impl Found {
         }
         if !internal.is_empty() {
             let message = format!("the client does not know {}", internal.join(", "));
-            self.add("internal-fields", format!("/{}", internal[0]), message);
+            self.add("internal-fields", internal[0].clone(), message);
         }
     }
 
@@ -351,10 +379,13 @@ impl Found {
 
     fn exit(&mut self, run: &HookRun<'_>, reading: &Reading<'_>, verdict: &Verdict) {
         let event = self.spec.name;
-        let decided = reading.valid().is_some_and(|node| !node.members().is_empty());
-        let stderr = javascript::trim(run.stderr);
-        if !matches!(run.exit, 0 | 2) && self.spec.can_block.value && !decided && !stderr.is_empty()
-        {
+        let decided = verdict.tool.is_some_and(|tool| tool > Tool::Unchanged)
+            || verdict.turn != Turn::Continues
+            || reading.valid().is_some_and(|node| node.get("decision").is_some());
+        let silent = run.stderr.is_empty() && matches!(reading, Reading::Silent);
+        // From 126 on it is the shell that failed, and nobody meant anything.
+        let meant = !matches!(run.exit, 0 | 2) && run.exit < 126;
+        if meant && self.spec.can_block.value && !decided && !silent {
             let message = format!("exit {} is a failure of the hook: {event} goes on", run.exit);
             self.add("exit-1", "", message);
         }
@@ -386,6 +417,22 @@ impl Found {
     }
 
     fn headless(&mut self, reading: &Reading<'_>, verdict: &Verdict) {
+        let message = reading.valid().and_then(|node| node.get("systemMessage")?.text());
+        let unseen =
+            matches!(self.spec.system_message.honoured, Honoured::Terminal | Honoured::Unknown);
+        if message.is_some_and(|message| !message.is_empty()) && unseen {
+            let where_to = self.spec.system_message.fact.value;
+            self.add(
+                "message-unseen",
+                "/systemMessage",
+                format!("systemMessage on {}: {where_to}", self.spec.name),
+            );
+        }
+        if self.spec.name == EventName::PermissionRequest
+            && !self.contract.asks_permission_headless()
+        {
+            self.plainly("asked-elsewhere", "");
+        }
         let place = "/hookSpecificOutput/permissionDecision";
         let decision = reading
             .valid()
@@ -451,15 +498,7 @@ pub(super) fn how_to_decide(spec: &EventSpec) -> &'static str {
 
 /// Where the first object of a text ends that starts with one.
 pub(super) fn first_object(text: &str) -> Option<usize> {
-    // The object ends at one of the closing braces; the first that parses is it. Each try reads from the
-    // start again, so a text that no person wrote is not looked at.
-    if text.len() > SEARCHED {
-        return None;
-    }
-    text.match_indices('}')
-        .take(200)
-        .map(|(at, _)| at + 1)
-        .find(|end| javascript::parse(&text[..*end]).is_ok())
+    javascript::parse_first(text).ok().map(|(_, end)| end)
 }
 
 /// An object that stands behind other text: what is before it, and it.

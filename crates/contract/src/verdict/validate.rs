@@ -46,6 +46,34 @@ pub(super) fn validate(node: &Node, contract: Contract) -> Result<(), Issue> {
     }
 }
 
+/// Whether the client would take a value for a field of this type.
+pub(super) fn fits(node: &Node, ty: FieldType, contract: Contract) -> bool {
+    value(node, ty, "", contract).is_ok()
+}
+
+/// Every reason why an object is void, each found when the ones before it are out of the way.
+pub(super) fn issues(node: &Node, contract: Contract) -> Vec<Issue> {
+    /// More would help nobody.
+    const MOST: usize = 8;
+    let mut left = node.clone();
+    let mut found = Vec::new();
+    while found.len() < MOST {
+        let Err(issue) = validate(&left, contract) else { break };
+        // What is missing cannot be taken out; what lacks it can.
+        let culprit = match issue.problem {
+            Problem::Missing => issue.path.rsplit_once('/').map_or("", |(parent, _)| parent),
+            _ => &issue.path,
+        };
+        if culprit.is_empty() {
+            found.push(issue);
+            break;
+        }
+        left = left.without(culprit);
+        found.push(issue);
+    }
+    found
+}
+
 fn specific(output: &Node, contract: Contract) -> Result<(), Issue> {
     let path = "/hookSpecificOutput";
     value(output, FieldType::Object, path, contract)?;
@@ -82,7 +110,7 @@ fn value(node: &Node, ty: FieldType, path: &str, contract: Contract) -> Result<(
         | (FieldType::Text | FieldType::Uuid, Kind::Text(_))
         | (FieldType::NullableText, Kind::Text(_) | Kind::Null)
         | (FieldType::Flag, Kind::Bool(_))
-        | (FieldType::Number | FieldType::Integer, Kind::Number)
+        | (FieldType::Number | FieldType::Integer, Kind::Number(_))
         | (FieldType::Object, Kind::Object(_)) => return Ok(()),
         (FieldType::TextList, Kind::List(items)) => {
             return each(items, path, |item, path| value(item, FieldType::Text, path, contract));

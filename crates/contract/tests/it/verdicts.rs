@@ -78,8 +78,22 @@ const UNDECIDABLE: &[(&str, &str)] = &[
     ("PostToolUse/uto-ok", "whether an output fits depends on the tool's own schema"),
 ];
 
-/// The older client says that an input does not fit even where exit 2 blocks the call.
-const OLD_UNDECIDABLE: &str = "PreToolUse/updbad-x2e";
+/// The same for the older client.
+const OLD_UNDECIDABLE: &[(&str, &str)] = &[
+    (
+        "PreToolUse/updbad-x2e",
+        "it says that an input does not fit even where exit 2 blocks the call",
+    ),
+    ("Stop/async-first-x2", "whether a hook in the background ends before the session does"),
+    (
+        "Stop/async-line-then-block-x2",
+        "whether a hook in the background ends before the session does",
+    ),
+    (
+        "SubagentStop/async-first-x2",
+        "whether a hook in the background ends before the session does",
+    ),
+];
 
 fn agree(file: &str, client: &str, at_least: usize) {
     let contract = Contract::for_client(client.parse().unwrap());
@@ -90,7 +104,8 @@ fn agree(file: &str, client: &str, at_least: usize) {
         let verdict = judged(case, contract);
         let differences = differences(case, &verdict);
         let listed = UNDECIDABLE.iter().any(|(id, _)| case["id"] == *id);
-        let listed = listed || (client == "2.1.197" && case["id"] == OLD_UNDECIDABLE);
+        let listed = listed
+            || (client == "2.1.197" && OLD_UNDECIDABLE.iter().any(|(id, _)| case["id"] == *id));
         assert!(!(listed && differences.is_empty()), "{} agrees: take it off the list", case["id"]);
         if !listed && !differences.is_empty() {
             let stdout: String = case["stdout"].as_str().unwrap().chars().take(200).collect();
@@ -140,8 +155,11 @@ fn every_mistake_of_the_catalogue() {
         let run =
             HookRun { event: example.event, stdout, stderr: example.stderr, exit: example.exit };
         // What came later is a mistake on an older client alone.
-        let client =
-            if mistake.code == "newer-key" { Contract::MEASURED[0] } else { Contract::NEWEST };
+        let client = if matches!(mistake.code, "newer-key" | "asked-elsewhere") {
+            Contract::MEASURED[0]
+        } else {
+            Contract::NEWEST
+        };
         let contract = Contract::for_client(client);
         let verdict = judge(&run, contract);
         let codes: Vec<&str> = verdict.diagnostics.iter().map(|found| found.code).collect();
@@ -189,6 +207,9 @@ const UNCORRECTED: &[(&str, &str)] = &[
     ("newer-key", "that client has nothing like it"),
     ("no-reason", "the reason is not known"),
     ("asks-nobody", "it is no mistake"),
+    ("rewritten-input", "it is no mistake"),
+    ("message-unseen", "it is no mistake"),
+    ("asked-elsewhere", "it is no mistake"),
     ("defers", "it is no mistake"),
     ("background", "it is no mistake"),
     ("missing-script", "the script is to be found, not its answer"),
@@ -252,8 +273,54 @@ fn any_answer_gets_a_verdict() {
                 let run = HookRun { event, stdout: &corrected.stdout, stderr: "", exit: 0 };
                 let again = judge(&run, contract);
                 prop_assert_eq!(again.outcome, Outcome::Success, "{}", corrected.stdout);
+                prop_assert!(
+                    again.severity() < Some(Severity::Error),
+                    "{} on {event}",
+                    corrected.stdout
+                );
             }
             Ok(())
         })
         .unwrap();
+}
+
+/// A correction does what was meant, all of it, or is not offered.
+#[test]
+fn corrections_lose_nothing_and_invent_nothing() {
+    let corrected = |event, stdout: &str, stderr: &str, exit| {
+        let run = HookRun { event, stdout, stderr, exit };
+        judge(&run, Contract::newest()).corrected.map(|corrected| corrected.stdout)
+    };
+    // A number in an input is a part of it.
+    assert_eq!(
+        corrected(
+            EventName::PreToolUse,
+            r#"{"permissionDecision":"allow","updatedInput":{"command":"x","timeout":5}}"#,
+            "",
+            0
+        )
+        .unwrap(),
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"x","timeout":5}}}"#
+    );
+    // One that cannot be written again would let the original call pass.
+    let huge = r#"{"permissionDecision":"allow","updatedInput":{"timeout":1e999}}"#;
+    assert_eq!(corrected(EventName::PreToolUse, huge, "", 0), None);
+    // What was right stays.
+    let title = r#"{"context":"x","hookSpecificOutput":{"hookEventName":"SessionStart","sessionTitle":"t","watchPaths":["/a"]}}"#;
+    assert_eq!(
+        corrected(EventName::SessionStart, title, "", 0).unwrap(),
+        r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"x","sessionTitle":"t","watchPaths":["/a"]}}"#
+    );
+    // A hook that allows and fails did not deny.
+    let allow = r#"{"x":1,"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#;
+    assert_eq!(
+        corrected(EventName::PreToolUse, allow, "Warning: x", 1).unwrap(),
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#
+    );
+    assert_eq!(corrected(EventName::PreToolUse, "", "foo: not found", 127), None);
+    // Two wishes at odds are nobody's to decide.
+    assert_eq!(
+        corrected(EventName::PreToolUse, r#"{"continue":"false","decision":"allow"}"#, "", 0),
+        None
+    );
 }

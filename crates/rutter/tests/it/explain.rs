@@ -19,7 +19,7 @@ fn a_good_answer_is_clean() {
     insta::assert_snapshot!(explain("SessionStart", &[], answer), @r#"
     exit 0
     --- stdout
-    SessionStart, exit 0, Claude Code 2.1.325
+    SessionStart, exit 0, Claude Code 2.1.325, which reports success
 
     Everything goes its way; only what is said below is added.
 
@@ -35,7 +35,7 @@ fn a_lost_deny_is_found_and_mended() {
     insta::assert_snapshot!(explain("PreToolUse", &[], answer), @r#"
     exit 1
     --- stdout
-    PreToolUse, exit 0, Claude Code 2.1.325
+    PreToolUse, exit 0, Claude Code 2.1.325, which reports success
 
     The tool call goes its normal way, as if there were no hook.
 
@@ -62,7 +62,7 @@ fn a_blocked_prompt() {
     insta::assert_snapshot!(explain("UserPromptSubmit", &["--exit", "2", "--stderr", "no secrets"], ""), @r#"
     exit 0
     --- stdout
-    UserPromptSubmit, exit 2, Claude Code 2.1.325
+    UserPromptSubmit, exit 2, Claude Code 2.1.325, which reports an error of the hook
 
     The prompt is taken back and never reaches the model.
 
@@ -79,7 +79,7 @@ fn several_mistakes_are_numbered() {
     insta::assert_snapshot!(explain("SessionStart", &[], answer), @r#"
     exit 1
     --- stdout
-    SessionStart, exit 0, Claude Code 2.1.325
+    SessionStart, exit 0, Claude Code 2.1.325, which reports success
 
     Nothing happens: it is as if there were no hook.
 
@@ -209,4 +209,31 @@ fn what_is_piped_into_the_others_is_left_alone() {
         assert_eq!(ran.stdout, rutter(args).stdout);
         assert_eq!(ran.exit, Some(0));
     }
+}
+
+/// The README shows what is really printed.
+#[test]
+fn the_example_of_the_readme_is_true() {
+    let readme = std::fs::read_to_string(rutter_testkit::root().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("| rutter contract explain PreToolUse\n").unwrap();
+    let (shown, _) = rest.split_once("\n```").unwrap();
+    let answer = r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#;
+    assert_eq!(explain("PreToolUse", &[], answer).stdout.trim_end(), shown);
+}
+
+/// What a hook printed does not drive the terminal of whoever asks about it.
+#[test]
+fn control_characters_are_spelt_out() {
+    let ran = explain("Stop", &[], "{\"a\\u001b[31mb\": \"c\\u001b[0m\"}");
+    assert!(!ran.stdout.contains('\u{1b}'), "{ran}");
+    assert!(ran.stdout.contains("u{1b}"), "{ran}");
+}
+
+/// Many keys take no longer each, and few are told.
+#[test]
+fn a_flood_of_keys_is_told_in_a_few_lines() {
+    let keys: Vec<String> = (0..60_000).map(|n| format!("\"k{n}\":\"v\"")).collect();
+    let ran = explain("Stop", &[], &format!("{{{}}}", keys.join(",")));
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.stdout.len() < 20_000, "{} bytes", ran.stdout.len());
 }

@@ -248,8 +248,11 @@ fn mistakes() -> String {
                 );
             }
         }
-        let client =
-            if mistake.code == "newer-key" { Contract::MEASURED[0] } else { Contract::NEWEST };
+        let client = if matches!(mistake.code, "newer-key" | "asked-elsewhere") {
+            Contract::MEASURED[0]
+        } else {
+            Contract::NEWEST
+        };
         let run = HookRun {
             event: example.event,
             stdout: example.stdout,

@@ -24,7 +24,7 @@ impl Case<'_> {
                 self.verdict.dropped.push(String::new());
                 return;
             }
-            Reading::Async(node) => {
+            Reading::Async { node, .. } => {
                 for (key, _) in node.members() {
                     if !matches!(key.as_str(), "async" | "asyncTimeout") {
                         self.verdict.dropped.push(format!("/{}", escaped(key)));
@@ -87,7 +87,12 @@ impl Case<'_> {
                 acts && (self.said.blocks || self.run.event == EventName::PreToolUse)
             }
             "reason" => {
-                self.said.blocks && honoured(self.spec.top_level_decision.honoured)
+                let denies = self.run.event == EventName::PreToolUse
+                    && self.said.own("permissionDecision") == Some("deny")
+                    && self.said.own("permissionDecisionReason").is_none()
+                    && !self.contract.output_hides_block_reason();
+                denies
+                    || self.said.blocks && honoured(self.spec.top_level_decision.honoured)
                     || self.said.approves && self.run.event == EventName::PreToolUse
             }
             "terminalSequence" | "async" | "asyncTimeout" => true,

@@ -1,6 +1,6 @@
 //! What each event does with an answer that was read.
 
-use super::{Case, NO_QUESTION, NO_REASON, whole};
+use super::{Case, DENIED, NO_QUESTION, NO_REASON, REFUSED, whole};
 use crate::javascript::{self, Kind, Node};
 use crate::name::EventName;
 use crate::verdict::answer::Reading;
@@ -9,8 +9,20 @@ use crate::verdict::{MessageKind, Tool, Turn};
 impl Case<'_> {
     /// Applies the rule of the event.
     pub(super) fn rule(&mut self) {
-        if matches!(self.reading, Reading::Async(_)) {
-            // It runs on; what it says later is another answer.
+        // It runs on; what it says later is another answer.
+        let background = match self.reading {
+            Reading::Async { at_once, .. } => {
+                *at_once || !self.contract.late_async_exit_2_blocks() || self.run.exit != 2
+            }
+            _ => false,
+        };
+        if background {
+            // The older client adds what such a hook printed after all, where plain stdout is context.
+            let goes_on = javascript::trim(self.run.stdout).contains('\n')
+                && matches!(self.reading, Reading::Async { at_once: true, .. });
+            if goes_on && self.contract.late_output_is_context() && self.reads_plain() {
+                self.tell_model(MessageKind::Text, javascript::trim(self.run.stdout));
+            }
             return;
         }
         match self.run.event {
@@ -38,10 +50,14 @@ impl Case<'_> {
         let decision = self.said.own("permissionDecision");
         let reason = self.said.own("permissionDecisionReason");
         let rewrites = self.said.has("updatedInput");
-        let hidden = self.contract.output_hides_block_reason() && self.said.specific.is_some();
+        let old = self.contract.output_hides_block_reason();
+        let hidden = old && decision.is_none() && self.said.specific.is_some();
         let blocked = match decision {
+            Some("deny") if old => Some((MessageKind::Reason, Some(reason.unwrap_or(DENIED)))),
             Some("deny") => Some((MessageKind::Reason, reason.or(self.said.reason))),
-            _ if self.said.blocks && hidden => Some((MessageKind::Reason, reason)),
+            _ if self.said.blocks && hidden => {
+                Some((MessageKind::Reason, Some(reason.unwrap_or(DENIED))))
+            }
             _ if self.said.blocks => Some((MessageKind::Reason, self.said.reason)),
             _ if self.exit_blocks() => Some((MessageKind::Stderr, Some(self.stderr()))),
             _ => None,
@@ -85,7 +101,9 @@ impl Case<'_> {
         let behavior = decision.and_then(|node| node.get("behavior")?.text());
         match (behavior, decision) {
             (Some("allow"), Some(decision)) => {
-                let rewrites = decision.get("updatedInput").is_some();
+                // An empty object changes nothing: the call runs as it was.
+                let rewrites =
+                    decision.get("updatedInput").is_some_and(|input| !input.members().is_empty());
                 self.verdict.tool = Some(if rewrites { Tool::Rewritten } else { Tool::Runs });
             }
             (Some("deny"), Some(decision)) => {
@@ -98,8 +116,8 @@ impl Case<'_> {
                     decision.get("message").and_then(Node::text).filter(|text| !text.is_empty());
                 if interrupts {
                     self.verdict.turn = Turn::Stops;
-                } else if let Some(text) = text {
-                    self.tell_model(MessageKind::Reason, text);
+                } else {
+                    self.tell_model(MessageKind::Reason, text.unwrap_or(REFUSED));
                 }
             }
             _ => {}

@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use rutter_contract::javascript;
 use rutter_contract::table;
 use rutter_contract::verdict::{
-    self, Diagnostic, HookRun, Message, MessageKind, Severity, Verdict,
+    self, Diagnostic, HookRun, Message, MessageKind, Outcome, Severity, Verdict,
 };
 
 use crate::Failure;
@@ -16,6 +16,9 @@ use crate::ui::Ui;
 
 /// The longest answer that is shown in a frame; a longer one is pointed into by its path alone.
 const FRAMED: usize = 4_000;
+
+/// How many dropped keys are shown to a person.
+const MOST: usize = 20;
 
 /// How much of a text is shown to a person.
 const SHOWN: usize = 300;
@@ -47,7 +50,15 @@ pub(crate) fn run(args: &ExplainArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
 
 fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()> {
     let out = &mut *ui.out;
-    writeln!(out, "{}, exit {}, Claude Code {}", verdict.event, run.exit, verdict.client)?;
+    let reports = match verdict.outcome {
+        Outcome::Success => "success",
+        Outcome::Error => "an error of the hook",
+    };
+    writeln!(
+        out,
+        "{}, exit {}, Claude Code {}, which reports {reports}",
+        verdict.event, run.exit, verdict.client
+    )?;
     writeln!(out, "\n{}\n", verdict.action)?;
     texts(out, "the model reads", &verdict.to_model)?;
     texts(out, "the user reads", &verdict.to_user)?;
@@ -57,7 +68,10 @@ fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()
     } else if verdict.dropped.is_empty() {
         "nothing".to_owned()
     } else {
-        verdict.dropped.join(", ")
+        let shown: Vec<String> =
+            verdict.dropped.iter().take(MOST).map(|path| printable(path)).collect();
+        let more = if verdict.dropped.len() > MOST { ", …" } else { "" };
+        format!("{}{more}", shown.join(", "))
     };
     writeln!(out, "{:<16} {dropped}", "dropped:")?;
     for (number, diagnostic) in verdict.diagnostics.iter().enumerate() {
@@ -111,9 +125,9 @@ fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::
         }
         return Ok(());
     };
-    for path in verdict.dropped.iter().filter(|path| !path.is_empty()) {
+    for path in verdict.dropped.iter().filter(|path| !path.is_empty()).take(MOST) {
         if let Some(text) = root.pointer(path).and_then(javascript::Node::text) {
-            line("nobody reads", text, path)?;
+            line("nobody reads", text, &printable(path))?;
         }
     }
     Ok(())
@@ -126,15 +140,22 @@ fn rendered(diagnostic: &Diagnostic, stdout: &str) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+    let (message, path) = (printable(&diagnostic.message), printable(&diagnostic.path));
+    let title = level.primary_title(message.as_str()).id(diagnostic.code);
     let mut group = Group::with_title(title);
     if let Some(span) = span(diagnostic, stdout) {
-        let label = if diagnostic.path.is_empty() { "" } else { diagnostic.path.as_str() };
-        let annotation = AnnotationKind::Primary.span(span).label(label);
+        let annotation = AnnotationKind::Primary.span(span).label(path.as_str());
         group = group.element(Snippet::source(stdout).annotation(annotation));
     }
     group = group.element(Level::HELP.message(diagnostic.help.as_str()));
     Renderer::plain().render(&[group])
+}
+
+/// A text with its control characters spelt out: what a hook printed must not drive the terminal.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() })
+        .collect()
 }
 
 /// The bytes that a diagnostic points at.
