@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rutter_contract::verdict::{HookRun, Outcome, decode, judge};
+use rutter_contract::verdict::{HookRun, Outcome, Severity, decode, judge};
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, javascript, table};
 
@@ -23,6 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     let run = HookRun { event, stdout, stderr, exit: i32::from(*exit % 4) };
     if let Some(corrected) = judge(&run, contract).corrected {
         let run = HookRun { event, stdout: &corrected.stdout, stderr: "", exit: i32::from(corrected.exit) };
-        assert_eq!(judge(&run, contract).outcome, Outcome::Success, "{}", corrected.stdout);
+        let again = judge(&run, contract);
+        assert_eq!(again.outcome, Outcome::Success, "{}", corrected.stdout);
+        assert!(again.severity() < Some(Severity::Error), "{}", corrected.stdout);
     }
 });

@@ -28,6 +28,12 @@ pub(super) fn correct(
     if verdict.severity().is_none_or(|severity| severity < Severity::Warning) {
         return None;
     }
+    if spec.name == EventName::WorktreeCreate {
+        // From a command nothing but the path is right, and JSON never is.
+        let output = reading.valid().and_then(|node| node.get("hookSpecificOutput"));
+        let path = output.and_then(|output| output.get("worktreePath")?.text());
+        return path.map(|path| Corrected { stdout: path.to_owned(), exit: 0 });
+    }
     let mut intent = Intent::default();
     match reading {
         Reading::Silent => {}
@@ -252,6 +258,12 @@ impl Intent {
         let choice = if guards { Some(Choice::Deny) } else { self.choice };
         let reason = self.reason.clone().or_else(|| self.stop_reason.clone().filter(|_| guards));
         match (spec.decision.value, choice) {
+            // Only a tool call can wait.
+            (DecisionModel::PermissionDecision, Some(Choice::Defer))
+                if spec.name != EventName::PreToolUse =>
+            {
+                return None;
+            }
             (DecisionModel::PermissionDecision, Some(choice)) => {
                 let word = match choice {
                     Choice::Allow => "allow",

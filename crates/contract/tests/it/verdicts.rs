@@ -187,15 +187,19 @@ fn every_mistake_of_the_catalogue() {
             .collect();
         assert!(left.is_empty(), "{}: {left:?} in {}", mistake.code, corrected.stdout);
         assert_eq!(again.dropped, [] as [&str; 0], "{}", mistake.code);
-        let schema: Value = serde_json::from_str(&corrected.stdout).unwrap();
-        assert!(crate::support::output(example.event).is_valid(&schema), "{}", mistake.code);
+        // A path is the one answer that is no JSON.
+        if mistake.code == "json-as-path" {
+            assert_eq!(corrected.stdout, "/w/a");
+            continue;
+        }
+        let answer: Value = serde_json::from_str(&corrected.stdout).unwrap();
+        assert!(crate::support::output(example.event).is_valid(&answer), "{}", mistake.code);
     }
 }
 
 /// Mistakes whose example leaves nothing to correct, or nothing that could be known.
 const UNCORRECTED: &[(&str, &str)] = &[
     ("approve-ignored", "silence says it"),
-    ("json-as-path", "the right answer is no JSON"),
     ("broken-json", "what it was to be is a guess"),
     ("output-rejected", "SessionEnd takes no text at all"),
     ("text-boolean", "`continue: true` asks for what happens anyway"),
@@ -215,6 +219,11 @@ const UNCORRECTED: &[(&str, &str)] = &[
     ("missing-script", "the script is to be found, not its answer"),
     ("wrong-type", "what the object was to say is a guess"),
 ];
+
+/// `PROPTEST_CASES` asks for more.
+fn property_cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
 
 /// Any bytes for any event: a verdict, never a panic; and what the engine itself corrects is clean.
 #[test]
@@ -259,7 +268,11 @@ fn any_answer_gets_a_verdict() {
     ];
     let events = proptest::sample::select(EventName::ALL.to_vec());
     let clients = proptest::sample::select(Contract::MEASURED.to_vec());
-    let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..Default::default() };
+    let config = ProptestConfig {
+        cases: property_cases(2_000),
+        failure_persistence: None,
+        ..Default::default()
+    };
     let case = (events, pieces, any::<String>(), prop_oneof![Just(0), Just(1), Just(2)], clients);
     proptest::test_runner::TestRunner::new(config)
         .run(&case, |(event, stdout, stderr, exit, client)| {
