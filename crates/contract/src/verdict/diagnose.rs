@@ -350,9 +350,7 @@ impl Found {
             self.add("ignored-here", path, format!("`{key}` does nothing on {}", self.spec.name));
             return;
         }
-        let later =
-            self.spec.output.into_iter().flatten().find(|field| nested && field.name == key);
-        if let Some(since) = later.and_then(|field| field.since) {
+        if let Some(since) = own.and_then(|field| field.since) {
             let message =
                 format!("`{key}` came with {since}; client {} drops it", self.contract.version());
             self.add("newer-key", path, message);
@@ -392,27 +390,15 @@ impl Found {
         if run.exit != 2 {
             return;
         }
-        let acted = verdict.tool == Some(Tool::Blocked)
-            || verdict.turn != Turn::Continues
-            || verdict
-                .to_model
-                .iter()
-                .chain(&verdict.to_user)
-                .any(|message| message.kind == MessageKind::Stderr);
+        let mut texts = verdict.to_model.iter().chain(&verdict.to_user);
+        let quoted = texts.any(|message| message.kind == MessageKind::Stderr);
         if missing_script(run) {
             self.plainly("missing-script", "");
         } else if !exit_2_acts(event) {
             let message = format!("on {event} exit 2 means: {}", self.spec.exit.two.value);
             self.add("exit-2-ignored", "", message);
-        } else if run.stderr.is_empty() && acted {
-            let quoted = verdict
-                .to_model
-                .iter()
-                .chain(&verdict.to_user)
-                .any(|m| m.kind == MessageKind::Stderr);
-            if quoted {
-                self.plainly("exit-2-silent", "");
-            }
+        } else if run.stderr.is_empty() && quoted {
+            self.plainly("exit-2-silent", "");
         }
     }
 

@@ -8,6 +8,7 @@ use rutter_contract::spec::{
     Choice, EventSpec, Field, FieldType, Honoured, PlainStdout, Shape, Union,
 };
 use rutter_contract::table::{EVENTS, UNIVERSAL_INPUT};
+use rutter_contract::version::Contract;
 
 use super::Files;
 
@@ -167,12 +168,8 @@ fn choice_type(choice: &Choice) -> String {
 
 fn event_type(event: &'static EventSpec) -> String {
     let mut body = String::new();
-    let fields = || {
-        UNIVERSAL_INPUT
-            .iter()
-            .filter(|field| !event.input.iter().any(|own| own.name == field.name))
-            .chain(event.input)
-    };
+    // Nothing in the table is younger than the newest client: these are all.
+    let fields = || event.input_at(Contract::newest());
     structure(
         &mut body,
         event.name.as_str(),

@@ -98,20 +98,24 @@ fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result
             MessageKind::Stderr => "stderr",
             MessageKind::Text => "text",
         };
-        let short: String = message.text.chars().take(SHOWN).collect();
-        let more = if short.len() < message.text.len() { "…" } else { "" };
+        let text = quoted(&message.text);
         let cut = if message.truncated { ", and a path to the rest" } else { "" };
-        writeln!(out, "{:<16} {short:?}{more} ({kind}{cut})", format!("{who}:"))?;
+        writeln!(out, "{:<16} {text} ({kind}{cut})", format!("{who}:"))?;
     }
     Ok(())
+}
+
+/// The beginning of a text, in quotes and on one line.
+fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(SHOWN).collect();
+    let more = if short.len() < text.len() { "…" } else { "" };
+    format!("{short:?}{more}")
 }
 
 /// The texts that reach neither.
 fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::Result<()> {
     let mut line = |who: &str, text: &str, what: &str| {
-        let short: String = text.chars().take(SHOWN).collect();
-        let more = if short.len() < text.len() { "…" } else { "" };
-        writeln!(out, "{:<16} {short:?}{more} ({what})", format!("{who}:"))
+        writeln!(out, "{:<16} {} ({what})", format!("{who}:"), quoted(text))
     };
     let read = |text: &str| {
         verdict.to_model.iter().chain(&verdict.to_user).any(|message| message.text.contains(text))
