@@ -1,0 +1,4 @@
+//! The learning memory behind `rutter`.
+
+pub mod project;
+pub mod redact;

@@ -1,0 +1,1 @@
+//! Which project a folder belongs to, read from `.git` files.

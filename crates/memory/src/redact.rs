@@ -1,0 +1,1 @@
+//! Secrets out, before a byte is written.
