@@ -5,3 +5,16 @@
     clippy::disallowed_methods,
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
+
+/// The texts redaction is measured on.
+mod corpus;
+/// How much of what is secret is taken, and how little of what is not.
+mod redaction;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    rutter_testkit::assert_every_file_is_declared(
+        env!("CARGO_MANIFEST_DIR"),
+        include_str!("main.rs"),
+    );
+}

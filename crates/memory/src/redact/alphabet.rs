@@ -1,0 +1,135 @@
+//! Classes of bytes, as one table.
+
+pub(super) const DIGIT: u16 = 1;
+pub(super) const LOWER: u16 = 1 << 1;
+pub(super) const UPPER: u16 = 1 << 2;
+/// `a` to `f` in either case; with [`DIGIT`] the alphabet of hexadecimals.
+pub(super) const HEX_LETTER: u16 = 1 << 3;
+pub(super) const DASH: u16 = 1 << 4;
+pub(super) const UNDERSCORE: u16 = 1 << 5;
+/// `+` and `/`.
+pub(super) const PLUS_SLASH: u16 = 1 << 6;
+pub(super) const EQUALS: u16 = 1 << 7;
+pub(super) const DOT: u16 = 1 << 8;
+pub(super) const SPACE: u16 = 1 << 9;
+pub(super) const NEWLINE: u16 = 1 << 10;
+/// `"`, `'` and the backtick.
+pub(super) const QUOTE: u16 = 1 << 11;
+pub(super) const TILDE: u16 = 1 << 12;
+pub(super) const COLON: u16 = 1 << 13;
+pub(super) const PERCENT: u16 = 1 << 14;
+/// What may end a bare value; the first bytes of foreign punctuation too.
+pub(super) const END: u16 = 1 << 15;
+
+pub(super) const LETTER: u16 = LOWER | UPPER;
+pub(super) const ALNUM: u16 = LETTER | DIGIT;
+pub(super) const HEX: u16 = DIGIT | HEX_LETTER;
+pub(super) const WORD: u16 = ALNUM | UNDERSCORE;
+pub(super) const URL64: u16 = WORD | DASH;
+pub(super) const BASE64: u16 = ALNUM | PLUS_SLASH | EQUALS;
+/// What names are made of: `spring.mail.password`, `X-Api-Key`, `DB_PASS`.
+pub(super) const NAME: u16 = URL64 | DOT;
+pub(super) const BLANK: u16 = SPACE | NEWLINE;
+
+static CLASSES: [u16; 256] = classes();
+
+const fn classes() -> [u16; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' => LOWER | HEX_LETTER,
+            b'g'..=b'z' => LOWER,
+            b'A'..=b'F' => UPPER | HEX_LETTER,
+            b'G'..=b'Z' => UPPER,
+            b'-' => DASH,
+            b'_' => UNDERSCORE,
+            b'+' | b'/' => PLUS_SLASH,
+            b'=' => EQUALS,
+            b'.' => DOT,
+            b' ' | b'\t' => SPACE | END,
+            b'\n' | b'\r' => NEWLINE | END,
+            b'"' | b'\'' | b'`' => QUOTE | END,
+            b';' | b'<' | b'>' | b')' | b'[' | b']' | b'}' | b'|' | b'&' | b'\\' | b',' | 0x1b => {
+                END
+            }
+            0xe2 | 0xe3 | 0xef => END,
+            b'~' => TILDE,
+            b':' => COLON,
+            b'%' => PERCENT,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            return table;
+        }
+        byte += 1;
+    }
+}
+
+/// Whether a byte belongs to one of the classes.
+#[inline]
+pub(super) fn is(byte: u8, classes: u16) -> bool {
+    CLASSES[byte as usize] & classes != 0
+}
+
+/// Whether there is a byte at `at` and it belongs to one of the classes.
+#[inline]
+pub(super) fn is_at(text: &[u8], at: usize, classes: u16) -> bool {
+    text.get(at).is_some_and(|&byte| is(byte, classes))
+}
+
+/// Where the run of the classes that begins at `from` ends.
+#[inline]
+pub(super) fn run(text: &[u8], from: usize, classes: u16) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from + rest.iter().position(|&byte| !is(byte, classes)).unwrap_or(rest.len())
+}
+
+/// Where the run of the classes that ends before `end` begins, looking back over `most` bytes.
+#[inline]
+pub(super) fn run_back(text: &[u8], end: usize, classes: u16, most: usize) -> usize {
+    let floor = end.saturating_sub(most);
+    let window = &text[floor..end];
+    end - window.iter().rev().position(|&byte| !is(byte, classes)).unwrap_or(window.len())
+}
+
+/// Whether the text goes on with `word` at `at`.
+#[inline]
+pub(super) fn starts(text: &[u8], at: usize, word: &[u8]) -> bool {
+    text.get(at..).is_some_and(|rest| rest.starts_with(word))
+}
+
+/// Whether the text goes on with `word` at `at`, in any case.
+#[inline]
+pub(super) fn starts_any_case(text: &[u8], at: usize, word: &[u8]) -> bool {
+    text.get(at..at + word.len()).is_some_and(|there| there.eq_ignore_ascii_case(word))
+}
+
+/// How long an escape is that begins at `at`: `\n`, `\u0026`, `%3D`, a terminal colour. 0 when there is none.
+///
+/// Escapes part words as blanks do: the `n` of `\nghp_…` is no letter of the token.
+pub(super) fn escape(text: &[u8], at: usize) -> usize {
+    match text.get(at) {
+        Some(b'\\') => {
+            // JSON within JSON doubles its backslashes; all of them belong to the letter.
+            let letter = at + text[at..].iter().take_while(|&&byte| byte == b'\\').count();
+            match text.get(letter) {
+                Some(b'u') if run(text, letter + 1, HEX) >= letter + 5 => letter + 5 - at,
+                Some(b'x') if run(text, letter + 1, HEX) >= letter + 3 => letter + 3 - at,
+                Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'/' | b'`') => letter + 1 - at,
+                _ if letter > at + 1 => letter - at,
+                _ => 0,
+            }
+        }
+        Some(b'%') if is_at(text, at + 1, HEX) && is_at(text, at + 2, HEX) => 3,
+        Some(0x1b) if text.get(at + 1) == Some(&b'[') => {
+            let mut end = at + 2;
+            while end < at + 16 && (is_at(text, end, DIGIT) || text.get(end) == Some(&b';')) {
+                end += 1;
+            }
+            if is_at(text, end, LETTER) { end + 1 - at } else { 0 }
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,247 @@
+//! `NAME=value` in all its spellings: shell, YAML, JSON, TOML, code, XML, URL queries.
+//!
+//! The scan stops at a separator, and everything is decided from there: what stands before it is the name, what
+//! stands after it the value. Both are looked at within a fixed distance, so that no text makes this slow.
+
+use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, UPPER};
+use super::name::{self, Name, Says};
+use super::value::{self, Form, Site};
+use super::{Finding, extent, header, prefix, random, shape};
+
+/// What stands before a separator.
+struct Left<'a> {
+    name: &'a [u8],
+    start: usize,
+    quoted: bool,
+    /// Blanks between name and separator.
+    blanks: usize,
+}
+
+/// The value of the assignment whose separator is at `at`.
+pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let after = operator(text, at)?;
+    let left = left(text, at, done)?;
+    if !name::may_matter(left.name) {
+        return None;
+    }
+    let colon = text[at] == b':';
+    if let Some(found) = header::credentials(text, left.name, after) {
+        return Some(found);
+    }
+    // `${PASSWORD:-…}` is a shell's question whether there is one; `AWS::Key` is a type, and `arn:…:secret:x` a path.
+    let before = &text[done..left.start];
+    if before.ends_with(b"${") || before.ends_with(b"::") || colon && before.ends_with(b":") {
+        return None;
+    }
+    let query = left.start > 0 && matches!(text[left.start - 1], b'?' | b'&' | b'#' | b';');
+    let name = read(text, &left, query, done)?;
+    let right = extent::right(text, after, left.blanks > 0 || colon, colon)?;
+    // `PASSWORD= next` is an empty value and the next word.
+    let spaced = alphabet::is_at(text, after, SPACE | NEWLINE);
+    let empty = !colon && left.blanks == 0 && spaced && right.form != Form::Quoted;
+    if right.end <= right.start || right.start < done || empty {
+        return None;
+    }
+    let value = &text[right.start..right.end];
+    // A header's value has a blank before it and is a literal all the same.
+    let header = colon && left.name.len() > 2 && left.name[..2].eq_ignore_ascii_case(b"x-");
+    let form = if header && right.form == Form::Loose { Form::Tight } else { right.form };
+    let site = Site {
+        form,
+        shouted: is_shouted(left.name),
+        sentence: right.form == Form::Loose && goes_on(text, right.end),
+        argument: right.form == Form::Tight && is_argument(text, &left, right.end),
+    };
+    if colon && left.blanks > 0 && right.form != Form::Quoted {
+        return None;
+    }
+    // On the line after a colon only what is nothing but a key counts.
+    let below = text[after..right.start].iter().any(|&byte| alphabet::is(byte, NEWLINE));
+    let drawn = || match name.says {
+        Says::Password | Says::Phrase => value.len() >= 8 && !random::is_wordy(value),
+        Says::Secret => random::is_random(value),
+        Says::Perhaps => false,
+    };
+    if below && (site.sentence || !drawn()) {
+        return None;
+    }
+    let known = prefix::token(text, right.start)
+        .or_else(|| shape::token(text, right.start, alphabet::run(text, right.start, ALNUM)))
+        .filter(|found| found.start == right.start && found.end >= right.end);
+    if known.is_some() {
+        return known;
+    }
+    let declared = left.quoted || is_declared(text, left.start, right.end);
+    let code = right.form != Form::Quoted && declared;
+    let secret = !code && value::is_secret(value, name, site);
+    secret.then(|| Finding { start: right.start, end: right.whole(text), kind: name.kind })
+}
+
+/// Where the separator ends; `None` for comparisons, paths, and what belongs to URLs.
+fn operator(text: &[u8], at: usize) -> Option<usize> {
+    let next = text.get(at + 1).copied().unwrap_or(b' ');
+    let last = if at > 0 { text[at - 1] } else { b' ' };
+    match text[at] {
+        b'=' if next == b'=' || matches!(last, b'=' | b'!' | b'<' | b'>') => None,
+        b'=' if next == b'>' => Some(at + 2),
+        b':' if next == b'=' => Some(at + 2),
+        b':' if next == b':' || last == b':' || alphabet::starts(text, at, b"://") => None,
+        _ => Some(at + 1),
+    }
+}
+
+/// What stands before the separator at `at`.
+fn left(text: &[u8], at: usize, done: usize) -> Option<Left<'_>> {
+    let floor = at.saturating_sub(160).max(done);
+    let mut end = at;
+    if text[at] == b'=' && end > floor && matches!(text[end - 1], b':' | b'?' | b'+') {
+        end -= 1;
+    }
+    let blanks_end = end;
+    end = alphabet::run_back(text, end, SPACE, (end - floor).min(40));
+    let blanks = blanks_end - end;
+    end = before_colour(text, end, floor);
+    if end > floor && matches!(text[end - 1], b'?' | b'!') {
+        end -= 1;
+    }
+    let mut quoted = false;
+    if end > floor && text[end - 1] == b']' {
+        end = before_bracket(text, end, floor);
+    }
+    while end > floor && (alphabet::is(text[end - 1], QUOTE) || text[end - 1] == b'\\') {
+        quoted = true;
+        end -= 1;
+    }
+    let start = alphabet::run_back(text, end, NAME, (end - floor).min(name::LONGEST));
+    (start < end).then_some(Left { name: &text[start..end], start, quoted, blanks })
+}
+
+/// Before a bracket that ends at `end`: of an index only its sign, of a prompt's default (`Key [None]:`) all of it.
+fn before_bracket(text: &[u8], end: usize, floor: usize) -> usize {
+    let near = end.saturating_sub(24).max(floor);
+    let open = text[near..end].iter().rposition(|&byte| byte == b'[').map(|open| near + open);
+    let prompt = open.filter(|&open| open > floor && text[open - 1] == b' ');
+    prompt.map_or(end - 1, |open| open - 1)
+}
+
+/// Before the terminal colour that ends at `end`.
+fn before_colour(text: &[u8], end: usize, floor: usize) -> usize {
+    let near = end.saturating_sub(12).max(floor);
+    let escape = text[near..end].iter().rposition(|&byte| byte == 0x1b).map(|at| near + at);
+    escape.filter(|&at| at + alphabet::escape(text, at) == end).unwrap_or(end)
+}
+
+/// What the name before a separator says.
+fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> {
+    // A literal `\n` before an unquoted name leaves its letter on it.
+    let mut word = left.name;
+    if left.start > 0 && text[left.start - 1] == b'\\' && matches!(word[0], b'n' | b'r' | b't') {
+        word = &word[1..];
+    }
+    if query && is_signature(word) {
+        return Some(Name { says: Says::Secret, kind: "signature" });
+    }
+    let named = name::read(word);
+    if named.is_some_and(|name| name.says != Says::Perhaps) || left.quoted {
+        let floor = left.start.saturating_sub(80).max(done);
+        return named
+            .or_else(|| header::jwk(text, left.start, word))
+            .or_else(|| attribute(text, word, left.start, floor));
+    }
+    let floor = left.start.saturating_sub(80).max(done);
+    let before = alphabet::run_back(text, left.start, SPACE, left.start - floor);
+    // `apiKey: string = …`, `API_KEY: &str = …`: the name stands before its type.
+    if let Some(typed) = typed(text, word, left.start, floor) {
+        return Some(typed);
+    }
+    // `api key: …`, `Secret Key: …`: a name of two words.
+    let two_words = before < left.start;
+    if two_words && matches!(word, b"key" | b"Key" | b"KEY" | b"phrase" | b"Phrase") {
+        let start = alphabet::run_back(text, before, NAME, before - floor);
+        return name::read(&text[start..left.start + word.len()]).filter(|_| start < before);
+    }
+    named.or_else(|| attribute(text, word, left.start, floor))
+}
+
+/// Parameters of a URL that prove something.
+fn is_signature(word: &[u8]) -> bool {
+    let known: [&[u8]; 5] =
+        [b"sig", b"signature", b"x-amz-signature", b"x-goog-signature", b"x-amz-credential"];
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// The name of a typed declaration, whose type ends before the separator.
+fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Name> {
+    let types: [&[u8]; 7] = [b"string", b"str", b"text", b"char", b"bytes", b"any", b"final"];
+    if !types.iter().any(|known| word.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    let window = &text[floor..start];
+    let plain = |byte: &u8| matches!(byte, b'&' | b'\'' | b' ') || alphabet::is(*byte, ALNUM);
+    let colon = floor + window.iter().rposition(|byte| !plain(byte))?;
+    if text[colon] != b':' {
+        return None;
+    }
+    let end = alphabet::run_back(text, colon, SPACE, colon - floor);
+    let begin = alphabet::run_back(text, end, NAME, end - floor);
+    name::read(&text[begin..end])
+}
+
+/// The name that stands before: `key="SmtpPassword" value="…"`, `variable "db_password" { default = "…" }`,
+/// `{"name": "DB_PASSWORD", "value": "…"}`, `- name: DB_PASSWORD` and `value: …` on the next line.
+fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Name> {
+    if !matches!(word, b"value" | b"default" | b"content" | b"Value" | b"data") {
+        return None;
+    }
+    let between = |byte: &u8| {
+        alphabet::is(*byte, QUOTE | SPACE | NEWLINE) || matches!(byte, b',' | b'{' | b'\\')
+    };
+    let end = floor + text[floor..start].iter().rposition(|byte| !between(byte))? + 1;
+    let begin = alphabet::run_back(text, end, NAME, end - floor);
+    name::read(&text[begin..end])
+}
+
+fn is_shouted(name: &[u8]) -> bool {
+    name.iter().any(|&byte| alphabet::is(byte, UPPER)) && !name.iter().any(u8::is_ascii_lowercase)
+}
+
+/// Whether more follows on the line, other than a comment or what closes a string or a list.
+fn goes_on(text: &[u8], end: usize) -> bool {
+    let next = alphabet::run(text, end, SPACE);
+    let more = |&byte: &u8| {
+        !alphabet::is(byte, NEWLINE | QUOTE)
+            && !matches!(byte, b'#' | b'\\' | b'|' | b'}' | b')' | b',')
+    };
+    next > end && text.get(next).is_some_and(more)
+}
+
+/// Whether a declaration of a programming language stands around a bare value: `const X: TYPE = 1`.
+fn is_declared(text: &[u8], start: usize, end: usize) -> bool {
+    let before = alphabet::run_back(text, start, SPACE, start.min(8));
+    let word = &text[alphabet::run_back(text, before, ALNUM, before.min(16))..before];
+    let keyword = matches!(
+        word,
+        b"pub"
+            | b"const"
+            | b"static"
+            | b"type"
+            | b"let"
+            | b"var"
+            | b"val"
+            | b"final"
+            | b"public"
+            | b"private"
+            | b"mut"
+            | b"enum"
+    );
+    let next = alphabet::run(text, end, SPACE);
+    let assigned = next > end && text.get(next) == Some(&b'=') && text.get(next + 1) != Some(&b'=');
+    before < start && keyword || assigned
+}
+
+/// Whether an assignment is an argument of a call in code.
+fn is_argument(text: &[u8], left: &Left<'_>, end: usize) -> bool {
+    let before = alphabet::run_back(text, left.start, SPACE, left.start.min(8));
+    let opens = before > 0 && matches!(text[before - 1], b'(' | b',');
+    opens && matches!(text.get(end), Some(b')' | b','))
+}

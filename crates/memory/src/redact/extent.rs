@@ -1,0 +1,160 @@
+//! How far a value reaches, quoted or bare.
+
+use super::alphabet::{self, ALNUM, BLANK, END, NAME, NEWLINE, QUOTE, SPACE};
+use super::value::Form;
+
+/// A string is looked at so far; of a longer one the rest is another pass's.
+const LONGEST: usize = 8 * 1024;
+
+/// How much of a bare value is looked at before it is known to be a secret. Without such a limit a long line of
+/// names and no blanks would be read again from every one of them.
+const PROBE: usize = 48;
+
+/// A value: where it is and how it is written. The end of a bare one may be further off.
+#[derive(Clone, Copy)]
+pub(super) struct Right {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) form: Form,
+}
+
+/// What stands after a separator, from `after` on.
+pub(super) fn right(text: &[u8], after: usize, loose: bool, below: bool) -> Option<Right> {
+    let mut start = alphabet::run(text, after, SPACE);
+    if start > after + 40 {
+        return None;
+    }
+    // A block of YAML begins on the next line as well.
+    let block = below && matches!(text.get(start), Some(b'|' | b'>'));
+    let line = if block { alphabet::run(text, start + 1, alphabet::DASH) } else { start };
+    if below && alphabet::is_at(text, line, NEWLINE) {
+        start = line;
+    }
+    if below && alphabet::is_at(text, start, NEWLINE) {
+        start = alphabet::run(text, start, BLANK);
+    }
+    let loose = loose && start > after;
+    if text.get(start) == Some(&0x1b) {
+        start += alphabet::escape(text, start);
+    }
+    let (open, quote) = opening(text, start);
+    if quote != 0 {
+        let end = closing(text, open, &text[open.saturating_sub(5).max(start)..open]);
+        return Some(Right { start: open, end, form: Form::Quoted });
+    }
+    let form = if loose { Form::Loose } else { Form::Tight };
+    Some(Right::bare(text, start, form))
+}
+
+/// Where a quoted value begins and with which quote: `"`, `b'`, `\"`, `f"`; quote 0 when it is bare.
+fn opening(text: &[u8], start: usize) -> (usize, u8) {
+    // A literal in its wrapping is a literal.
+    let wraps: [&[u8]; 5] =
+        [b"Some(", b"Secret(", b"SecretStr(", b"SecretString(", b"String::from("];
+    let begins = text.get(start) == Some(&b'S');
+    let wrap = wraps.iter().find(|wrap| begins && alphabet::starts(text, start, wrap));
+    let start = start + wrap.map_or(0, |wrap| wrap.len());
+    let mut at = start;
+    if matches!(text.get(at), Some(b'b' | b'f' | b'r' | b'u' | b'@' | b'$' | b'B' | b'F' | b'R'))
+        && alphabet::is_at(text, at + 1, QUOTE)
+    {
+        at += 1;
+    }
+    while at < start + 4 && text.get(at) == Some(&b'\\') {
+        at += 1;
+    }
+    match text.get(at) {
+        Some(&quote) if alphabet::is(quote, QUOTE) => (at + 1, quote),
+        _ => (start, 0),
+    }
+}
+
+/// Where the value ends that was opened by `opened`, backslashes included.
+fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
+    let quote = opened[opened.len() - 1];
+    let slashes: usize = opened.iter().map(|&byte| usize::from(byte == b'\\')).sum();
+    let window = &text[from..text.len().min(from + LONGEST)];
+    let mut run = 0;
+    for (at, &byte) in window.iter().enumerate() {
+        if byte == quote && (run == slashes || slashes == 0 && run % 2 == 0) {
+            return from + at - if slashes > 0 { run } else { 0 };
+        }
+        // A string of one line: where it is not closed, the line closes it.
+        if byte == b'\n' {
+            return from + at;
+        }
+        run = if byte == b'\\' { run + 1 } else { 0 };
+    }
+    let mut end = from + window.len();
+    while end < text.len() && !is_boundary(text[end]) {
+        end += 1;
+    }
+    end
+}
+
+impl Right {
+    /// A bare value at `start`.
+    pub(super) fn bare(text: &[u8], start: usize, form: Form) -> Self {
+        Self { start, end: bare_end(text, start, PROBE, form), form }
+    }
+
+    /// The real end, for a value that is to be replaced.
+    pub(super) fn whole(self, text: &[u8]) -> usize {
+        match self.form {
+            Form::Quoted => self.end,
+            form => bare_end(text, self.start, usize::MAX, form),
+        }
+    }
+}
+
+/// Where a bare value ends, looking at `most` bytes of it.
+fn bare_end(text: &[u8], start: usize, most: usize, form: Form) -> usize {
+    let mut at = start;
+    let limit = text.len().min(start.saturating_add(most));
+    let mut bracket = false;
+    while at < limit {
+        let byte = text[at];
+        if !alphabet::is(byte, END) {
+            at += 1;
+            continue;
+        }
+        bracket |= byte == b'[';
+        let ends = match byte {
+            b'"' | b'\'' | b'`' | b';' | b'<' | b'>' | b')' | b']' | b'}' | b'|' | 0x1b => true,
+            b'\\' => alphabet::escape(text, at) > 0,
+            b',' | b'&' => parts(text, at, form),
+            0xe2 => matches!(text.get(at + 1), Some(0x80 | 0x81)),
+            0xe3 => text.get(at + 1) == Some(&0x80),
+            0xef => matches!(text.get(at + 1), Some(0xbc | 0xbd)),
+            _ => alphabet::is(byte, BLANK),
+        };
+        // A placeholder is over at its bracket, also within a value.
+        if ends && !(byte == b']' && bracket) {
+            break;
+        }
+        bracket &= byte != b']';
+        at += 1;
+    }
+    while at < text.len() && !is_boundary(text[at]) {
+        at += 1;
+    }
+    // The full stop of a sentence is no part of a value.
+    while at > start && matches!(text[at - 1], b'.' | b',' | b':') && at - start > 1 {
+        at -= 1;
+    }
+    at
+}
+
+fn is_boundary(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
+/// Whether a comma or an ampersand parts two things rather than being a character of a password.
+fn parts(text: &[u8], at: usize, form: Form) -> bool {
+    let next = at + 1;
+    let word = alphabet::run(text, next, NAME);
+    let named = matches!(text.get(word), Some(b'=' | b':')) || alphabet::starts(text, at, b"&amp;");
+    // After `password: ` the rest of the word is the value; `a=b,c=d` is a list.
+    let named = named && form != Form::Loose;
+    !text.get(next).is_some_and(|&byte| alphabet::is(byte, ALNUM)) || named
+}

@@ -1,0 +1,79 @@
+//! A user and a password side by side, without a name that says so: `user:password@host`, `auth=("user", "x")`.
+
+use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
+use super::{Finding, extent, placeholder, random};
+
+/// `user:password@host` without a scheme; the `@` is at `at`.
+pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let host = alphabet::is_at(text, at + 1, ALNUM) && !alphabet::starts(text, at + 1, b"sha256:");
+    let floor = at.saturating_sub(64).max(done);
+    let stop = |&byte: &u8| byte == b':' || alphabet::is(byte, END);
+    let colon = floor + text[floor..at].iter().rposition(stop)?;
+    if !host || text[colon] != b':' || colon + 6 > at {
+        return None;
+    }
+    let user = alphabet::run_back(text, colon, NAME, (colon - done).min(32));
+    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'=';
+    let password = &text[colon + 1..at];
+    let drawn = password.len() >= 8 && !random::is_wordy(password) && !password.contains(&b'/');
+    (user < colon && alone && drawn && !placeholder::is(password)).then_some(Finding {
+        start: colon + 1,
+        end: at,
+        kind: "password",
+    })
+}
+
+/// `auth=("user", "password")` and `BasicAuth("user", "password")`; the parenthesis is at `at`.
+pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let before = &text[at.saturating_sub(12).max(done)..at];
+    let before = before.strip_suffix(b" ").unwrap_or(before);
+    let known: [&[u8]; 5] = [b"auth=", b"auth =", b"BasicAuth", b"basic_auth", b"DigestAuth"];
+    if !known.iter().any(|end| before.ends_with(end)) {
+        return None;
+    }
+    let user = extent::right(text, at + 1, false, false)
+        .filter(|user| is_quoted(text, at + 1, user.start))?;
+    let comma = alphabet::run(text, user.end, QUOTE | SPACE);
+    let from = alphabet::run(text, comma + 1, SPACE);
+    let password = extent::right(text, from, false, false)?;
+    let value = text.get(password.start..password.end)?;
+    let literal = text.get(comma) == Some(&b',') && is_quoted(text, from, password.start);
+    (literal && value.len() >= 4 && !placeholder::is(value)).then_some(Finding {
+        start: password.start,
+        end: password.end,
+        kind: "password",
+    })
+}
+
+/// Whether a value that begins at `start` was opened by a quote after `from`.
+fn is_quoted(text: &[u8], from: usize, start: usize) -> bool {
+    start > from && alphabet::is(text[start - 1], QUOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact::redact;
+
+    #[test]
+    fn passwords_beside_users() {
+        for (text, left) in [
+            ("nc -x bob:k3Xw9QzA@proxy:80", "nc -x bob:[redacted:password]@proxy:80"),
+            (
+                "get(u, auth=(\"svc\", \"hunter2\"))",
+                "get(u, auth=(\"svc\", \"[redacted:password]\"))",
+            ),
+            ("HTTPBasicAuth('a', 'hunter2')", "HTTPBasicAuth('a', '[redacted:password]')"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "git@github.com:acme/x.git",
+            "rust:1.95-slim@sha256:abc",
+            "npm:left-pad@1.3.0",
+            "auth=(user, password)",
+            "dev@host:/srv/x",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

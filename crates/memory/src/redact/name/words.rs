@@ -1,0 +1,39 @@
+//! Words within names. Patterns rather than lists: they compile to a switch over lengths.
+
+/// Words after which a key is a credential.
+#[rustfmt::skip]
+pub(super) fn opens(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"access" | b"account" | b"admin" | b"api" | b"app" | b"application" | b"auth" | b"cipher"
+        | b"client" | b"crypto" | b"cypher" | b"deploy" | b"encrypt" | b"encryption" | b"hmac"
+        | b"integration" | b"jwt" | b"license" | b"master" | b"private" | b"record" | b"role" | b"sdk"
+        | b"secret" | b"server" | b"service" | b"session" | b"shared" | b"signing" | b"storage"
+        | b"symmetric" | b"webhook" | b"write"
+    )
+}
+
+/// Words after which a key is none.
+#[rustfmt::skip]
+pub(super) fn opens_nothing(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"bucket" | b"cache" | b"composite" | b"dict" | b"foreign" | b"gpg" | b"group" | b"hash"
+        | b"host" | b"i18n" | b"idempotency" | b"index" | b"kms" | b"label" | b"lookup" | b"map"
+        | b"message" | b"natural" | b"object" | b"partition" | b"primary" | b"pub" | b"public"
+        | b"publishable" | b"query" | b"range" | b"react" | b"routing" | b"row" | b"site" | b"sort"
+        | b"translation" | b"unique"
+    )
+}
+
+/// Words that may follow without changing what the name means: `TOKEN_PROD`, `SECRET_KEY_BASE`.
+#[rustfmt::skip]
+pub(super) fn is_suffix(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"b64" | b"base" | b"base64" | b"bytes" | b"current" | b"data" | b"default" | b"dev" | b"env"
+        | b"hex" | b"live" | b"main" | b"new" | b"next" | b"old" | b"plain" | b"plaintext" | b"pre"
+        | b"primary" | b"prod" | b"production" | b"raw" | b"secondary" | b"stage" | b"staging" | b"str"
+        | b"string" | b"test" | b"text" | b"val" | b"value"
+    )
+}

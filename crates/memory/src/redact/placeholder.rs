@@ -1,0 +1,195 @@
+//! Values that stand for a secret without being one: `changeme`, `<your-token>`, `${VAR}`, `xxxx`.
+//!
+//! They are left alone: documentation and examples are most of what an agent reads, and a memory that says
+//! `[redacted]` where a guide says `your-api-key` has lost something and protected nothing. Default passwords of
+//! development databases (`postgres`, `guest`) count as placeholders; a word that is in no list here does not.
+
+use super::alphabet::{self, ALNUM};
+use super::{MARK, random};
+
+mod words;
+
+use words::{is_part, is_word};
+
+/// What no secret that was drawn contains, and what people write instead of one.
+static MARKS: &[&str] = &[
+    "changeme",
+    "change-me",
+    "change_me",
+    "dummy",
+    "example",
+    "fake",
+    "insert",
+    "placeholder",
+    "redacted",
+    "filtered",
+    "replace",
+    "todo",
+    "xxxx",
+    "your",
+];
+
+/// Whether a value stands for a secret without being one.
+pub(super) fn is(value: &[u8]) -> bool {
+    let seen = Seen::of(value);
+    if is_mark(value) || is_reference(value) || is_elided(value, &seen) || seen.is_filler(value) {
+        return true;
+    }
+    if (seen.has(b'{') || seen.has(b'%')) && is_template(value) {
+        return true;
+    }
+    let mut lower = [0; 64];
+    let Some(lower) = lower.get_mut(..value.len()) else { return false };
+    lower.copy_from_slice(value);
+    lower.make_ascii_lowercase();
+    let lower = &*lower;
+    is_word(lower) || is_made_of_parts(lower) || has_mark(lower) && random::is_wordy(value)
+}
+
+/// Whether a value is what is left of a secret, and nothing more.
+fn is_mark(value: &[u8]) -> bool {
+    mark_end(value, 0) == Some(value.len())
+}
+
+/// Where the placeholder that begins at `at` ends. Longer ones than ours are no placeholders: a key in a
+/// bracket must not pass for one.
+pub(super) fn mark_end(text: &[u8], at: usize) -> Option<usize> {
+    let from = at + MARK.len();
+    let end = alphabet::run(text, from, alphabet::LOWER | alphabet::DIGIT | alphabet::DASH);
+    let ours = alphabet::starts(text, at, MARK) && (1..=24).contains(&(end - from));
+    (ours && text.get(end) == Some(&b']')).then_some(end + 1)
+}
+
+/// Whether the body of a token is filler: one character over and over, or a documented example.
+pub(super) fn is_filler(body: &[u8]) -> bool {
+    Seen::of(body).is_filler(body)
+}
+
+/// Which ASCII characters a value has.
+struct Seen([u64; 2]);
+
+impl Seen {
+    fn of(value: &[u8]) -> Self {
+        let mut seen = [0_u64; 2];
+        for &byte in value {
+            seen[usize::from(byte >> 6) & 1] |= 1 << (byte & 63);
+        }
+        Self(seen)
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 6) & 1] & (1 << (byte & 63)) != 0
+    }
+
+    fn is_filler(&self, body: &[u8]) -> bool {
+        let distinct = self.0[0].count_ones() + self.0[1].count_ones();
+        let few = distinct <= 2 || (body.len() >= 16 && distinct <= 4);
+        few || self.has(b'X') && (contains(body, b"EXAMPLE") || contains(body, b"XXXXX"))
+            || self.has(b'x') && contains(body, b"xxxxx")
+    }
+}
+
+/// Variables, templates and stores: what a value is read from.
+fn is_reference(value: &[u8]) -> bool {
+    let first = value.first().copied().unwrap_or_default();
+    let last = value.last().copied().unwrap_or_default();
+    let second = value.get(1).copied().unwrap_or_default();
+    match first {
+        b'$' => second.is_ascii_alphabetic() || matches!(second, b'{' | b'(' | b'_'),
+        b'<' => last == b'>',
+        b'[' => last == b']',
+        b'(' => last == b')',
+        b'{' => true,
+        b'%' => last == b'%' && value.len() > 2 || second == b'(' || value.len() == 2,
+        b'@' => last == b'@' && value.len() > 2,
+        b'#' => second == b'{',
+        _ => is_store(value),
+    }
+}
+
+/// A path into a store of secrets, or a URL, which has rules of its own.
+fn is_store(value: &[u8]) -> bool {
+    let scheme = alphabet::run(value, 0, ALNUM | alphabet::PLUS_SLASH | alphabet::DASH);
+    let known: [&[u8]; 8] =
+        [b"arn", b"ssm", b"vault", b"file", b"env", b"secretsmanager", b"keyvault", b"resolve"];
+    scheme > 0
+        && value.get(scheme) == Some(&b':')
+        && (alphabet::starts(value, scheme, b"://") || known.contains(&&value[..scheme]))
+}
+
+/// `my-secret-token`, `test_password_2`, `accessToken`: words everybody would choose.
+fn is_made_of_parts(lower: &[u8]) -> bool {
+    let mut parts =
+        lower.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+    parts.all(|part| {
+        let letters = alphabet::run(part, 0, alphabet::LETTER);
+        let word = if part.len() - letters <= 1 { &part[..letters] } else { part };
+        is_part(word) || is_word(word)
+    })
+}
+
+/// Whether any of [`MARKS`] is in it, trying only where the first two letters of one stand.
+fn has_mark(lower: &[u8]) -> bool {
+    let begins = |two: &[u8]| {
+        matches!(
+            two,
+            b"ch" | b"du" | b"ex" | b"fa" | b"in" | b"pl" | b"re" | b"fi" | b"to" | b"xx" | b"yo"
+        )
+    };
+    let mut pairs = lower.windows(2).enumerate().filter(|(_, two)| begins(two));
+    pairs.any(|(at, _)| MARKS.iter().any(|mark| alphabet::starts(lower, at, mark.as_bytes())))
+}
+
+/// A pattern that a value is put into: `%s:%s`, `Bearer ${token}`.
+fn is_template(value: &[u8]) -> bool {
+    let braces = |two: &[u8]| matches!(two, b"${" | b"{{" | b"#{" | b"{}");
+    let percent = |two: &[u8]| matches!(two, b"%s" | b"%(");
+    value.windows(2).any(|two| braces(two) || percent(two) && random::is_wordy(value))
+}
+
+/// `sk-...`, `abc…`, `***`, `ab******`: more is left out than said.
+fn is_elided(value: &[u8], seen: &Seen) -> bool {
+    let stars = || value.iter().map(|&byte| usize::from(byte == b'*')).sum::<usize>();
+    value.ends_with(b"...")
+        || value.ends_with("\u{2026}".as_bytes())
+        || seen.has(b'*') && stars() * 2 >= value.len()
+}
+
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is;
+
+    #[test]
+    fn stand_ins_are_known() {
+        for value in [
+            "changeme",
+            "<your-token>",
+            "${VAR}",
+            "$TOKEN",
+            "xxxxxxxx",
+            "********",
+            "[FILTERED]",
+            "password",
+            "test-secret",
+            "YOUR_API_KEY",
+            "{{ x }}",
+            "%PASS%",
+            "op://vault/db/password",
+            "None",
+            "sk-...",
+            "[redacted:token]",
+            "string",
+            "postgres",
+            "password1",
+        ] {
+            assert!(is(value.as_bytes()), "{value}");
+        }
+        for value in ["hunter2", "swordfish", "$2y$05$abc", "k3Xw9Qz", "password123", "%4fdG"] {
+            assert!(!is(value.as_bytes()), "{value}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The one pass: from word to word and sign to sign, each asking the rules that begin with it.
+
+use super::alphabet::{self, ALNUM, END, QUOTE};
+use super::command::{self, Programs};
+use super::{
+    Finding, assign, encoded, header, login, name, pem, placeholder, prefix, shape, spaced, url,
+};
+
+/// Every secret, in order and apart from each other.
+pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
+    Scan { text, at: 0, done: 0, programs: Programs::default(), chain: 0, aws: None }
+}
+
+/// How far the pass has come.
+struct Scan<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// What lies before is taken.
+    done: usize,
+    /// What the current command line has named.
+    programs: Programs,
+    /// Separators since the last byte that can end a value.
+    chain: usize,
+    /// Where the last key id of AWS ended; its secret has no name of its own in a table.
+    aws: Option<usize>,
+}
+
+/// How many separators in a row may each have a name and a value: `a=b:c=d` without end is no assignment, and
+/// to look at the rest of it from every sign would be slow.
+const CHAIN: usize = 16;
+
+impl Iterator for Scan<'_> {
+    type Item = Finding;
+
+    fn next(&mut self) -> Option<Finding> {
+        while let Some(&byte) = self.text.get(self.at) {
+            let (found, next) =
+                if alphabet::is(byte, ALNUM) { self.word() } else { self.sign(byte) };
+            let found = found.filter(|found| found.start >= self.done && found.start < found.end);
+            if let Some(found) = found {
+                self.done = found.end;
+                self.at = found.end;
+                self.aws = if found.kind == "aws-key" { Some(found.end) } else { self.aws };
+                return Some(found);
+            }
+            self.at = next;
+        }
+        None
+    }
+}
+
+impl Scan<'_> {
+    /// What begins with a sign, and where to go on when nothing does.
+    fn sign(&mut self, byte: u8) -> (Option<Finding>, usize) {
+        let (text, at, done) = (self.text, self.at, self.done);
+        if alphabet::is(byte, END) {
+            self.chain = 0;
+        }
+        let found = match byte {
+            b'=' | b':' if self.chain >= CHAIN => None,
+            b'=' | b':' => self.separator(byte),
+            b',' if at > 0 && alphabet::is(text[at - 1], QUOTE) => spaced::pair(text, at, done),
+            b'>' => spaced::element(text, at, done),
+            b'-' => pem::block(text, at).or_else(|| command::flag(text, at, done, self.programs)),
+            b'$' => shape::crypt(text, at),
+            b'~' => shape::azure(text, at, done),
+            b'[' => return (None, placeholder::mark_end(text, at).unwrap_or(at + 1)),
+            b'@' => login::at_sign(text, at, done),
+            b'(' => login::pair(text, at, done),
+            b'%' => {
+                return (encoded::secret(text, at, done), at + alphabet::escape(text, at).max(1));
+            }
+            b'\\' | 0x1b => return (None, at + alphabet::escape(text, at).max(1)),
+            b'|' | b';' => {
+                self.programs = Programs::default();
+                None
+            }
+            // A backslash at the end carries a command on to the next line.
+            b'\n' if at == 0 || text[at - 1] != b'\\' => {
+                self.programs = Programs::default();
+                None
+            }
+            _ => None,
+        };
+        (found, at + 1)
+    }
+
+    /// What an assignment, a URL or a header holds.
+    fn separator(&mut self, byte: u8) -> Option<Finding> {
+        let (text, at, done) = (self.text, self.at, self.done);
+        self.chain += 1;
+        if byte == b'=' {
+            return assign::secret(text, at, done).or_else(|| spaced::form_field(text, at));
+        }
+        if text.get(at + 1) == Some(&b'/') && alphabet::starts(text, at, b"://") {
+            return url::secret(text, at);
+        }
+        shape::colon(text, at).or_else(|| assign::secret(text, at, done))
+    }
+
+    /// What begins with a word, and where to go on when nothing does.
+    fn word(&mut self) -> (Option<Finding>, usize) {
+        let (text, at) = (self.text, self.at);
+        let end = alphabet::run(text, at, ALNUM);
+        if Programs::may_be(text[at], end - at) {
+            self.programs.note(text, at, end);
+        }
+        let found = prefix::token(text, at)
+            .or_else(|| shape::token(text, at, end))
+            .or_else(|| shape::aws_secret(text, at, self.aws?))
+            .or_else(|| keyword(text, at, end, self.done));
+        (found, end)
+    }
+}
+
+/// What a word announces: a scheme, a statement, a program, or a value after its name.
+fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
+    let word = &text[at..end];
+    match (word[0] | 32, word.len()) {
+        (b'b', 5 | 6) => header::bare_scheme(text, at, end),
+        (b'b', 2) | (b's', 12) => spaced::statement(text, at, end),
+        (b'h', 8) if word == b"htpasswd" => command::htpasswd(text, end),
+        (b'r', 4) | (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => {
+            command::generated(text, at, end)
+        }
+        (b'p', 7) if word == b"Private" => pem::putty(text, at),
+        _ => None,
+    }
+    .or_else(|| if name::may_end(word) { spaced::after_word(text, end, done) } else { None })
+}

@@ -1,0 +1,249 @@
+//! A name and its value with no `=` or `:` between them: `--password X`, `ENV TOKEN x`, `PASSWORD 'x'`,
+//! `"password", "x"`, `<password>x</password>`, `the password is x`, a cell of a table.
+
+use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
+use super::extent::Right;
+use super::name::{self, Name, Says};
+use super::value::{self, Form, Site};
+use super::{Finding, extent, header, placeholder, prefix, random};
+
+/// The secret after the word that ends at `end`, when the word is the end of a secret's name.
+pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding> {
+    let floor = end.saturating_sub(name::LONGEST).max(done);
+    if text.get(end) == Some(&b'|') || !alphabet::is_at(text, end, SPACE) {
+        return None;
+    }
+    let start = alphabet::run_back(text, end, NAME, end - floor);
+    let mut word = &text[start..end];
+    // `the API key is …`: a name of two words.
+    if word.eq_ignore_ascii_case(b"key") && start > floor {
+        let first = alphabet::run_back(text, start - 1, NAME, start - 1 - floor);
+        word = &text[first..end];
+    }
+    let named = name::read(word)?;
+    let gap = alphabet::run(text, end, SPACE);
+    if gap - end > 40 {
+        return None;
+    }
+    let flag = word[0] == b'-';
+    let shouted = !word.iter().any(u8::is_ascii_lowercase);
+    if matches!(text.get(gap), Some(b'"' | b'\'')) {
+        return quoted(text, gap, named, flag);
+    }
+    let (from, said) = said(text, gap);
+    let from = if text.get(gap) == Some(&b'|') && shouted {
+        alphabet::run(text, gap + 1, SPACE)
+    } else {
+        from
+    };
+    let right = Right::bare(text, from, Form::Tight);
+    let to = right.end;
+    let value = text.get(from..to).filter(|value| !value.is_empty() && value[0] != b'-')?;
+    if let Some(known) = prefix::token(text, from) {
+        return Some(known);
+    }
+    let taken = if flag {
+        is_flag_value(text, value, named, to)
+    } else if said {
+        named.says != Says::Perhaps && value.len() >= 8 && is_bare_secret(value)
+    } else {
+        match named.says {
+            Says::Password | Says::Phrase => {
+                value.len() >= 8 && is_bare_secret(value) && ends_here(text, to)
+            }
+            Says::Secret => random::is_random(value) && (shouted || ends_here(text, to)),
+            Says::Perhaps => shouted && random::is_random(value),
+        }
+    };
+    let sane = taken && !placeholder::is(value);
+    sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
+}
+
+/// After `is` or `was`, a few words on at most: where the value begins.
+fn said(text: &[u8], gap: usize) -> (usize, bool) {
+    let mut at = gap;
+    for _ in 0..3 {
+        let word = alphabet::run(text, at, alphabet::LETTER);
+        let next = alphabet::run(text, word, SPACE);
+        if word == at || next == word || word - at > 12 {
+            break;
+        }
+        if matches!(&text[at..word], b"is" | b"was") {
+            return (next, true);
+        }
+        at = next;
+    }
+    (gap, false)
+}
+
+/// The value of a long flag; `--password flag` in a sentence is none.
+fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
+    let next = alphabet::run(text, end, SPACE);
+    let sentence = next > end && alphabet::is_at(text, next, ALNUM) && random::is_wordy(value);
+    let site = Site::plain(Form::Tight);
+    let name = if name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
+    !sentence && value::is_secret(value, name, site)
+}
+
+/// No word, no call, no path.
+fn is_bare_secret(value: &[u8]) -> bool {
+    let code = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'/' | b'{'));
+    !code && !random::is_wordy(value) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Whether the line, or its cell, or its clause ends.
+fn ends_here(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        None => true,
+        Some(&byte)
+            if alphabet::is(byte, NEWLINE)
+                || matches!(byte, b'\\' | b'"' | b'\'' | b'|' | b',' | b'.' | b'`') =>
+        {
+            true
+        }
+        Some(_) => {
+            let next = alphabet::run(text, at, SPACE);
+            next > at
+                && (next == text.len()
+                    || alphabet::is_at(text, next, NEWLINE | alphabet::DASH)
+                    || matches!(text[next], b'|' | b'#' | b'&' | b'>'))
+        }
+    }
+}
+
+/// A quoted value at `gap`: `PASSWORD 'x'`, `storePassword "x"`, `--password "x"`.
+fn quoted(text: &[u8], gap: usize, name: Name, flag: bool) -> Option<Finding> {
+    let right = extent::right(text, gap, false, false)?;
+    let value = text.get(right.start..right.end)?;
+    let name =
+        if flag && name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
+    let site = Site::plain(Form::Quoted);
+    let found = Finding { start: right.start, end: right.end, kind: name.kind };
+    (right.end > right.start && value::is_secret(value, name, site)).then_some(found)
+}
+
+/// `IDENTIFIED BY 'x'` and `ConvertTo-SecureString "x"`, whose last word ends at `end`.
+pub(super) fn statement(text: &[u8], at: usize, end: usize) -> Option<Finding> {
+    let gap = alphabet::run(text, end, SPACE);
+    if gap == end || !matches!(text.get(gap), Some(b'"' | b'\'')) {
+        return None;
+    }
+    let word = &text[at..end];
+    let before = &text[at.saturating_sub(11)..at];
+    let by = word.eq_ignore_ascii_case(b"by")
+        && (before.eq_ignore_ascii_case(b"identified ") || before.ends_with(b"password "));
+    let secure = word == b"SecureString" && before.ends_with(b"ConvertTo-");
+    (by || secure)
+        .then(|| quoted(text, gap, Name { says: Says::Password, kind: "password" }, false))?
+}
+
+/// `set("Authorization", "Bearer …")`, `define('DB_PASSWORD', '…')`: the comma is at `at`.
+pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let close =
+        at.checked_sub(1).filter(|&close| close >= done && alphabet::is(text[close], QUOTE))?;
+    let end = if close > done && text[close - 1] == b'\\' { close - 1 } else { close };
+    let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
+    let word = &text[start..end];
+    let gap = alphabet::run(text, at + 1, SPACE);
+    if word.is_empty() || !(alphabet::is_at(text, gap, QUOTE) || text.get(gap) == Some(&b'\\')) {
+        return None;
+    }
+    if let Some(found) = header::credentials(text, word, gap) {
+        return Some(found);
+    }
+    let named = name::read(word)?;
+    // Only as the first two arguments of a call: a list of names has commas too.
+    let before = &text[start.saturating_sub(6).max(done)..start];
+    let mut opening =
+        before.iter().rev().skip_while(|&&byte| alphabet::is(byte, QUOTE | SPACE) || byte == b'\\');
+    let call = opening.next() == Some(&b'(');
+    let found = quoted(text, gap, named, false)?;
+    let value = &text[found.start..found.end];
+    if !call && !random::is_random(value) {
+        return None;
+    }
+    let name = value.iter().all(u8::is_ascii_alphabetic) && value.len() < 8
+        || value::names_a_secret(value);
+    (!name).then_some(found)
+}
+
+/// `<password>x</password>`: the `>` is at `at`.
+pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let start = alphabet::run_back(text, at, NAME, (at - done).min(name::LONGEST));
+    if start == at || start <= done || text[start - 1] != b'<' {
+        return None;
+    }
+    let named = if &text[start..at] == b"string" {
+        property(text, start - 1, done)?
+    } else {
+        name::read(&text[start..at])?
+    };
+    let window = &text[at + 1..text.len().min(at + 513)];
+    let length = window.iter().position(|&byte| byte == b'<')?;
+    if window.get(length + 1) != Some(&b'/') {
+        return None;
+    }
+    let value = &window[..length];
+    let site = Site::plain(Form::Quoted);
+    let found = Finding { start: at + 1, end: at + 1 + length, kind: named.kind };
+    (length > 0 && value::is_secret(value, named, site)).then_some(found)
+}
+
+/// The name of a property list's string, whose tag begins at `tag`: `<key>APIKey</key>` before it.
+fn property(text: &[u8], tag: usize, done: usize) -> Option<Name> {
+    let end = alphabet::run_back(text, tag, BLANK, (tag - done).min(40));
+    let close =
+        end.checked_sub(6).filter(|&close| close >= done && &text[close..end] == b"</key>")?;
+    let start = alphabet::run_back(text, close, NAME, (close - done).min(name::LONGEST));
+    name::read(&text[start..close])
+}
+
+/// A field of a multipart form: `name="password"`, an empty line, the value. The `=` is at `at`.
+pub(super) fn form_field(text: &[u8], at: usize) -> Option<Finding> {
+    if at < 4 || &text[at - 4..at] != b"name" || text.get(at + 1) != Some(&b'"') {
+        return None;
+    }
+    let end = alphabet::run(text, at + 2, NAME);
+    let named = name::read(&text[at + 2..end])?;
+    let before = &text[at.saturating_sub(16)..at - 4];
+    if !before.windows(9).any(|part| part.eq_ignore_ascii_case(b"form-data")) {
+        return None;
+    }
+    let from = alphabet::run(text, end + 1, BLANK);
+    let lines: usize =
+        text.get(end + 1..from)?.iter().map(|&byte| usize::from(byte == b'\n')).sum();
+    let right = Right::bare(text, from, Form::Tight);
+    let site = Site::plain(Form::Tight);
+    let value = text.get(from..right.end)?;
+    let secret = lines == 2 && !value.is_empty() && value::is_secret(value, named, site);
+    secret.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact::redact;
+
+    #[test]
+    fn values_without_a_separator() {
+        for (text, left) in [
+            ("x --password hunter2 -h db", "x --password [redacted:password] -h db"),
+            ("ENV NPM_TOKEN 8a7d0c3fe5b94a1290ff", "ENV NPM_TOKEN [redacted:token]"),
+            ("ALTER ROLE a PASSWORD 'hunter2'", "ALTER ROLE a PASSWORD '[redacted:password]'"),
+            ("define('DB_PASSWORD', 'hunter2');", "define('DB_PASSWORD', '[redacted:password]');"),
+            ("<password>hunter2</password>", "<password>[redacted:password]</password>"),
+            ("the password is hunt3r2xY, ok", "the password is [redacted:password], ok"),
+            ("| API_TOKEN | 8a7d0c3fe5b94a1290ff |", "| API_TOKEN | [redacted:token] |"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "use the --password flag to log in",
+            "the token is invalid or has expired",
+            "--token <TOKEN>  Token to use",
+            "gpg: using RSA key 8A7D0C3FE5B94A1290FFAB34C1D2E7F68A7D0C3F",
+            "<label>Password</label>",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}
