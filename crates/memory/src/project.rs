@@ -1,1 +1,193 @@
 //! Which project a folder belongs to, read from `.git` files.
+//!
+//! A hook has a few milliseconds, and starting `git` alone takes most of them, so its files are read by hand and
+//! its rules followed: a broken `.git` folder is passed over, a worktree leads to the repository it shares.
+//! Nothing here fails: what cannot be read is as if it were not there.
+//!
+//! # Keys
+//!
+//! | Key | What it names |
+//! |---|---|
+//! | `github.com/owner/repo`, `host:2222/path` | a repository behind a network remote |
+//! | `s3://bucket/path` | the same, for a scheme that only a remote helper of git knows |
+//! | `git:/abs/dir` | a repository on this machine, by the git directory that its worktrees share |
+//! | `dir:/abs/path` | a folder without git |
+//!
+//! The strongest that is there wins. The remote is `origin`, else the only one; several without an `origin`
+//! name nothing in common, so the git directory does. A remote on this machine stands for what it is itself: a
+//! clone of `/srv/x.git` is the project `/srv/x.git` is, and if that one was cloned from GitHub, so are both.
+//! The addresses of one repository (HTTPS, SSH, `git@host:path`) make one key, and user names, tokens,
+//! queries and fragments never reach it.
+//!
+//! Paths in keys are absolute, without symbolic links, and written as they are, save for `%`, control
+//! characters and bytes that are no UTF-8: those become `%XX`, so two different paths never share a key.
+//!
+//! # What is not read
+//!
+//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` counts only in the
+//! repository's own configuration), `include` sections, `~/.ssh/config` (a host alias is a host of its own),
+//! branches in a reftable, and the ownership that `safe.directory` is about.
+
+mod address;
+mod config;
+mod place;
+mod remote;
+mod repository;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use address::Address;
+use repository::{Found, Repository};
+
+/// How many repositories on this machine are followed from clone to origin.
+const HOPS: usize = 4;
+
+/// The identity of a project. It holds no credentials.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProjectKey(String);
+
+impl ProjectKey {
+    /// A key that [`Located::find`] made earlier, read back from where it was kept.
+    pub fn stored(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Whether it is the path of a folder without git.
+    pub fn is_folder(&self) -> bool {
+        self.0.starts_with("dir:")
+    }
+
+    /// The key as it is kept.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn git(common_dir: &Path) -> Self {
+        Self(format!("git:{}", place::spell(common_dir)))
+    }
+
+    fn folder(path: &Path) -> Self {
+        Self(format!("dir:{}", place::spell(path)))
+    }
+}
+
+impl fmt::Display for ProjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where a folder belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The strongest key there is.
+    pub key: ProjectKey,
+    /// Weaker keys of the same place, strongest first: the git directories behind a remote, the canonical path.
+    /// They are the same in every worktree.
+    ///
+    /// They join a project that was known by one of them before it got a stronger key. A project that has a
+    /// stronger key already is not joined by them: a folder can hold one clone today and another tomorrow.
+    pub aliases: Vec<ProjectKey>,
+    /// The folder that holds the work tree (or the folder itself without git), canonical.
+    pub root: PathBuf,
+    /// A short name for people: last part of the remote, else of the folder.
+    pub name: String,
+    /// The branch checked out, or `None` when detached or without git.
+    pub branch: Option<String>,
+}
+
+impl Located {
+    /// Finds the project of a folder. The folder may be gone; what is left of its path is then judged.
+    pub fn find(folder: &Path) -> Self {
+        let folder = place::settle(folder);
+        let repository = match repository::discover(&folder) {
+            Found::Repository(repository) => repository,
+            Found::Broken(folder) => return Self::without_git(folder),
+            Found::Nothing => return Self::without_git(folder),
+        };
+        let (mut keys, name) = identities(&repository);
+        keys.push(ProjectKey::folder(&repository.home));
+        Self {
+            key: keys.remove(0),
+            aliases: keys,
+            root: repository.root,
+            name,
+            branch: repository.branch,
+        }
+    }
+
+    fn without_git(folder: PathBuf) -> Self {
+        Self {
+            key: ProjectKey::folder(&folder),
+            aliases: Vec::new(),
+            name: place::last_name(&folder),
+            root: folder,
+            branch: None,
+        }
+    }
+}
+
+/// Who a repository is, strongest key first, and what people call it. Always at least one key.
+fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
+    let mut keys = vec![ProjectKey::git(&repository.common_dir)];
+    let mut name = repository.name();
+    let mut origin: Option<Repository> = None;
+    for _ in 0..HOPS {
+        let clone = origin.as_ref().unwrap_or(repository);
+        let address = remote::chosen(&clone.config).and_then(|url| Address::read(&url));
+        let path = match address {
+            None => break,
+            Some(Address::Network { key, name: last }) => {
+                keys.push(ProjectKey(key));
+                name = last;
+                break;
+            }
+            Some(Address::Local(path)) => place::settle(&clone.home.join(path)),
+        };
+        let next = Repository::served_at(&path);
+        let (key, called) = match &next {
+            Some(next) => (ProjectKey::git(&next.common_dir), next.name()),
+            // Not there, or a bundle. An `@` in a path that leads nowhere may end somebody's password.
+            None if path.as_os_str().as_encoded_bytes().contains(&b'@') => break,
+            None => (ProjectKey::git(&path), repository::name_of(&path)),
+        };
+        // Two that are each other's origin.
+        if keys.contains(&key) {
+            break;
+        }
+        keys.push(key);
+        name = called;
+        match next {
+            Some(next) => origin = Some(next),
+            None => break,
+        }
+    }
+    keys.reverse();
+    (keys, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_its_text() {
+        let key = ProjectKey::stored("github.com/o/r");
+        assert_eq!(key.to_string(), "github.com/o/r");
+        let json = serde_json::to_string(&key).unwrap();
+        assert_eq!(json, "\"github.com/o/r\"");
+        assert_eq!(serde_json::from_str::<ProjectKey>(&json).unwrap(), key);
+    }
+
+    #[test]
+    fn a_folder_without_git_is_its_own_project() {
+        let located = Located::find(Path::new("/"));
+        assert_eq!(located.key.as_str(), "dir:/");
+        assert_eq!((located.name.as_str(), located.branch), ("/", None));
+        assert!(located.aliases.is_empty());
+    }
+}

@@ -6,6 +6,8 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
+/// Which project a folder belongs to, against what git says about it.
+mod project;
 /// The texts redaction is measured on.
 mod corpus;
 /// How much of what is secret is taken, and how little of what is not.

@@ -1,0 +1,73 @@
+//! The path of an address, in one spelling.
+
+use super::place;
+
+/// The parts of a path, each in one spelling: what needs no encoding has none, everything else has.
+pub(super) fn segments(path: &str) -> Vec<String> {
+    let mut spelled = String::with_capacity(path.len());
+    let mut bytes = path.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        let (byte, encoded, rest) = match escape(bytes) {
+            Some((byte, rest)) => (byte, true, rest),
+            None => (*byte, false, rest),
+        };
+        bytes = rest;
+        let unreserved = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        if unreserved || (!encoded && b"/!$&'()*+,;=:".contains(&byte)) {
+            spelled.push(char::from(byte));
+        } else {
+            place::encode(&[byte], &mut spelled);
+        }
+    }
+    let mut segments: Vec<String> = Vec::new();
+    for segment in spelled.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            _ => segments.push(segment.to_owned()),
+        }
+    }
+    segments
+}
+
+/// Takes `.git` off the end, however often it stands there.
+pub(super) fn without_suffix(mut segments: Vec<String>, fold: bool) -> Vec<String> {
+    while let Some(mut last) = segments.pop() {
+        let end = last.len().saturating_sub(4);
+        let suffix = last.get(end..).is_some_and(|suffix| {
+            suffix == ".git" || (fold && suffix.eq_ignore_ascii_case(".git"))
+        });
+        if suffix {
+            last.truncate(end);
+        }
+        match last.as_str() {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            _ if suffix => segments.push(last),
+            _ => {
+                segments.push(last);
+                break;
+            }
+        }
+    }
+    segments
+}
+
+/// The byte of a leading `%XX`, and what follows it.
+fn escape(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let [b'%', high, low, rest @ ..] = bytes else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some((digit(*high)? << 4 | digit(*low)?, rest))
+}
+
+/// What a text with `%XX` in it stands for.
+pub(super) fn decode(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        let (byte, rest) = escape(bytes).unwrap_or((*byte, rest));
+        decoded.push(byte);
+        bytes = rest;
+    }
+    decoded
+}

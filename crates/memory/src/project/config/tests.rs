@@ -1,0 +1,153 @@
+#![expect(clippy::disallowed_methods, reason = "the file is for git to read, once")]
+
+use std::process::Command;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &[u8]) -> (Config, bool) {
+    let mut config = Config::default();
+    let whole = config.add(text);
+    (config, whole)
+}
+
+/// As `git config --list -z` prints it.
+fn listed(config: &Config) -> Vec<u8> {
+    let mut list = Vec::new();
+    for (name, value) in &config.entries {
+        list.extend_from_slice(name);
+        if let Some(value) = value {
+            list.push(b'\n');
+            list.extend_from_slice(value);
+        }
+        list.push(0);
+    }
+    list
+}
+
+#[test]
+fn reads_what_people_write() {
+    let (config, whole) = read(
+        b"\xef\xbb\xbf# comment\n[Core]\n\tBare = false ; more\n[remote \"Or\\\"igin.x\"] url = \"a ;b\" c \\\n d\r\n\
+          [branch.Main]\nmerge\n",
+    );
+    assert!(whole);
+    assert_eq!(config.last(b"core.bare"), Some(&b"false"[..]));
+    assert_eq!(config.last(b"remote.Or\"igin.x.url"), Some(&b"a ;b c  d"[..]));
+    assert!(config.is_true(b"branch.main.merge") && !config.is_true(b"core.bare"));
+    let remotes: Vec<_> = config.of(b"remote", b"url").collect();
+    assert_eq!(remotes, [(&b"Or\"igin.x"[..], Some(&b"a ;b c  d"[..]))]);
+}
+
+#[test]
+fn what_stands_before_a_broken_line_counts() {
+    let (config, whole) = read(b"[a]\nb = 1\n= 2\nc = 3\n");
+    assert!(!whole);
+    assert_eq!(listed(&config), b"a.b\n1\0");
+}
+
+/// Lines that a configuration is made of, their values put together from what values are made of; and now and then
+/// something that breaks it.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let header = prop_oneof![
+        Just("[a]"),
+        Just("[A-b.C]"),
+        Just("[remote \"Or.igin\"]"),
+        Just("[x \"\\\\\\\"q\"] "),
+        Just("[a\t \"\"] #"),
+        Just("[ \"b\"]"),
+    ];
+    let name = prop_oneof![Just("key = "), Just("\tKey-2="), Just("K\t =\t"), Just("a1=")];
+    let piece = prop_oneof![
+        8 => prop_oneof![Just("value"), Just(" "), Just("\t"), Just("  two  "), Just("é"), Just("=")],
+        4 => prop_oneof![Just("\\\n"), Just("\\\r\n"), Just("\"quoted ;#\""), Just("\\n\\t\\b\\\\\\\"")],
+        2 => prop_oneof![Just("#"), Just(";"), Just("\"\""), Just("["), Just("]"), Just("\u{c}"), Just("\r")],
+    ];
+    let value = prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat());
+    let line = prop_oneof![
+        2 => header.prop_map(str::to_owned),
+        5 => (name, value).prop_map(|(name, value)| format!("{name}{value}")),
+        1 => prop_oneof![Just("flag"), Just("# comment"), Just("; \"\\"), Just("")].prop_map(str::to_owned),
+    ]
+    .prop_map(String::into_bytes);
+    let damage = prop_oneof![
+        Just("\""),
+        Just("\\"),
+        Just("a=\\x"),
+        Just("\r"),
+        Just("["),
+        Just("]"),
+        Just("="),
+        Just("\u{c}"),
+        Just("\u{feff}"),
+        Just("[a b]"),
+        Just("[]"),
+        Just("[a \"b\nc\"]"),
+        Just("_"),
+        Just("a b"),
+        Just("a=\"b"),
+    ]
+    .prop_map(|damage: &str| damage.as_bytes().to_owned());
+    // NUL is left out: git's listing cannot show it.
+    let noise = prop::collection::vec(1..=255_u8, 0..4);
+    let lines = prop::collection::vec(prop_oneof![60 => line, 1 => damage, 1 => noise], 0..12);
+    let end = prop_oneof![Just("\n"), Just("\r\n"), Just("\n\n\t"), Just(" \n")];
+    (lines, end).prop_map(|(lines, end)| lines.join(end.as_bytes()))
+}
+
+/// Before 2.45 git made a space of every blank inside a value.
+fn blanks_as_one(list: &[u8]) -> String {
+    let blank = |byte: u8| if matches!(byte, b'\t' | b'\r') { b' ' } else { byte };
+    list.iter().map(|byte| blank(*byte)).collect::<Vec<u8>>().escape_ascii().to_string()
+}
+
+/// Whatever git makes of a text, we make of it too; and what git refuses, we know to be broken.
+#[test]
+fn reads_as_git_reads() {
+    if Command::new("git").arg("--version").output().is_err() {
+        rutter_testkit::skip("reading configurations as git does", "there is no git");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config");
+    let mut understood = 0;
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 400,
+        ..ProptestConfig::default()
+    });
+    let counted = std::cell::RefCell::new(&mut understood);
+    runner
+        .run(&text(), |text| {
+            std::fs::write(&file, &text).unwrap();
+            let output = Command::new("git")
+                .args(["config", "--list", "-z", "-f"])
+                .arg(&file)
+                .current_dir(folder.path())
+                .env("GIT_CONFIG_NOSYSTEM", "1")
+                .output()
+                .unwrap();
+            let (config, whole) = read(&text);
+            prop_assert_eq!(whole, output.status.success(), "{}", text.escape_ascii());
+            if whole {
+                let ours = blanks_as_one(&listed(&config));
+                prop_assert_eq!(ours, blanks_as_one(&output.stdout));
+                **counted.borrow_mut() += usize::from(!output.stdout.is_empty());
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(understood > 150, "only {understood} of the texts said anything");
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        drop(read(&text));
+    }
+
+    #[test]
+    fn no_cut_makes_it_panic(text in text(), cut in any::<prop::sample::Index>()) {
+        drop(read(&text[..cut.index(text.len() + 1)]));
+    }
+}

@@ -1,0 +1,150 @@
+//! Folders as the file system knows them, their spelling in a key, and files read with a limit.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+/// The longest path that the system takes; looking further down would only fail, slowly.
+const LONGEST: usize = 4096;
+
+/// The canonical folder of a path. Of a path that is gone, or partly unreadable, the part that is there is
+/// resolved and the rest kept as it was written; a file stands for its folder.
+pub(super) fn settle(path: &Path) -> PathBuf {
+    let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    // Fails only when the process's own folder is gone and the path is relative to it.
+    let mut there = std::path::absolute(given).unwrap_or_else(|_| PathBuf::from("/"));
+    while there.as_os_str().len() > LONGEST && there.pop() {}
+    let mut components: Vec<Component<'_>> = there.components().collect();
+    let mut missing = Vec::new();
+    let (mut settled, folder) = loop {
+        let candidate: PathBuf = components.iter().collect();
+        if let Ok(metadata) = candidate.metadata()
+            && let Ok(canonical) = candidate.canonicalize()
+        {
+            break (canonical, metadata.is_dir());
+        }
+        match components.pop() {
+            Some(component) => missing.push(component),
+            None => break (PathBuf::from("/"), true),
+        }
+    };
+    if missing.is_empty() && !folder {
+        settled.pop();
+    }
+    for component in missing.iter().rev() {
+        match component {
+            Component::ParentDir => drop(settled.pop()),
+            Component::Normal(name) => settled.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    settled
+}
+
+/// The bytes of a plain file; `None` when there is none, or more than `limit` of them. A pipe that happens to
+/// have the name is not waited for.
+pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= limit).then_some(bytes)
+}
+
+/// A path that stands in a file, in bytes.
+pub(super) fn path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// A path as text that no other path has.
+pub(super) fn spell(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character == '%' || character.is_control() {
+                encode(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut text);
+            } else {
+                text.push(character);
+            }
+        }
+        encode(chunk.invalid(), &mut text);
+    }
+    text
+}
+
+/// The last part of a path, for people.
+pub(super) fn last_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().replace(char::is_control, "\u{fffd}")
+}
+
+/// Appends bytes as `%XX`.
+pub(super) fn encode(bytes: &[u8], text: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in bytes {
+        text.push('%');
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_bytes_are_spelled_so_that_no_two_paths_meet() {
+        let spelled = |bytes: &[u8]| spell(path(bytes));
+        assert_eq!(spelled(b"/a/\xff"), "/a/%FF");
+        assert_eq!(spelled(b"/a/%FF"), "/a/%25FF");
+        assert_eq!(spelled(b"/a/\n"), "/a/%0A");
+        assert_eq!(spelled("/ä/漢 字".as_bytes()), "/ä/漢 字");
+        assert_eq!(spelled("/a/\u{fffd}".as_bytes()), "/a/\u{fffd}");
+    }
+
+    #[test]
+    fn what_is_gone_is_kept_as_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        assert_eq!(settle(&real.join("gone/./deep/../er")), real.join("gone/er"));
+        assert_eq!(settle(&real.join("..").join(real.file_name().unwrap())), real);
+        assert_eq!(settle(Path::new("")), std::env::current_dir().unwrap());
+    }
+
+    #[test]
+    fn a_file_stands_for_its_folder_and_a_link_for_its_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        File::create(real.join("file")).unwrap();
+        std::os::unix::fs::symlink(&real, real.join("link")).unwrap();
+        assert_eq!(settle(&real.join("file")), real);
+        assert_eq!(settle(&real.join("link/link/file")), real);
+    }
+
+    #[test]
+    fn a_path_that_no_system_takes_is_cut() {
+        let long = PathBuf::from("/x".repeat(100_000));
+        assert_eq!(settle(&long).as_os_str().len(), LONGEST);
+    }
+
+    #[test]
+    fn reads_stop_at_the_limit_and_only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::io::Write::write_all(&mut File::create(&file).unwrap(), b"12345").unwrap();
+        assert_eq!(read(&file, 5).as_deref(), Some(&b"12345"[..]));
+        assert_eq!(read(&file, 4), None);
+        assert_eq!(read(folder.path(), 4), None);
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0)
+            .unwrap();
+        assert_eq!(read(&pipe, 4), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Which remote of a repository names the project.
+
+use super::config::Config;
+
+/// The URL of `origin`, else of the only remote there is, as git would fetch from it.
+pub(super) fn chosen(config: &Config) -> Option<Vec<u8>> {
+    let mut remotes: Vec<(&[u8], &[u8])> = Vec::new();
+    for (remote, value) in config.of(b"remote", b"url") {
+        let Some(url) = value else { continue };
+        if url.is_empty() {
+            // Forgets what other lines gave.
+            remotes.retain(|(name, _)| *name != remote);
+        } else if !remotes.iter().any(|(name, _)| *name == remote) {
+            // The first is fetched from; more are pushed to as well.
+            remotes.push((remote, url));
+        }
+    }
+    let origin = remotes.iter().find(|(name, _)| *name == b"origin");
+    let (_, url) = match (origin, &remotes[..]) {
+        (Some(origin), _) => origin,
+        (None, [only]) => only,
+        (None, _) => return None,
+    };
+    Some(rewritten(url, config))
+}
+
+/// A URL after `url.<base>.insteadOf`: the longest beginning that is to be replaced, replaced.
+fn rewritten(url: &[u8], config: &Config) -> Vec<u8> {
+    let mut longest: Option<(&[u8], &[u8])> = None;
+    for (base, beginning) in config.of(b"url", b"insteadof") {
+        let Some(beginning) = beginning else { continue };
+        let longer = longest.is_none_or(|(_, other)| other.len() < beginning.len());
+        if longer && url.starts_with(beginning) {
+            longest = Some((base, beginning));
+        }
+    }
+    match longest {
+        Some((base, beginning)) => [base, &url[beginning.len()..]].concat(),
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(config: &str) -> Option<String> {
+        let mut read = Config::default();
+        read.add(config.as_bytes());
+        chosen(&read).map(|url| String::from_utf8(url).unwrap())
+    }
+
+    #[test]
+    fn origin_wins_then_the_only_one_then_none() {
+        let fork = "[remote \"fork\"]\nurl = f\n";
+        let origin = "[remote \"origin\"]\nurl = o\n";
+        assert_eq!(url(&format!("{fork}{origin}")).as_deref(), Some("o"));
+        assert_eq!(url(fork).as_deref(), Some("f"));
+        assert_eq!(url(&format!("{fork}[remote \"other\"]\nurl = x\n")), None);
+        assert_eq!(url(""), None);
+    }
+
+    #[test]
+    fn a_remote_without_a_url_is_none() {
+        let pruned = "[remote \"origin\"]\nprune = true\n[remote \"fork\"]\nurl = f\n";
+        assert_eq!(url(pruned).as_deref(), Some("f"));
+        assert_eq!(url("[remote \"origin\"]\nurl\n"), None);
+    }
+
+    #[test]
+    fn the_first_url_is_fetched_from_unless_forgotten() {
+        assert_eq!(url("[remote \"origin\"]\nurl = a\nurl = b\n").as_deref(), Some("a"));
+        assert_eq!(url("[remote \"origin\"]\nurl = a\nurl =\nurl = b\n").as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn the_longest_beginning_is_replaced() {
+        let config = "[remote \"origin\"]\nurl = gh:o/r\n\
+                      [url \"https://github.com/\"]\ninsteadOf = gh:\n\
+                      [url \"ssh://git@github.com/o/\"]\ninsteadOf = gh:o/\n\
+                      [url \"https://no/\"]\npushInsteadOf = gh:o/r\n";
+        assert_eq!(url(config).as_deref(), Some("ssh://git@github.com/o/r"));
+    }
+}

@@ -1,0 +1,489 @@
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proptest::prelude::*;
+use rutter_memory::project::{Located, ProjectKey};
+use rutter_testkit::Ran;
+use tempfile::TempDir;
+
+/// A folder of its own, and a git that knows of nothing outside it.
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    /// `None`, said aloud, where there is no git.
+    fn with_git(what: &str) -> Option<Self> {
+        if Command::new("git").arg("--version").output().is_err() {
+            rutter_testkit::skip(what, "there is no git");
+            return None;
+        }
+        Some(Self::new())
+    }
+
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn made(&self, path: &str) -> PathBuf {
+        let path = self.path(path);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn ask(&self, folder: &Path, arguments: &[&str]) -> Ran {
+        let mut git = Command::new("git");
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"))
+        {
+            git.env_remove(name);
+        }
+        let git = git
+            .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+            .args(["-c", "user.name=n", "-c", "user.email=e", "-c", "safe.bareRepository=all"])
+            .args(arguments)
+            .current_dir(folder)
+            .env("HOME", self.path(""))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        Ran::of(git)
+    }
+
+    fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+        self.ask(folder, arguments).success().stdout.trim_end().to_owned()
+    }
+
+    /// A repository with a commit.
+    fn repository(&self, path: &str) -> PathBuf {
+        let path = self.made(path);
+        self.git(&path, &["init", "--quiet"]);
+        self.git(&path, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
+        path
+    }
+
+    fn with_remote(&self, path: &str, url: &str) -> PathBuf {
+        let path = self.repository(path);
+        self.git(&path, &["remote", "add", "origin", url]);
+        path
+    }
+
+    /// The project of a folder, after a look at what git says about root, branch and shared directory.
+    fn agreed(&self, folder: &Path) -> Located {
+        let located = Located::find(folder);
+        let common = self.git(folder, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        let common = key(format!("git:{}", Path::new(&common).canonicalize().unwrap().display()));
+        assert!(
+            located.key == common || located.aliases.contains(&common),
+            "{located:?} is not {common}"
+        );
+        let root = self.ask(folder, &["rev-parse", "--show-toplevel"]);
+        if root.exit == Some(0) {
+            assert_eq!(located.root, Path::new(root.stdout.trim_end()));
+        }
+        let branch = self.git(folder, &["branch", "--show-current"]);
+        assert_eq!(located.branch.unwrap_or_default(), branch);
+        Located::find(folder)
+    }
+}
+
+fn key(text: impl Into<String>) -> ProjectKey {
+    ProjectKey::stored(text)
+}
+
+fn keys(located: &Located) -> Vec<&str> {
+    std::iter::once(&located.key).chain(&located.aliases).map(ProjectKey::as_str).collect()
+}
+
+fn in_git(path: &Path) -> String {
+    format!("git:{}", path.display())
+}
+
+fn in_folder(path: &Path) -> String {
+    format!("dir:{}", path.display())
+}
+
+#[test]
+fn a_repository_goes_by_its_remote_and_keeps_what_it_was() {
+    let Some(world) = World::with_git("a repository that gets a remote") else { return };
+    let folder = world.made("work/Thing");
+    let before = Located::find(&folder);
+    assert_eq!(keys(&before), [in_folder(&folder)]);
+
+    world.git(&folder, &["init", "--quiet"]);
+    let dot_git = folder.join(".git");
+    let without = world.agreed(&folder);
+    assert_eq!(keys(&without), [in_git(&dot_git), in_folder(&folder)]);
+    assert_eq!((without.name.as_str(), without.branch.as_deref()), ("Thing", Some("main")));
+
+    world.git(&folder, &["remote", "add", "origin", "https://me:secret@GitHub.com/Owner/Repo.git"]);
+    let with = world.agreed(&folder);
+    assert_eq!(keys(&with), ["github.com/owner/repo", &in_git(&dot_git), &in_folder(&folder)]);
+    assert_eq!(with.name, "Repo");
+    assert!(!format!("{with:?}").contains("secret"));
+}
+
+#[test]
+fn folders_inside_are_of_the_project_and_links_lead_to_it() {
+    let Some(world) = World::with_git("folders of a repository") else { return };
+    let folder = world.with_remote("repo", "git@example.org:o/r.git");
+    let inside = world.made("repo/a/b");
+    symlink(&inside, world.path("link")).unwrap();
+    fs::write(inside.join("file"), "").unwrap();
+    let located = world.agreed(&folder);
+    assert_eq!(world.agreed(&inside), located);
+    assert_eq!(world.agreed(&world.path("link")), located);
+    assert_eq!(Located::find(&inside.join("file")), located);
+    // The client may name a folder that was deleted since.
+    assert_eq!(Located::find(&inside.join("gone/deeper")), located);
+    let deep = world.made(&format!("repo/{}", "d/".repeat(500)));
+    assert_eq!(world.agreed(&deep), located);
+}
+
+#[test]
+fn clones_share_and_namesakes_do_not() {
+    let Some(world) = World::with_git("clones") else { return };
+    let one = world.with_remote("one/thing", "https://example.org/o/thing");
+    let two = world.with_remote("two/thing", "ssh://git@example.org/o/thing.git");
+    let other = world.with_remote("three/thing", "https://example.org/p/thing");
+    let local = world.repository("four/thing");
+    let key = |folder| world.agreed(folder).key;
+    assert_eq!(key(&one), key(&two));
+    assert_ne!(key(&one), key(&other));
+    assert_ne!(key(&local), key(&other));
+    assert_ne!(key(&local), key(&world.repository("five/thing")));
+}
+
+#[test]
+fn worktrees_share_everything_but_root_and_branch() {
+    let Some(world) = World::with_git("worktrees") else { return };
+    let main = world.repository("main");
+    let tree = world.path("elsewhere/tree");
+    world.git(&main, &["worktree", "add", "--quiet", "-b", "feature/x", tree.to_str().unwrap()]);
+    for remote in [None, Some("https://example.org/o/r"), Some("../server.git")] {
+        if let Some(remote) = remote {
+            world.git(&main, &["config", "remote.origin.url", remote]);
+        }
+        let (here, there) = (world.agreed(&main), world.agreed(&tree));
+        assert_eq!(keys(&here), keys(&there));
+        assert_eq!(here.name, there.name);
+        assert_eq!((&here.root, &there.root), (&main, &tree));
+        assert_eq!(there.branch.as_deref(), Some("feature/x"));
+    }
+    assert_eq!(Located::find(&main).key.as_str(), in_git(&world.path("server.git")));
+    world.git(&tree, &["checkout", "--quiet", "--detach"]);
+    assert_eq!(world.agreed(&tree).branch, None);
+}
+
+#[test]
+fn worktrees_of_a_bare_repository_share() {
+    let Some(world) = World::with_git("worktrees of a bare repository") else { return };
+    let source = world.repository("source");
+    let folder = world.made("project");
+    world.git(&folder, &["clone", "--quiet", "--bare", source.to_str().unwrap(), ".bare"]);
+    fs::write(folder.join(".git"), "gitdir: ./.bare\n").unwrap();
+    world.git(&folder, &["remote", "remove", "origin"]);
+    world.git(&folder, &["worktree", "add", "--quiet", "-b", "topic", "topic"]);
+    let (above, tree) = (world.agreed(&folder), world.agreed(&folder.join("topic")));
+    assert_eq!(above.key.as_str(), in_git(&folder.join(".bare")));
+    assert_eq!(above.key, tree.key);
+    assert_eq!((above.name.as_str(), tree.name.as_str()), ("project", "project"));
+    assert_eq!(above.root, folder);
+}
+
+#[test]
+fn a_submodule_is_a_project_of_its_own() {
+    let Some(world) = World::with_git("submodules") else { return };
+    let library = world.repository("library");
+    let above = world.with_remote("above", "https://example.org/o/above");
+    let url = library.to_str().unwrap();
+    world.git(&above, &["submodule", "--quiet", "add", url, "deps/library"]);
+    let inside = above.join("deps/library");
+    let located = world.agreed(&inside);
+    assert_eq!(located.key.as_str(), in_git(&library.join(".git")));
+    world.git(&inside, &["remote", "set-url", "origin", "git@example.org:o/library"]);
+    let located = world.agreed(&inside);
+    let modules = above.join(".git/modules/deps/library");
+    assert_eq!(keys(&located), ["example.org/o/library", &in_git(&modules), &in_folder(&inside)]);
+    assert_eq!(world.agreed(&modules).root, inside);
+    assert_eq!(world.agreed(&above.join("deps")).key.as_str(), "example.org/o/above");
+}
+
+#[test]
+fn a_nested_repository_is_a_project_of_its_own() {
+    let Some(world) = World::with_git("nested repositories") else { return };
+    let outer = world.with_remote("outer", "https://example.org/o/outer");
+    let inner = world.with_remote("outer/vendor/inner", "https://example.org/o/inner");
+    assert_eq!(world.agreed(&inner).key.as_str(), "example.org/o/inner");
+    assert_eq!(world.agreed(&outer.join("vendor")).key.as_str(), "example.org/o/outer");
+}
+
+#[test]
+fn bare_repositories_and_the_inside_of_git_directories() {
+    let Some(world) = World::with_git("bare repositories") else { return };
+    let bare = world.made("server/thing.git");
+    world.git(&bare, &["init", "--quiet", "--bare"]);
+    let located = world.agreed(&bare.join("refs"));
+    assert_eq!(located.key.as_str(), in_git(&bare));
+    assert_eq!((located.name.as_str(), &located.root), ("thing", &bare));
+
+    let plain = world.repository("plain");
+    let tree = world.path("tree");
+    world.git(&plain, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    assert_eq!(Located::find(&plain.join(".git/refs")), world.agreed(&plain));
+    assert_eq!(Located::find(&plain.join(".git/worktrees/tree")), world.agreed(&tree));
+}
+
+#[test]
+fn a_clone_of_a_local_repository_is_what_its_origin_is() {
+    let Some(world) = World::with_git("local clones") else { return };
+    let bare = world.made("server/thing.git");
+    world.git(&bare, &["init", "--quiet", "--bare"]);
+    let clone = |url: &str, name: &str| {
+        world.git(&world.path(""), &["clone", "--quiet", url, name]);
+        world.agreed(&world.path(name))
+    };
+    let path = bare.to_str().unwrap();
+    for (url, name) in [
+        (path, "by-path"),
+        (&path[..path.len() - 4], "by-short-path"),
+        (&format!("file://{path}"), "by-url"),
+    ] {
+        let located = clone(url, name);
+        let folder = world.path(name);
+        let expected = [in_git(&bare), in_git(&folder.join(".git")), in_folder(&folder)];
+        assert_eq!(keys(&located), expected);
+        assert_eq!(located.name, "thing");
+    }
+    let relative = world.path("by-path");
+    world.git(&relative, &["remote", "set-url", "origin", "../server/thing.git"]);
+    assert_eq!(world.agreed(&relative).key.as_str(), in_git(&bare));
+    // An origin that has one itself, on the network.
+    world.git(&bare, &["remote", "add", "origin", "https://example.org/o/thing"]);
+    let located = world.agreed(&relative);
+    assert_eq!(located.key.as_str(), "example.org/o/thing");
+    assert_eq!(located.aliases[0].as_str(), in_git(&bare));
+    // An origin that has gone stays a name that its clones share.
+    fs::remove_dir_all(&bare).unwrap();
+    assert_eq!(Located::find(&relative).key.as_str(), in_git(&bare));
+}
+
+#[test]
+fn origins_in_a_circle_end() {
+    let Some(world) = World::with_git("origins in a circle") else { return };
+    let one = world.with_remote("one", "../two");
+    let two = world.with_remote("two", "../one");
+    let own = world.with_remote("own", ".");
+    assert_eq!(world.agreed(&one).key.as_str(), in_git(&two.join(".git")));
+    assert_eq!(world.agreed(&own).key.as_str(), in_git(&own.join(".git")));
+}
+
+#[test]
+fn a_path_that_leads_nowhere_may_hide_a_password() {
+    let Some(world) = World::with_git("damaged addresses") else { return };
+    let folder = world.with_remote("repo", "https//me:secret@example.org/o/r");
+    let located = world.agreed(&folder);
+    assert_eq!(located.key.as_str(), in_git(&folder.join(".git")));
+    assert!(!format!("{located:?}").contains("secret"));
+}
+
+#[test]
+fn the_remote_is_the_one_git_fetches_from() {
+    let Some(world) = World::with_git("remotes") else { return };
+    let folder = world.repository("repo");
+    let git = |arguments: &[&str]| world.git(&folder, arguments);
+    git(&["remote", "add", "upstream", "https://example.org/up/r"]);
+    assert_eq!(world.agreed(&folder).key.as_str(), "example.org/up/r");
+    git(&["remote", "add", "fork", "https://example.org/fork/r"]);
+    assert_eq!(world.agreed(&folder).key.as_str(), in_git(&folder.join(".git")));
+    git(&["remote", "add", "origin", "gh:me/r"]);
+    git(&["remote", "set-url", "--add", "origin", "https://mirror.example.org/me/r"]);
+    git(&["config", "url.https://token@github.com/.insteadOf", "gh:"]);
+    let fetched = git(&["remote", "get-url", "origin"]);
+    assert_eq!(fetched, "https://token@github.com/me/r");
+    assert_eq!(world.agreed(&folder).key.as_str(), "github.com/me/r");
+}
+
+#[test]
+fn a_worktree_may_have_a_configuration_of_its_own() {
+    let Some(world) = World::with_git("configurations of worktrees") else { return };
+    let folder = world.repository("repo");
+    let git = |arguments: &[&str]| world.git(&folder, arguments);
+    git(&["config", "extensions.worktreeConfig", "true"]);
+    git(&["config", "--worktree", "remote.origin.url", "https://example.org/o/r"]);
+    assert_eq!(git(&["remote", "get-url", "origin"]), "https://example.org/o/r");
+    assert_eq!(world.agreed(&folder).key.as_str(), "example.org/o/r");
+}
+
+#[test]
+fn a_work_tree_may_be_elsewhere() {
+    let Some(world) = World::with_git("work trees elsewhere") else { return };
+    let folder = world.repository("repo");
+    let tree = world.made("tree/inside");
+    world.git(&folder, &["config", "core.worktree", "../../tree"]);
+    assert_eq!(world.agreed(&folder).root, tree.parent().unwrap());
+    // The other way round: a `.git` file beside the work.
+    let work = world.made("work");
+    let separate = world.path("separate");
+    world.git(&work, &["init", "--quiet", "--separate-git-dir", separate.to_str().unwrap()]);
+    assert_eq!(keys(&world.agreed(&work)), [in_git(&separate), in_folder(&work)]);
+    // And a link in its place.
+    let linked = world.made("linked");
+    symlink(folder.join(".git"), linked.join(".git")).unwrap();
+    world.git(&folder, &["config", "--unset", "core.worktree"]);
+    let located = world.agreed(&linked);
+    assert_eq!((located.key.as_str(), &located.root), (&*in_git(&folder.join(".git")), &linked));
+}
+
+#[test]
+fn what_is_no_repository_is_passed_over_as_git_does() {
+    let Some(world) = World::with_git("broken repositories") else { return };
+    let outer = world.with_remote("outer", "https://example.org/o/r");
+    for (name, damage) in [
+        ("empty", &|_: &Path| {} as _),
+        ("no-head", &|git: &Path| fs::create_dir_all(git.join("objects")).unwrap()),
+        ("no-objects", &|git: &Path| fs::write(git.join("HEAD"), "ref: refs/heads/main").unwrap()),
+        ("bad-head", &|git: &Path| {
+            fs::create_dir_all(git.join("objects")).unwrap();
+            fs::create_dir_all(git.join("refs")).unwrap();
+            fs::write(git.join("HEAD"), "main").unwrap();
+        }),
+    ] as [(&str, &dyn Fn(&Path)); 4]
+    {
+        let inner = world.made(&format!("outer/{name}"));
+        fs::create_dir(inner.join(".git")).unwrap();
+        damage(&inner.join(".git"));
+        assert_eq!(world.agreed(&inner), world.agreed(&outer), "{name}");
+    }
+    // At a file that leads nowhere git stops.
+    let lost = world.made("outer/lost");
+    let deeper = world.made("outer/lost/deeper");
+    for text in ["gitdir: /nowhere\n", "gitdir: \n", "gitdir:x", "", "\u{0}"] {
+        fs::write(lost.join(".git"), text).unwrap();
+        assert_ne!(world.ask(&deeper, &["rev-parse", "--git-dir"]).exit, Some(0), "{text}");
+        let located = Located::find(&deeper);
+        assert_eq!((keys(&located), &located.root), (vec![&*in_folder(&lost)], &lost), "{text}");
+    }
+}
+
+#[test]
+fn an_unreadable_configuration_leaves_the_git_directory() {
+    let Some(world) = World::with_git("unreadable configurations") else { return };
+    let folder = world.with_remote("repo", "https://example.org/o/r");
+    let config = folder.join(".git/config");
+    let plain = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{plain}\n# {}", "x".repeat(1 << 20))).unwrap();
+    let own = in_git(&folder.join(".git"));
+    assert_eq!(Located::find(&folder).key.as_str(), own);
+    fs::write(&config, format!("{plain}\n\u{0}\u{1}")).unwrap();
+    assert_eq!(Located::find(&folder).key.as_str(), "example.org/o/r");
+    fs::remove_file(&config).unwrap();
+    fs::create_dir(&config).unwrap();
+    assert_eq!(Located::find(&folder).key.as_str(), own);
+}
+
+#[test]
+fn branches_are_read_where_they_can_be() {
+    let Some(world) = World::with_git("branches") else { return };
+    let unborn = world.made("unborn");
+    world.git(&unborn, &["init", "--quiet", "-b", "trunk"]);
+    assert_eq!(world.agreed(&unborn).branch.as_deref(), Some("trunk"));
+    // As very old repositories have it.
+    let linked = world.repository("linked");
+    fs::remove_file(linked.join(".git/HEAD")).unwrap();
+    symlink("refs/heads/main", linked.join(".git/HEAD")).unwrap();
+    assert_eq!(world.agreed(&linked).branch.as_deref(), Some("main"));
+
+    let tables = world.made("tables");
+    let made = world.ask(&tables, &["init", "--quiet", "--ref-format=reftable"]);
+    if made.exit != Some(0) {
+        rutter_testkit::skip("a reftable repository", "this git makes none");
+        return;
+    }
+    let located = Located::find(&tables);
+    assert_eq!(located.key.as_str(), in_git(&tables.join(".git")));
+    assert_eq!(located.branch, None);
+}
+
+#[test]
+fn other_kinds_of_objects_are_read_too() {
+    let Some(world) = World::with_git("SHA-256 repositories") else { return };
+    let folder = world.made("long");
+    world.git(&folder, &["init", "--quiet", "--object-format=sha256"]);
+    world.git(&folder, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    world.git(&folder, &["checkout", "--quiet", "--detach"]);
+    assert_eq!(world.agreed(&folder).branch, None);
+}
+
+#[test]
+fn folders_with_odd_names_are_told_apart() {
+    let world = World::new();
+    let folders: Vec<PathBuf> = [&b"\xff"[..], b"\xfe", b"%FF", "\u{fffd}".as_bytes(), b"a\nb"]
+        .iter()
+        .map(|name| world.path("").join(OsStr::from_bytes(name)))
+        .collect();
+    let mut keys: Vec<ProjectKey> = folders
+        .iter()
+        .map(|folder| {
+            fs::create_dir(folder).unwrap();
+            let located = Located::find(folder);
+            assert_eq!(&located.root, folder);
+            assert!(!located.name.contains(char::is_control));
+            located.key
+        })
+        .collect();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), folders.len());
+}
+
+#[test]
+fn odd_paths_are_found_somewhere() {
+    for path in ["", ".", "..", "/", "//", "/nowhere/at/all", "relative/nowhere", "/proc/self/fd/0"]
+    {
+        let located = Located::find(Path::new(path));
+        assert!(located.root.is_absolute(), "{path}: {located:?}");
+    }
+    let endless = PathBuf::from(format!("/{}", "nowhere/".repeat(100_000)));
+    assert!(Located::find(&endless).key.as_str().len() < 5_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever stands in the files, there is an answer, and no control character in it.
+    #[test]
+    fn no_content_makes_it_panic(
+        head in prop_oneof![Just(b"ref: refs/heads/x".to_vec()), any::<Vec<u8>>()],
+        config in any::<Vec<u8>>(),
+        common in prop::option::of(any::<Vec<u8>>()),
+        file in prop::option::of(any::<Vec<u8>>()),
+    ) {
+        let world = World::new();
+        let git = world.made("repo/.git");
+        world.made("repo/.git/objects");
+        world.made("repo/.git/refs");
+        let config = [&b"[remote \"origin\"]\nurl = "[..], &config].concat();
+        fs::write(git.join("HEAD"), head).unwrap();
+        fs::write(git.join("config"), config).unwrap();
+        if let Some(common) = common {
+            fs::write(git.join("commondir"), common).unwrap();
+        }
+        let inner = world.made("repo/inner");
+        if let Some(file) = file {
+            fs::write(inner.join(".git"), [b"gitdir: ", &*file].concat()).unwrap();
+        }
+        for folder in [&git, &inner] {
+            let located = Located::find(folder);
+            prop_assert!(!keys(&located).concat().contains(char::is_control));
+            prop_assert!(!located.name.contains(char::is_control));
+        }
+    }
+}
