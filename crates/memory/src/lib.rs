@@ -1,4 +1,24 @@
 //! The learning memory behind `rutter`: what an agent set out to do, what really happened, and what that leaves.
+//!
+//! Texts enter as [`Clean`], which cannot be made without taking the secrets out, so there is no way around the
+//! redaction. Nothing here prints, reads the environment or asks what time it is.
 
+mod choice;
+mod clean;
+pub mod episode;
+pub mod experience;
+pub mod ghap;
+mod id;
+pub mod injection;
+pub mod memory;
+pub mod outcome;
 pub mod project;
 pub mod redact;
+pub mod session;
+mod time;
+pub mod value;
+
+pub use choice::UnknownChoice;
+pub use clean::{Clean, Limit, TextError};
+pub use id::{Id, IdSuffix};
+pub use time::Time;

@@ -1,0 +1,78 @@
+//! What stands before a phrase and changes it.
+
+use super::lists::{FILLERS, NEGATIONS, NOTHING};
+use crate::ghap::expect::words::Word;
+
+/// Whether a phrase is only what is not meant: "instead of failing", "from red to green", "fewer failures".
+pub(super) fn is_set_aside(words: &[Word], at: usize) -> bool {
+    let before = &words[..at];
+    let near = &before[before.len().saturating_sub(4)..];
+    let instead = near.windows(2).any(|pair| {
+        (pair[0].is("instead") && pair[1].is("of")) || (pair[0].is("rather") && pair[1].is("than"))
+    });
+    let away_from =
+        near.iter().any(|word| word.is("from")) && words[at + 1..].iter().any(|word| word.is("to"));
+    let fewer = near.iter().rev().take(3).any(|word| word.is_any(&["fewer", "less"]));
+    // "fails to compile" is said by "fails"; "from failing to passing" is not meant.
+    let failed_to = !near.iter().any(|word| word.is("from"))
+        && near.windows(2).any(|pair| {
+            pair[0].is_any(&["fail", "fails", "failed", "failing"]) && pair[1].is("to")
+        });
+    instead || away_from || fewer || failed_to
+}
+
+/// The number that stands before a phrase: 3 in "3 tests failed".
+pub(super) fn count_before(words: &[Word], at: usize) -> Option<u64> {
+    let mut before = words[..at].iter().rev();
+    let word = before.by_ref().take(4).find(|word| !word.is_any(FILLERS))?;
+    match word.lower.as_str() {
+        "zero" => Some(0),
+        // Of "4/5" the first.
+        number => number.split('/').next()?.parse().ok(),
+    }
+}
+
+/// Whether the number before a phrase is a part of a greater one: "3 of 5 tests", "4/5".
+pub(super) fn is_part(words: &[Word], at: usize) -> bool {
+    let number = |text: &str| text.parse::<u64>().ok();
+    words[at.saturating_sub(6)..at].iter().enumerate().any(|(place, word)| {
+        let rest = &words[at.saturating_sub(6) + place + 1..at];
+        let (part, whole) = match word.lower.split_once('/') {
+            Some((part, whole)) => (number(part), number(whole)),
+            None if rest.first().is_some_and(|next| next.is_any(&["of", "out"])) => {
+                (number(&word.lower), rest.iter().find_map(|word| number(&word.lower)))
+            }
+            None => (None, None),
+        };
+        part.zip(whole).is_some_and(|(part, whole)| part < whole)
+    })
+}
+
+pub(super) fn is_negation(word: &Word) -> bool {
+    !word.code && (word.lower.ends_with("n't") || NEGATIONS.contains(&word.lower.as_str()))
+}
+
+/// How often a phrase is turned around by what stands before it.
+pub(super) fn negations(words: &[Word], at: usize) -> usize {
+    let mut found = 0;
+    let mut filled = true;
+    for (distance, place) in (0..at).rev().enumerate().take(7) {
+        let word = &words[place];
+        if word.is("longer") && place > 0 && words[place - 1].is("no") {
+            // Counted here; the "no" before it is not one more.
+            return found + 1;
+        }
+        // What stands before another verb belongs to that one.
+        if word.is_any(&["fail", "fails", "pass", "passes", "compile", "compiles", "succeeds"]) {
+            break;
+        }
+        let only = words[place + 1].is_any(&["only", "just", "because"]);
+        let denied = distance < 6 && is_negation(word) && !only;
+        let stopped = distance < 2 && word.is_any(&["stop", "stops", "stopped", "stopping"]);
+        let missing =
+            word.is_any(NOTHING) && (filled || word.is_any(&["none", "nothing", "neither"]));
+        found += usize::from(denied || stopped || missing);
+        filled &= word.is_any(FILLERS);
+    }
+    found
+}

@@ -1,0 +1,84 @@
+//! The words that phrases are made of.
+
+/// What can pass or fail.
+pub(super) const RUNS: &[&str] = &[
+    "test", "tests", "suite", "suites", "spec", "specs", "build", "ci", "pipeline", "check", "checks",
+    "lint", "linter", "clippy", "compilation", "compiler", "typecheck", "type-check", "typechecker", "run",
+    "reruns", "rerun", "job", "jobs", "workflow", "assertion", "assertions", "assert", "pytest", "jest",
+    "vitest", "mocha", "rspec", "phpunit", "tsc", "mypy", "eslint", "ruff", "cargo", "doctest", "doctests",
+    "benchmark", "e2e", "testcase", "unittest", "unittests",
+];
+
+/// What a participle becomes a statement by.
+pub(super) const BE: &[&str] = &[
+    "be", "is", "are", "was", "were", "been", "being", "keep", "keeps", "stay", "stays", "start", "starts",
+    "remain", "remains", "still", "now", "stop", "stops", "stopped", "longer", "without", "from",
+    "continue",
+];
+
+pub(super) const MODALS: &[&str] = &[
+    "will", "should", "would", "must", "can", "could", "now", "still", "does", "it'll",
+];
+
+pub(super) const NEGATIONS: &[&str] = &[
+    "not", "never", "cannot", "unlikely", "doubt", "nor", "wont", "dont", "doesnt", "cant", "isnt", "didnt",
+    "shouldnt",
+];
+
+/// What negates only what it stands directly before, [`FILLERS`] aside.
+pub(super) const NOTHING: &[&str] = &[
+    "no", "zero", "without", "none", "nothing", "neither", "free",
+];
+
+pub(super) const FILLERS: &[&str] = &[
+    "test", "tests", "case", "cases", "of", "the", "them", "these", "any", "a", "an", "single", "new",
+    "more", "other", "further", "existing", "compile", "compiler", "compilation", "build", "type", "lint",
+    "unit", "integration", "clippy", "or", "should", "will", "would", "must", "can", "else", "that",
+    "checks", "check", "runtime", "remaining", "error", "warnings", "unexpected", "our", "my", "in",
+];
+
+/// Failures, as things.
+pub(super) const NOUNS: &[&str] = &[
+    "error", "errors", "failure", "failures", "exception", "exceptions", "traceback", "warning", "warnings",
+    "regression", "regressions", "crash", "crashes", "panic", "panics", "segfault",
+];
+
+/// What makes another thing of a failure.
+pub(super) const COMPOUND: &[&str] = &[
+    "handling", "handler", "handlers", "message", "messages", "path", "paths", "code", "codes", "type",
+    "types", "case", "log", "logs", "boundary", "rate", "reporting", "time", "page", "response", "state",
+    "text",
+];
+
+/// What becomes of a failure that is over.
+pub(super) const GONE: &[&str] = &[
+    "gone", "disappear", "disappears", "vanish", "vanishes", "resolved", "fixed", "cleared", "eliminated",
+    "fix", "fixes", "resolve", "resolves", "remove", "removes", "eliminate", "eliminates", "prevent",
+    "prevents", "avoid", "avoids", "clear", "clears", "silence", "silences", "stop", "stops", "cure",
+    "cures",
+];
+
+/// What a failure does that is there.
+pub(super) const APPEARS: &[&str] = &[
+    "persist", "persists", "remain", "remains", "still", "same", "again", "reappear", "reappears", "occurs",
+    "see", "get", "gets", "hit", "hits", "trigger", "triggers", "show", "shows", "appear", "appears",
+    "surfaces", "produce", "produces",
+];
+
+/// What follows "pass" when something is handed over.
+pub(super) const HANDED: &[&str] = &[
+    "the", "a", "an", "along", "through", "down", "this", "its", "it", "them", "these", "those", "some",
+    "null", "none", "to", "over", "our", "their", "my", "arguments", "args", "data", "as",
+];
+
+pub(super) const COLOUR_VERBS: &[&str] = &[
+    "go", "goes", "going", "went", "turn", "turns", "turned", "be", "is", "are", "stay", "stays", "remain",
+    "remains", "back", "all", "everything", "to", "come", "comes", "still", "get", "gets", "keep", "keeps",
+    "now", "from",
+];
+
+/// What has a colour of its own.
+pub(super) const COLOURED: &[&str] = &[
+    "button", "buttons", "badge", "icon", "text", "border", "background", "cell", "cells", "row", "rows",
+    "led", "light", "banner", "label", "color", "colour", "line", "dot", "pixel", "pixels", "theme",
+];

@@ -1,0 +1,161 @@
+//! What a text names that can be run.
+
+use super::command;
+use super::names::{self, Name};
+use super::words::Word;
+
+/// What was named, the most specific last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    File,
+    Command,
+    Quoted,
+    Test,
+}
+
+/// The target of a prediction: its own, unless that is a file and the action names more.
+pub(super) fn find(prediction: &[Word], action: &[Word]) -> Option<String> {
+    match (best(prediction), best(action)) {
+        (Some((Rank::File, _)), Some((rank, named))) if rank > Rank::File => Some(named),
+        (Some((_, named)), _) | (None, Some((_, named))) => Some(named),
+        (None, None) => None,
+    }
+}
+
+/// Whether a word is the name of a test, a file or a command by itself.
+pub(super) fn names_a_run(word: &Word) -> bool {
+    names::classify(&word.text) != Name::Other || (word.code && command::is_command(&word.text))
+}
+
+fn best(words: &[Word]) -> Option<(Rank, String)> {
+    let mut best: Option<(Rank, String)> = None;
+    let mut at = 0;
+    while at < words.len() {
+        let (found, length) = named(words, at);
+        if let Some((rank, name)) = found
+            && best.as_ref().is_none_or(|(other, _)| *other < rank)
+        {
+            best = Some((rank, name));
+        }
+        at += length;
+    }
+    best
+}
+
+/// What is named at a place, and how many words it takes.
+fn named(words: &[Word], at: usize) -> (Option<(Rank, String)>, usize) {
+    let word = &words[at];
+    if word.code && command::is_command(&word.text) {
+        let test = test_in(word.text.split_whitespace());
+        let found = test.unwrap_or_else(|| (Rank::Quoted, word.text.clone()));
+        return (Some(found), 1);
+    }
+    let length = if word.code { 0 } else { command_length(&words[at..]) };
+    if length > 0 {
+        let texts: Vec<&str> =
+            words[at..at + length].iter().map(|word| word.text.as_str()).collect();
+        let found = test_in(texts.iter().copied());
+        return (Some(found.unwrap_or_else(|| (Rank::Command, texts.join(" ")))), length);
+    }
+    let text = word.text.strip_suffix("()").unwrap_or(&word.text);
+    let rank = match names::classify(text) {
+        Name::Test => Rank::Test,
+        Name::File => Rank::File,
+        Name::Other if names::may_name_a_test(text) && beside_test(words, at) => Rank::Test,
+        Name::Other => return (None, 1),
+    };
+    (Some((rank, names::without_line(text).to_owned())), 1)
+}
+
+/// The one test that a command is about. A file is where its tests are, not one of them.
+fn test_in<'a>(words: impl Iterator<Item = &'a str>) -> Option<(Rank, String)> {
+    let mut tests = words
+        .map(|word| word.trim_matches(['"', '\'', '^', '$']))
+        .filter(|word| names::classify(word) == Name::Test);
+    let test = tests.next()?;
+    tests.next().is_none().then(|| (Rank::Test, test.to_owned()))
+}
+
+fn beside_test(words: &[Word], at: usize) -> bool {
+    let test = ["test", "testcase", "spec"];
+    let before = at.checked_sub(1).map(|before| &words[before]);
+    let after = words.get(at + 1);
+    before.is_some_and(|word| word.is_any(&test)) || after.is_some_and(|word| word.is_any(&test))
+}
+
+/// How many words from here are a command that stands in the prose as it would be typed; 0 if none.
+fn command_length(words: &[Word]) -> usize {
+    let text = |at: usize| {
+        let word = words.get(at).filter(|word| !word.code);
+        // What a comma parts is no longer typed.
+        word.filter(|word| at == 0 || word.gap == super::words::Gap::Space)
+            .map_or("", |word| &word.text)
+    };
+    let mut length = match (text(0), text(1)) {
+        ("uv" | "poetry" | "pipenv" | "hatch" | "pdm", "run")
+        | ("bundle" | "pnpm" | "yarn", "exec") => 2,
+        ("npx" | "bunx", _) => 1,
+        (python, "-m") if python.starts_with("python") => 2,
+        _ => 0,
+    };
+    let wrapped = length > 0;
+    let (head, next) = (text(length), text(length + 1));
+    length += match head {
+        "cargo" | "go" | "dotnet" | "mvn" | "gradle" | "./gradlew" | "./mvnw" | "npm" | "pnpm"
+        | "yarn" | "bun" | "deno" | "mix" | "swift" | "sbt" | "bazel" | "rake" | "node"
+        | "bats" | "make"
+            if starts_a_run(head, next, text(length + 2)) =>
+        {
+            if matches!(
+                (head, next),
+                ("npm" | "pnpm" | "yarn" | "bun", "run") | ("cargo", "nextest")
+            ) {
+                3
+            } else {
+                2
+            }
+        }
+        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "ctest" | "tox" | "nox"
+        | "tsc" | "eslint" | "mypy" | "pyright" | "unittest" => 1,
+        _ if wrapped && !head.is_empty() && !head.starts_with('-') => 1,
+        _ => return 0,
+    };
+    while is_argument(text(length)) {
+        let flag = text(length).starts_with('-') && !text(length).contains('=');
+        let value = flag && command::takes_value(text(length)) && !text(length + 1).is_empty();
+        length += if value { 2 } else { 1 };
+    }
+    length
+}
+
+fn starts_a_run(head: &str, next: &str, after: &str) -> bool {
+    let verbs: &[&str] = match head {
+        "cargo" if next == "nextest" => return after == "run",
+        "npm" | "pnpm" | "yarn" | "bun" if next == "run" => return !after.is_empty(),
+        // "make test pass" is English, "make test passes" is not.
+        "make"
+            if matches!(
+                after,
+                "pass" | "fail" | "succeed" | "work" | "green" | "run" | "suite"
+            ) =>
+        {
+            return false;
+        }
+        "make" => &["test", "tests", "check", "lint", "build", "all", "ci", "verify"],
+        "cargo" => &["test", "build", "check", "clippy", "bench", "run", "doc", "fmt"],
+        "go" => &["test", "build", "vet", "run"],
+        "npm" | "pnpm" | "yarn" | "bun" => &["test", "build", "lint", "typecheck"],
+        "node" => &["--test"],
+        "mvn" | "./mvnw" => &["test", "verify", "package", "compile", "install"],
+        "gradle" | "./gradlew" => &["test", "build", "check", "assemble"],
+        _ => &["test", "build", "spec"],
+    };
+    verbs.contains(&next)
+}
+
+/// Whether a word of a sentence still belongs to the command before it.
+fn is_argument(word: &str) -> bool {
+    let flag = word.starts_with('-') && word.len() > 1;
+    let path = word.starts_with("./") || (word.contains('/') && !word.contains("://"));
+    flag || path || word.contains("::") || names::classify(word) != Name::Other
+}

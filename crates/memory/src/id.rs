@@ -1,0 +1,139 @@
+//! Identity of rows: a UUIDv7 that stays the same on every machine, of which people see the last letters.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use uuid::{NoContext, Timestamp, Uuid};
+
+use crate::Time;
+
+/// How many letters people are shown. Four billion values: two rows of one store hardly ever share them.
+const SHORT: usize = 8;
+/// Fewer letters would match by accident.
+const SHORTEST: usize = 4;
+
+/// The identity of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Id(Uuid);
+
+impl Id {
+    /// A new one. The time only makes neighbours of what was written together; it is random beside it, so a clock
+    /// that was set back makes no duplicate.
+    pub fn new(now: Time) -> Self {
+        let millis = now.millis().max(0).unsigned_abs();
+        let nanos = u32::try_from(millis % 1_000).unwrap_or_default() * 1_000_000;
+        Self(Uuid::new_v7(Timestamp::from_unix(NoContext, millis / 1_000, nanos)))
+    }
+
+    /// The end of it, as people see it: the beginning is the time and the same for all rows of a day.
+    pub fn short(self) -> String {
+        let text = self.0.simple().to_string();
+        text[text.len() - SHORT..].to_owned()
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Id {
+    type Err = NoId;
+
+    fn from_str(text: &str) -> Result<Self, NoId> {
+        text.parse().map(Self).map_err(|_| NoId)
+    }
+}
+
+impl ToSql for Id {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_bytes().as_slice().into())
+    }
+}
+
+impl FromSql for Id {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Uuid::column_result(value).map(Self)
+    }
+}
+
+/// What a person types to name a row: the whole id, or so much of its end that no other row has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdSuffix(String);
+
+impl IdSuffix {
+    /// Whether the id ends so.
+    pub fn names(&self, id: Id) -> bool {
+        id.0.simple().to_string().ends_with(&self.0)
+    }
+
+    /// The letters, without dashes.
+    pub(crate) fn hex(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Id> for IdSuffix {
+    fn from(id: Id) -> Self {
+        Self(id.0.simple().to_string())
+    }
+}
+
+impl fmt::Display for IdSuffix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What was typed is no id.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("an id is {SHORTEST} to 32 hexadecimal letters from its end, as the lists show it")]
+pub struct NoId;
+
+impl FromStr for IdSuffix {
+    type Err = NoId;
+
+    fn from_str(text: &str) -> Result<Self, NoId> {
+        let hex: String =
+            text.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
+        let fits =
+            (SHORTEST..=32).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        if fits { Ok(Self(hex)) } else { Err(NoId) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_named_by_any_end_of_its_id() {
+        let id = Id::new(Time::from_millis(1_763_208_825_120));
+        for text in
+            [id.short(), id.to_string(), id.to_string().to_uppercase(), id.short()[4..].to_owned()]
+        {
+            assert!(text.parse::<IdSuffix>().unwrap().names(id), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_end_of_an_id_is_refused() {
+        for text in ["", "abc", "xyzw", "0123456789abcdef0123456789abcdef0", "abcd efgh"] {
+            assert_eq!(text.parse::<IdSuffix>(), Err(NoId), "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_of_one_moment_differ_and_later_ones_sort_behind() {
+        let now = Time::from_millis(1_763_208_825_120);
+        assert_ne!(Id::new(now), Id::new(now));
+        assert!(Id::new(now) < Id::new(Time::from_millis(now.millis() + 1)));
+        // A clock before 1970 is no reason to fail.
+        assert_ne!(Id::new(Time::from_millis(-5)), Id::new(Time::from_millis(-5)));
+    }
+}

@@ -1,0 +1,38 @@
+//! What was put in front of the agent, and whether it helped. Prompts themselves are not kept.
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::choice;
+use crate::{Clean, Id, Time};
+
+choice! {
+    /// What the next outcome said.
+    Effect, "effect" {
+        /// It was better.
+        Helped = "helped",
+        /// It was worse.
+        Hurt = "hurt",
+    }
+}
+
+/// One row that was shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Injection {
+    /// Its identity.
+    pub id: Id,
+    /// In which session, by the client's name for it.
+    pub session: Clean,
+    /// On which event of the client.
+    pub event: Clean,
+    /// Which row.
+    pub row: Id,
+    /// How well it fitted.
+    pub score: f64,
+    /// A hash of what it was shown for.
+    pub prompt: Clean,
+    /// When.
+    pub at: Time,
+    /// What came of it.
+    pub effect: Option<Effect>,
+}

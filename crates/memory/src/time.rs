@@ -1,0 +1,115 @@
+//! Points in time: milliseconds in the store, RFC 3339 everywhere else.
+
+use std::fmt;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// The year 1: years before it are written in a way that not everybody reads.
+const FIRST: i64 = -62_135_596_800_000;
+
+/// A point in time, to the millisecond, always UTC.
+///
+/// A clock may be set back while a session lives, so nothing here assumes that a later event has a later time: a
+/// span that would be negative is none, and what must not move back is set with [`Time::max`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Time(i64);
+
+impl Time {
+    /// From milliseconds since 1970; what no calendar can show becomes the nearest time that one can.
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis.clamp(FIRST, Timestamp::MAX.as_second() * 1_000))
+    }
+
+    /// Milliseconds since 1970.
+    pub fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// How long ago another time was; nothing when it lies ahead.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).unsigned_abs())
+    }
+
+    /// The time that lies so far back.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.0.saturating_sub(millis))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Timestamp::from_millisecond(self.0) {
+            // Always with milliseconds, so that equal lengths sort and columns align.
+            Ok(time) => write!(f, "{time:.3}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let time: Timestamp = text.parse().map_err(|_| {
+            D::Error::custom("a time must be RFC 3339, like 2026-11-15T08:00:00.000Z")
+        })?;
+        Ok(Self(time.as_millisecond()))
+    }
+}
+
+impl ToSql for Time {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for Time {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Ok(Self::from_millis(value.as_i64()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_written_as_it_is_read() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_763_208_825_120, "2025-11-15T12:13:45.120Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+        ] {
+            let time = Time::from_millis(millis);
+            assert_eq!(time.to_string(), text);
+            let json = serde_json::to_string(&time).unwrap();
+            assert_eq!(serde_json::from_str::<Time>(&json).unwrap(), time);
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_calendar_survive() {
+        for millis in [i64::MIN, i64::MAX] {
+            let time = Time::from_millis(millis);
+            let json = serde_json::to_string(&time).unwrap();
+            assert_eq!(serde_json::from_str::<Time>(&json).unwrap(), time, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_clock_set_back_makes_no_negative_span() {
+        let (early, late) = (Time::from_millis(1_000), Time::from_millis(5_000));
+        assert_eq!(late.since(early), Duration::from_secs(4));
+        assert_eq!(early.since(late), Duration::ZERO);
+    }
+}
