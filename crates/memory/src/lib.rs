@@ -1,7 +1,9 @@
 //! The learning memory behind `rutter`: what an agent set out to do, what really happened, and what that leaves.
 //!
-//! Texts enter as [`Clean`], which cannot be made without taking the secrets out, so there is no way around the
-//! redaction. Nothing here prints, reads the environment or asks what time it is.
+//! Everything is synchronous and local. [`store::Store`] is the whole memory for commands and servers; a hook uses
+//! [`store::hot`], which never waits long, never migrates and never checkpoints, and falls back to the
+//! [`store::spool`]. Texts enter as [`Clean`], which cannot be made without taking the secrets out, so there is no
+//! way around the redaction. Nothing here prints, reads the environment or asks what time it is.
 
 mod choice;
 mod clean;
@@ -10,15 +12,18 @@ pub mod experience;
 pub mod ghap;
 mod id;
 pub mod injection;
+pub mod log;
 pub mod memory;
 pub mod outcome;
 pub mod project;
 pub mod redact;
 pub mod session;
+pub mod store;
 mod time;
 pub mod value;
 
 pub use choice::UnknownChoice;
 pub use clean::{Clean, Limit, TextError};
 pub use id::{Id, IdSuffix};
+pub use store::{Store, StoreError};
 pub use time::Time;

@@ -1,4 +1,4 @@
-//! Tests of the memory from outside.
+//! Tests of the memory from outside: real files, real SQLite.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(
@@ -6,12 +6,36 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
-/// Which project a folder belongs to, against what git says about it.
-mod project;
 /// The texts redaction is measured on.
 mod corpus;
+/// What the crate is allowed to depend on.
+mod dependencies;
+/// Out as lines of JSON and in again, without loss, and in any order.
+mod exchange;
+/// Disks that are full or read-only, files that are broken, clocks that run backwards.
+mod faults;
+/// What is forgotten is nowhere.
+mod forget;
+/// The life of a GHAP, from start to what it leaves.
+mod ghaps;
+/// The handle of a hook.
+mod hot;
+/// Any sequence of commands, with reopening in between.
+mod model;
+/// Which project a folder belongs to, against what git says about it.
+mod project;
+/// Projects that join and projects that do not.
+mod projects;
 /// How much of what is secret is taken, and how little of what is not.
 mod redaction;
+/// A secret planted in any text is nowhere.
+mod secrets;
+/// A world of its own for each test.
+mod support;
+/// Housekeeping and its bounds.
+mod tend;
+/// Databases of every version there ever was.
+mod versions;
 
 #[test]
 fn no_test_file_is_forgotten() {

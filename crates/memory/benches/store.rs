@@ -1,0 +1,106 @@
+//! How long the hot handle and the spool take, in process: `cargo bench -p rutter-memory --bench store`, or as a part
+//! of `cargo xtask bench`. Prints a name and a median in microseconds per line.
+
+#![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use rutter_memory::outcome::{Kind, Outcome, Verdict};
+use rutter_memory::project::Located;
+use rutter_memory::store::entry::{Entry, Place, What};
+use rutter_memory::store::hot::HotStore;
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{Files, spool};
+use rutter_memory::{Clean, Id, Store, Time};
+
+const ROUNDS: i64 = 2_000;
+/// How many runs are in the store before anything is measured.
+const ROWS: i64 = 20_000;
+const BUDGET: Duration = Duration::from_millis(50);
+
+fn at(millis: i64) -> Time {
+    Time::from_millis(1_763_200_000_000 + millis)
+}
+
+fn entries(place: &Place, now: Time) -> [Entry; 2] {
+    let outcome = Outcome {
+        id: Id::new(now),
+        project: place.key.clone(),
+        session: Some(Clean::new("session")),
+        agent: None,
+        command: Clean::new("cargo test -p parser"),
+        kind: Kind::Test,
+        runner: Clean::new("cargo test"),
+        verdict: Verdict::Failed,
+        counts: None,
+        failing: vec![Clean::new("parser::tests::takes_crlf")],
+        signature: Some(Clean::new("parser::tests::takes_crlf assertion left == right")),
+        exit: Some(101),
+        duration: Some(1_200),
+        at: now,
+    };
+    let entry = |what| Entry {
+        client: Clean::new("session"),
+        place: place.clone(),
+        process: None,
+        at: now,
+        what,
+    };
+    [entry(What::Called), entry(What::Ran(Box::new(outcome)))]
+}
+
+#[expect(clippy::print_stdout, reason = "the figures")]
+fn report(name: &str, mut times: Vec<Duration>) {
+    times.sort();
+    println!("{name} {:.1}", times[times.len() / 2].as_secs_f64() * 1e6);
+}
+
+/// How long the log of changes may become before hooks have it folded.
+const LONG: u64 = 1024 * 1024;
+
+fn measure(files: &Files, mut work: impl FnMut(i64)) -> Vec<Duration> {
+    (0..ROUNDS)
+        .map(|round| {
+            if files.wal().metadata().is_ok_and(|wal| wal.len() > LONG) {
+                tend(files.folder(), &Bounds::default(), at(ROWS)).expect("tended");
+            }
+            let from = Instant::now();
+            work(round);
+            from.elapsed()
+        })
+        .collect()
+}
+
+fn main() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = Files::new(folder.path().join("memory"));
+    let place = Place::from(&Located::find(folder.path()));
+    drop(Store::open(files.folder(), at(0)).expect("a store"));
+    for batch in 0..ROWS / 1_000 {
+        let many: Vec<Entry> =
+            (0..1_000).flat_map(|row| entries(&place, at(batch * 1_000 + row))).collect();
+        HotStore::open(&files, BUDGET).expect("ready").write(&many).expect("written");
+        tend(files.folder(), &Bounds::default(), at(batch)).expect("tended");
+    }
+    tend(files.folder(), &Bounds::default(), at(ROWS)).expect("tended");
+
+    report(
+        "open",
+        measure(&files, |_| drop(black_box(HotStore::open(&files, BUDGET).expect("ready")))),
+    );
+    report(
+        "open-write-close",
+        measure(&files, |round| {
+            let entries = entries(&place, at(ROWS + round));
+            HotStore::open(&files, BUDGET).expect("ready").write(&entries).expect("written");
+        }),
+    );
+    report(
+        "spool",
+        measure(&files, |round| {
+            spool::append(&files, &entries(&place, at(round))).expect("spooled");
+        }),
+    );
+    report("locate", measure(&files, |_| drop(black_box(Located::find(folder.path())))));
+}

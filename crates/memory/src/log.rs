@@ -1,0 +1,71 @@
+//! The log of faults: what a hook could not say aloud.
+//!
+//! Two files of at most [`SIZE`] each. Lines are [`Clean`], and hold what went wrong, never what was worked on.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use crate::store::Files;
+use crate::{Clean, Time};
+
+/// How long a file may become before the next begins.
+pub const SIZE: u64 = 1024 * 1024;
+/// How long a line may be: a fault in a loop must not push everything else out.
+const LINE: usize = 1_000;
+
+/// Adds a line. Whoever logs has a fault already, so this one's own is the caller's to ignore.
+pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
+    let folder = files.log();
+    crate::store::make_private_folder(&folder)?;
+    let path = folder.join("rutter.log");
+    let file = crate::store::append_to(&path)?;
+    let mut line: String =
+        text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(LINE).collect();
+    line.insert_str(0, &format!("{now} "));
+    line.push('\n');
+    (&file).write_all(line.as_bytes())?;
+    if file.metadata()?.len() > SIZE {
+        turn(&path, &file)?;
+    }
+    Ok(())
+}
+
+/// Begins a new file. Of many processes that see a full one, one may move it, and only while it is still there.
+fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
+    if file.try_lock().is_ok() && fs::metadata(path)?.ino() == file.metadata()?.ino() {
+        fs::rename(path, path.with_extension("log.1"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_files_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::new(folder.path());
+        let now = Time::from_millis(1_763_200_000_000);
+        let text = Clean::new(&"a fault\n".repeat(200));
+        for _ in 0..3_000 {
+            append(&files, now, &text).unwrap();
+        }
+        let mut sizes: Vec<(String, u64)> = fs::read_dir(files.log())
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| {
+                (entry.file_name().to_string_lossy().into_owned(), entry.metadata().unwrap().len())
+            })
+            .collect();
+        sizes.sort();
+        let names: Vec<&str> = sizes.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["rutter.log", "rutter.log.1"]);
+        assert!(sizes.iter().all(|(_, size)| *size < SIZE + 2_000), "{sizes:?}");
+        // A line is one line.
+        let text = fs::read_to_string(files.log().join("rutter.log")).unwrap();
+        assert!(text.lines().all(|line| line.starts_with("2025-11-15T")), "{text:.100}");
+    }
+}

@@ -1,0 +1,105 @@
+//! What hooks write. An entry is applied by one function, be it at once or out of the spool.
+
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use super::{StoreError, outcomes, projects, sessions};
+use crate::outcome::Outcome;
+use crate::project::{Located, ProjectKey};
+use crate::session::{Process, Source};
+use crate::{Clean, Time};
+
+/// Where something happened, fit to be written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The project's strongest key.
+    pub key: ProjectKey,
+    /// Weaker keys of the same place, strongest first.
+    pub aliases: Vec<ProjectKey>,
+    /// The folder.
+    pub root: Clean,
+    /// What people call it.
+    pub name: Clean,
+}
+
+impl From<&Located> for Place {
+    fn from(located: &Located) -> Self {
+        Self {
+            key: projects::clean_key(&located.key),
+            aliases: located.aliases.iter().map(projects::clean_key).collect(),
+            root: Clean::new(&located.root.to_string_lossy()),
+            name: Clean::new(&located.name),
+        }
+    }
+}
+
+/// One thing that happened in a session.
+///
+/// Entries may arrive out of order, because some went through the spool. So each says where it belongs, makes its
+/// session where it is missing, and never moves a time back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The client's name for the session.
+    pub client: Clean,
+    /// Where.
+    pub place: Place,
+    /// The client's process, where it is known.
+    pub process: Option<Process>,
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// The session began or goes on.
+    Began(Source),
+    /// It was seen.
+    Seen,
+    /// It called a tool.
+    Called,
+    /// A run was captured.
+    Ran(Box<Outcome>),
+    /// It ended.
+    Ended,
+}
+
+/// When an entry is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// As it happens.
+    AtOnce,
+    /// Out of the spool: other things may have happened since, and been written.
+    Late,
+}
+
+/// Writes an entry down.
+pub(crate) fn apply(
+    connection: &Connection,
+    entry: &Entry,
+    arrival: Arrival,
+) -> Result<(), StoreError> {
+    let session = sessions::see(connection, entry, arrival)?;
+    match &entry.what {
+        What::Began(_) | What::Seen => {}
+        What::Called => {
+            connection
+                .prepare_cached("UPDATE session SET calls = calls + 1 WHERE id = ?1")?
+                .execute([session])?;
+        }
+        What::Ran(outcome) => {
+            let project = projects::row_of(connection, &entry.place, entry.at)?;
+            outcomes::insert(connection, project, Some(session), outcome)?;
+        }
+        What::Ended => {
+            // Unless it was seen since: then this comes late.
+            connection
+                .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
+                .execute(params![session, entry.at])?;
+        }
+    }
+    Ok(())
+}

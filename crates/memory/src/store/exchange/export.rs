@@ -1,0 +1,132 @@
+//! Every row, in an order in which what is referred to comes first.
+
+use rusqlite::{Connection, Row, params};
+use serde::Serialize;
+
+use super::Record;
+use crate::experience::Experience;
+use crate::project::ProjectKey;
+use crate::store::{Store, StoreError, VERSION, ghaps, memories, outcomes, projects, sessions};
+
+/// How much was written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Exported {
+    /// Rows.
+    pub rows: usize,
+}
+
+/// The rows of one table: those of a project (?1), or all where it is NULL.
+struct Table {
+    rows: &'static str,
+    read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
+}
+
+const TABLES: [Table; 6] = [
+    Table {
+        rows: "SELECT * FROM project WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
+        read: |connection, row| projects::read(connection, row).map(Record::Project),
+    },
+    // Also those that began elsewhere and went on here. Of where they began an export of this project says nothing.
+    Table {
+        rows: "SELECT session.*, coalesce(?1, project.key) AS project_key
+               FROM session JOIN project ON project.id = session.project
+               WHERE ?1 IS NULL OR project.key = ?1
+                  OR session.id IN (SELECT session FROM ghap WHERE project = (SELECT id FROM project WHERE key = ?1))
+                  OR session.id IN (SELECT session FROM outcome WHERE project = (SELECT id FROM project WHERE key = ?1))
+               ORDER BY session.id",
+        read: |_, row| sessions::read(row).map(Record::Session),
+    },
+    Table {
+        rows: "SELECT outcome.*, project.key AS project_key, session.client AS session_client
+               FROM outcome JOIN project ON project.id = outcome.project
+               LEFT JOIN session ON session.id = outcome.session
+               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY outcome.id",
+        read: |_, row| outcomes::read(row).map(Record::Outcome),
+    },
+    Table {
+        rows: "SELECT ghap.*, project.key AS project_key, session.client AS session_client,
+                      outcome.uid AS outcome_uid
+               FROM ghap JOIN project ON project.id = ghap.project JOIN session ON session.id = ghap.session
+               LEFT JOIN outcome ON outcome.id = ghap.outcome
+               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY ghap.id",
+        read: |connection, row| ghaps::read_whole(connection, row).map(|ghap| Record::Ghap(Box::new(ghap))),
+    },
+    Table {
+        rows: "SELECT experience.*, project.key AS project_key, ghap.uid AS ghap_uid
+               FROM experience JOIN project ON project.id = experience.project JOIN ghap ON ghap.id = experience.ghap
+               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY experience.id",
+        read: |_, row| {
+            Ok(Record::Experience(Experience {
+                id: row.get("uid")?,
+                project: row.get("project_key")?,
+                ghap: row.get("ghap_uid")?,
+                tier: row.get("tier")?,
+                created: row.get("created")?,
+            }))
+        },
+    },
+    Table {
+        rows: "SELECT memory.*, project.key AS project_key
+               FROM memory LEFT JOIN project ON project.id = memory.project
+               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY memory.id",
+        read: |_, row| memories::read(row).map(Record::Memory),
+    },
+];
+
+/// Goes over every row; one that makes no sense is handed out as the error that it is.
+fn walk<E: From<StoreError>>(
+    connection: &Connection,
+    project: Option<&ProjectKey>,
+    mut take: impl FnMut(rusqlite::Result<Record>) -> Result<(), E>,
+) -> Result<(), E> {
+    for table in TABLES {
+        let mut all = connection.prepare(table.rows).map_err(StoreError::from)?;
+        let mut rows = all.query(params![project]).map_err(StoreError::from)?;
+        while let Some(row) = rows.next().map_err(StoreError::from)? {
+            take((table.read)(connection, row))?;
+        }
+    }
+    Ok(())
+}
+
+/// How many rows make no sense.
+pub(crate) fn unreadable(connection: &Connection) -> Result<usize, StoreError> {
+    let mut count = 0;
+    walk::<StoreError>(connection, None, |record| {
+        count += usize::from(record.is_err());
+        Ok(())
+    })?;
+    Ok(count)
+}
+
+impl Store {
+    /// Hands out every row, or those of one project, as they are at one moment.
+    pub fn export<E: From<StoreError>>(
+        &mut self,
+        project: Option<&ProjectKey>,
+        mut take: impl FnMut(&Record) -> Result<(), E>,
+    ) -> Result<Exported, E> {
+        let moment = self.connection.unchecked_transaction().map_err(StoreError::from)?;
+        take(&Record::RutterExport { schema: VERSION })?;
+        let mut rows = 0;
+        walk(&self.connection, project, |record| {
+            rows += 1;
+            take(&record.map_err(StoreError::from)?)
+        })?;
+        moment.rollback().map_err(StoreError::from)?;
+        Ok(Exported { rows })
+    }
+
+    /// Collects every row that makes sense, and counts those that do not.
+    pub(crate) fn export_readable(&mut self, into: &mut Vec<Record>) -> Result<usize, StoreError> {
+        let mut refused = 0;
+        walk::<StoreError>(&self.connection, None, |record| {
+            match record {
+                Ok(record) => into.push(record),
+                Err(_) => refused += 1,
+            }
+            Ok(())
+        })?;
+        Ok(refused)
+    }
+}

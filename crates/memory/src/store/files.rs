@@ -1,0 +1,244 @@
+//! The files of the memory: their names, their modes, and the locks that leave no file behind.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Time;
+
+/// How long a command waits for another process. A hook has its own, shorter patience.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The data folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Files {
+    folder: PathBuf,
+}
+
+impl Files {
+    /// The memory that is kept in a folder. Nothing is touched yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("rutter.db")
+    }
+
+    /// What was written and is not in the database file yet.
+    pub fn wal(&self) -> PathBuf {
+        self.folder.join("rutter.db-wal")
+    }
+
+    /// What hooks could not write in time.
+    pub fn spool(&self) -> PathBuf {
+        self.folder.join("spool")
+    }
+
+    /// Faults.
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
+    /// Damaged databases that were put aside, oldest first, and what belongs to them.
+    pub fn set_aside(&self) -> io::Result<Vec<PathBuf>> {
+        self.named(DAMAGED)
+    }
+
+    /// Puts a damaged database aside with its log of changes, so that a new one can begin. The caller holds both
+    /// locks: nobody creates one meanwhile, and nobody has this one open, whose handle would go on in the old files or,
+    /// worse, take the new log for its own.
+    pub(crate) fn put_aside(
+        &self,
+        _making: &Lock,
+        _alone: &Lock,
+        now: Time,
+    ) -> io::Result<PathBuf> {
+        let mut number = now.millis();
+        let aside = loop {
+            let path = self.folder.join(format!("{DAMAGED}{number}"));
+            if !path.exists() {
+                break path;
+            }
+            number += 1;
+        };
+        fs::rename(self.database(), &aside)?;
+        self.put_log_aside(Some(&aside))?;
+        Ok(aside)
+    }
+
+    /// Gives a log of changes that has lost its database to the one it belongs to: it may hold rows that can be saved,
+    /// and a new database must not take it for its own.
+    pub(crate) fn put_log_aside(&self, aside: Option<&Path>) -> io::Result<()> {
+        // An index over the log, made again when it is missing.
+        remove_if_there(&self.folder.join("rutter.db-shm"))?;
+        if !self.wal().exists() {
+            return Ok(());
+        }
+        // Without a name, a process was killed in between: the last one that was put aside lost its log.
+        let last = match aside {
+            Some(aside) => Some(aside.to_owned()),
+            None => self.damaged()?.pop(),
+        };
+        match last.map(|last| with_end(&last, WAL)) {
+            Some(wal) if !wal.exists() => fs::rename(self.wal(), wal),
+            _ => fs::rename(self.wal(), self.folder.join(format!("{DAMAGED}log{WAL}"))),
+        }
+    }
+
+    /// Damaged databases that wait to be salvaged, oldest first.
+    pub(crate) fn damaged(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = self.set_aside()?;
+        found.retain(|path| {
+            let name = path.to_string_lossy();
+            path.is_file() && !name.ends_with(WAL) && !name.ends_with(SALVAGED)
+        });
+        Ok(found)
+    }
+
+    /// Folders in which a repair works. Outside of one, a killed one left them.
+    pub(crate) fn workshops(&self) -> io::Result<Vec<PathBuf>> {
+        self.named(WORKSHOP)
+    }
+
+    fn named(&self, start: &str) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)) {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Makes the folder, for its owner alone.
+    pub(crate) fn make_folder(&self) -> io::Result<()> {
+        make_folder(&self.folder)
+    }
+
+    /// Keeps other processes from creating, migrating, repairing or putting aside, until it is dropped.
+    pub(crate) fn making(&self) -> io::Result<Lock> {
+        Lock::wait(&self.folder, PATIENCE)
+    }
+
+    /// Says that this process has the database open. Whoever waits is told that somebody puts it aside.
+    pub(crate) fn using(&self, patience: Duration) -> io::Result<Lock> {
+        make_folder(&self.log())?;
+        Lock::share(&self.log(), patience)
+    }
+
+    /// Waits until no process has the database open.
+    pub(crate) fn alone(&self) -> io::Result<Lock> {
+        make_folder(&self.log())?;
+        Lock::wait(&self.log(), PATIENCE)
+    }
+}
+
+const DAMAGED: &str = "rutter.db.damaged-";
+const WAL: &str = "-wal";
+/// What a database is called that was salvaged.
+pub(crate) const SALVAGED: &str = ".salvaged";
+pub(crate) const WORKSHOP: &str = "salvage-";
+
+/// A path with something behind its name.
+pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// A lock on a folder. It is the kernel's, so it ends with its process and leaves no file behind.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _folder: File,
+}
+
+impl Lock {
+    /// Takes the lock, or gives up when somebody has it.
+    pub(crate) fn attempt(folder: &Path) -> io::Result<Option<Self>> {
+        Self::take(folder, File::try_lock)
+    }
+
+    /// Takes the lock within some time. A holder that was stopped must not stop everybody else for good.
+    pub(crate) fn wait(folder: &Path, patience: Duration) -> io::Result<Self> {
+        Self::take_soon(folder, patience, File::try_lock)
+    }
+
+    /// Takes it together with others who do not need it alone.
+    pub(crate) fn share(folder: &Path, patience: Duration) -> io::Result<Self> {
+        Self::take_soon(folder, patience, File::try_lock_shared)
+    }
+
+    fn take(
+        folder: &Path,
+        lock: impl Fn(&File) -> Result<(), fs::TryLockError>,
+    ) -> io::Result<Option<Self>> {
+        let folder = File::open(folder)?;
+        match lock(&folder) {
+            Ok(()) => Ok(Some(Self { _folder: folder })),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn take_soon(
+        folder: &Path,
+        patience: Duration,
+        lock: impl Fn(&File) -> Result<(), fs::TryLockError>,
+    ) -> io::Result<Self> {
+        let until = Instant::now() + patience;
+        loop {
+            if let Some(lock) = Self::take(folder, &lock)? {
+                return Ok(lock);
+            }
+            if Instant::now() >= until {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "another process has it open or works on it",
+                ));
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Makes a folder and what leads to it, for its owner alone.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
+        // A file, or a link that leads nowhere: "exists" would not say what is wrong.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(io::Error::new(io::ErrorKind::NotADirectory, "something else is in its place"))
+        }
+        done => done,
+    }
+}
+
+/// How files that nobody else may read are opened.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a file to add to it, for its owner alone.
+pub(crate) fn append_to(path: &Path) -> io::Result<File> {
+    private().append(true).create(true).open(path)
+}

@@ -1,0 +1,366 @@
+//! Forgetting: the rows, and every byte they were written with.
+//!
+//! `secure_delete` overwrites what a statement deletes, but pages that were split long ago may still hold copies of
+//! rows that moved. So the database is built anew, and the log of changes emptied. The spool is drained first, so
+//! that what waits there is found; log files and damaged databases put aside go as a whole, because nobody can say
+//! what is in them. That something is to be erased is written down with the deletion: a forgetting that was
+//! interrupted is finished by the next one, or by `tend`.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rusqlite::Transaction;
+use serde::Serialize;
+
+use super::files::Lock;
+use super::{Store, StoreError, at, files, ghaps, memories, outcomes, spool, tables};
+use crate::ghap::Ghap;
+use crate::memory::Memory;
+use crate::outcome::Outcome;
+use crate::project::ProjectKey;
+use crate::{Clean, Id, IdSuffix, Time};
+
+/// What kind of row can be named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forgettable {
+    /// A GHAP, with what it left.
+    Ghap,
+    /// A memory.
+    Memory,
+    /// A captured run.
+    Outcome,
+}
+
+impl Forgettable {
+    const ALL: [Self; 3] = [Self::Ghap, Self::Memory, Self::Outcome];
+
+    const fn table(self) -> &'static str {
+        match self {
+            Self::Ghap => "ghap",
+            Self::Memory => "memory",
+            Self::Outcome => "outcome",
+        }
+    }
+}
+
+impl std::fmt::Display for Forgettable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.table())
+    }
+}
+
+/// A row to be forgotten, as a person is shown it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// What it is.
+    pub kind: Forgettable,
+    /// Which.
+    pub id: Id,
+    /// What it says, in short.
+    pub text: Clean,
+}
+
+/// What was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Forgotten {
+    /// Rows, with all that belonged to them.
+    pub rows: usize,
+    /// Damaged databases that were put aside and are gone.
+    pub files: Vec<PathBuf>,
+    /// Whether the log of changes could be emptied. If not, somebody was reading all the time.
+    pub erased: bool,
+}
+
+impl Store {
+    /// Takes in what waits in the spool, so that it can be found, and finishes what an earlier forgetting began.
+    pub fn gather(&mut self, now: Time) -> Result<(), StoreError> {
+        let lock = self.tending_soon()?;
+        let drained = spool::drain(self, &lock, now)?;
+        self.finish_erasing()?;
+        if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
+    }
+
+    /// Takes in what waits in the spool, unless somebody else is at it.
+    pub fn gather_if_free(&mut self, now: Time) -> Result<(), StoreError> {
+        if let Some(lock) = self.tending()? {
+            spool::drain(self, &lock, now)?;
+        }
+        Ok(())
+    }
+
+    /// The row that a person means.
+    pub fn row(&self, id: &IdSuffix) -> Result<Row, StoreError> {
+        let mut found = Vec::new();
+        for kind in Forgettable::ALL {
+            for id in tables::matching(&self.connection, kind.table(), id)? {
+                found.push((kind, id));
+            }
+        }
+        match found.as_slice() {
+            [(kind, id)] => self.shown(*kind, *id),
+            [] => Err(StoreError::NotFound { what: "row", id: id.clone() }),
+            several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
+        }
+    }
+
+    fn shown(&self, kind: Forgettable, id: Id) -> Result<Row, StoreError> {
+        let text = match kind {
+            Forgettable::Ghap => self.ghap(id)?.goal,
+            Forgettable::Memory => self.memory(id)?.text,
+            Forgettable::Outcome => match self.outcome(id)? {
+                Some(outcome) => outcome.command,
+                None => return Err(StoreError::NotFound { what: "outcome", id: id.into() }),
+            },
+        };
+        Ok(Row { kind, id, text })
+    }
+
+    /// Every row that holds all words, each whole, whatever their case: a plain match, without rank.
+    pub fn rows_with(&self, query: &str) -> Result<Vec<Row>, StoreError> {
+        let words = words(query);
+        let mut found = Vec::new();
+        if words.is_empty() {
+            return Ok(found);
+        }
+        let mut all = ghaps::many(&self.connection, "ORDER BY ghap.id", &[], |_| Ok(true), None)?;
+        ghaps::children(&self.connection, &mut all)?;
+        for ghap in all {
+            if holds(&ghap_texts(&ghap), &words) {
+                found.push(Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal });
+            }
+        }
+        for memory in self.memories(&memories::MemoryFilter::default())? {
+            if holds(&memory_texts(&memory), &words) {
+                found.push(Row { kind: Forgettable::Memory, id: memory.id, text: memory.text });
+            }
+        }
+        for outcome in outcomes::select(&self.connection, "ORDER BY outcome.id", [])? {
+            if holds(&outcome_texts(&outcome), &words) {
+                found.push(Row {
+                    kind: Forgettable::Outcome,
+                    id: outcome.id,
+                    text: outcome.command,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets rows. `query` is what they were found by, for what waits in a form that only a newer program can read.
+    pub fn forget(&mut self, rows: &[Row], query: Option<&str>) -> Result<Forgotten, StoreError> {
+        let lock = self.tending_soon()?;
+        let count = self.write(|transaction| {
+            let mut count = 0;
+            for Row { kind, id, .. } in rows {
+                count += transaction
+                    .execute(&format!("DELETE FROM {} WHERE uid = ?1", kind.table()), [id])?;
+            }
+            begin_erasing(transaction)?;
+            Ok(count)
+        })?;
+        let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
+        let words = words(query.unwrap_or_default());
+        self.drop_held(&lock, |text| {
+            ids.iter().any(|id| id == text) || (!words.is_empty() && holds(&[text], &words))
+        })?;
+        self.erase(count)
+    }
+
+    /// Forgets a project and everything in it.
+    pub fn forget_project(&mut self, project: Id) -> Result<Forgotten, StoreError> {
+        let lock = self.tending_soon()?;
+        let (count, keys) = self.write(|transaction| {
+            let number: i64 =
+                transaction.query_row("SELECT id FROM project WHERE uid = ?1", [project], |row| row.get(0))?;
+            let keys = transaction
+                .prepare("SELECT key FROM project_alias WHERE project = ?1")?
+                .query_map([number], |row| row.get::<_, ProjectKey>(0))?
+                .collect::<Result<Vec<_>, _>>()?;
+            let mut count = 0;
+            for table in ["ghap", "memory", "outcome"] {
+                count += transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [number])?;
+            }
+            // A session that began here may have gone on elsewhere; what it did there is not this project's.
+            for table in ["ghap", "outcome"] {
+                transaction.execute(
+                    &format!(
+                        "UPDATE session SET project = (SELECT project FROM {table} WHERE session = session.id LIMIT 1)
+                         WHERE project = ?1 AND EXISTS (SELECT 1 FROM {table} WHERE session = session.id)"
+                    ),
+                    [number],
+                )?;
+            }
+            transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
+            begin_erasing(transaction)?;
+            Ok((count, keys))
+        })?;
+        self.drop_held(&lock, |text| keys.iter().any(|key| key.as_str() == text))?;
+        self.erase(count)
+    }
+
+    /// Forgets everything.
+    pub fn forget_all(&mut self) -> Result<Forgotten, StoreError> {
+        let lock = self.tending_soon()?;
+        let count = self.write(|transaction| {
+            let mut count = 0;
+            for table in ["ghap", "memory", "outcome"] {
+                count += transaction.execute(&format!("DELETE FROM {table}"), [])?;
+            }
+            transaction.execute("DELETE FROM project", [])?;
+            transaction.execute("DELETE FROM drained", [])?;
+            begin_erasing(transaction)?;
+            Ok(count)
+        })?;
+        spool::clear(&self.files, &lock)
+            .map_err(|error| StoreError::NotErased(error.to_string()))?;
+        self.erase(count)
+    }
+
+    fn drop_held(&self, lock: &Lock, forget: impl Fn(&str) -> bool) -> Result<(), StoreError> {
+        spool::drop_held(&self.files, lock, forget)
+            .map_err(|error| StoreError::NotErased(error.to_string()))
+    }
+
+    /// Finishes what an earlier forgetting began and could not end.
+    pub(crate) fn finish_erasing(&mut self) -> Result<(), StoreError> {
+        let begun: bool =
+            self.connection
+                .query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
+        if begun {
+            self.erase(0)?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that what was deleted is nowhere in the folder. From here on an error is no excuse to say that
+    /// nothing was changed.
+    fn erase(&mut self, rows: usize) -> Result<Forgotten, StoreError> {
+        self.erase_files()
+            .and_then(|files| {
+                self.connection.execute_batch("VACUUM")?;
+                let until = Instant::now() + files::PATIENCE;
+                let mut erased = self.fold(Duration::from_millis(500))?;
+                while !erased && Instant::now() < until {
+                    erased = self.fold(Duration::from_millis(500))?;
+                }
+                if erased {
+                    self.connection.execute("DELETE FROM erasing", [])?;
+                }
+                Ok(Forgotten { rows, files, erased })
+            })
+            .map_err(|error| StoreError::NotErased(error.to_string()))
+    }
+
+    /// Removes whole files of which nobody can say what is in them.
+    fn erase_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let folder = self.files.folder();
+        // Nobody repairs meanwhile.
+        let _making = self.files.making().map_err(at("lock", folder))?;
+        for path in self.files.workshops().map_err(at("read", folder))? {
+            std::fs::remove_dir_all(&path).map_err(at("remove", &path))?;
+        }
+        for name in ["rutter.log", "rutter.log.1"] {
+            let path = self.files.log().join(name);
+            files::remove_if_there(&path).map_err(at("remove", &path))?;
+        }
+        let aside = self.files.set_aside().map_err(at("read", folder))?;
+        for path in &aside {
+            files::remove_if_there(path).map_err(at("remove", path))?;
+        }
+        Ok(aside)
+    }
+}
+
+/// Writes down that bytes of deleted rows may be left, together with the deletion.
+fn begin_erasing(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute("INSERT OR IGNORE INTO erasing (id) VALUES (1)", [])?;
+    Ok(())
+}
+
+/// The words of a query, whatever their case.
+fn words(query: &str) -> Vec<String> {
+    query.split_whitespace().map(str::to_lowercase).collect()
+}
+
+fn ghap_texts(ghap: &Ghap) -> Vec<&str> {
+    let mut texts: Vec<&str> = vec![&ghap.goal, &ghap.hypothesis, &ghap.action, &ghap.prediction];
+    texts.extend(ghap.target.as_deref());
+    for revision in &ghap.revisions {
+        texts.extend([
+            revision.hypothesis.as_str(),
+            revision.action.as_str(),
+            revision.prediction.as_str(),
+        ]);
+    }
+    texts.extend(ghap.notes.iter().map(|note| note.text.as_str()));
+    if let Some(resolution) = &ghap.resolution {
+        texts.push(&resolution.result);
+        texts.extend(resolution.surprise.as_deref());
+        texts.extend(resolution.root_cause.as_ref().map(|cause| cause.text.as_str()));
+        let lesson = resolution.lesson.as_ref();
+        texts.extend(lesson.and_then(|lesson| lesson.what_worked.as_deref()));
+        texts.extend(lesson.and_then(|lesson| lesson.takeaway.as_deref()));
+    }
+    texts
+}
+
+fn memory_texts(memory: &Memory) -> Vec<&str> {
+    std::iter::once(memory.text.as_str()).chain(memory.tags.iter().map(Clean::as_str)).collect()
+}
+
+fn outcome_texts(outcome: &Outcome) -> Vec<&str> {
+    let mut texts = vec![outcome.command.as_str(), outcome.runner.as_str()];
+    texts.extend(outcome.failing.iter().map(Clean::as_str));
+    texts.extend(outcome.signature.as_deref());
+    texts
+}
+
+/// Whether every word stands somewhere in the texts, not as a part of a longer one: to forget `cat` is not to forget
+/// every category.
+fn holds(texts: &[&str], words: &[String]) -> bool {
+    let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
+    words.iter().all(|word| texts.iter().any(|text| holds_word(text, word)))
+}
+
+fn holds_word(text: &str, word: &str) -> bool {
+    let open = |outside: Option<char>, inside: Option<char>| {
+        !(outside.is_some_and(char::is_alphanumeric) && inside.is_some_and(char::is_alphanumeric))
+    };
+    // From every place: matches may overlap.
+    text.char_indices().any(|(start, _)| {
+        text[start..].strip_prefix(word).is_some_and(|rest| {
+            open(text[..start].chars().next_back(), word.chars().next())
+                && open(rest.chars().next(), word.chars().next_back())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_match_whole_whatever_their_case() {
+        for (text, word, expected) in [
+            ("the Acme client", "acme", true),
+            ("acme_corp", "acme", true),
+            ("category", "cat", false),
+            ("concatenate, cat", "cat", true),
+            ("see --force here", "--force", true),
+            ("see --forced here", "--force", false),
+            ("übung macht", "übung", true),
+            ("xa-a-a", "a-a", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(holds(&[text], &[word.to_owned()]), expected, "{text} / {word}");
+        }
+    }
+
+    #[test]
+    fn all_words_must_be_there_in_whatever_field() {
+        let words = ["acme".to_owned(), "invoice".to_owned()];
+        assert!(holds(&["the acme client", "wants an Invoice"], &words));
+        assert!(!holds(&["the acme client"], &words));
+    }
+}

@@ -1,0 +1,118 @@
+//! The handle of a hook: opens what is there, or says at once that it is not ready.
+//!
+//! It never creates, never migrates, never checkpoints, and waits for a lock at most half of the time it is given. A
+//! checkpoint on close would cost a hook twenty times its own work whenever it is the last to leave.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, TransactionBehavior};
+use thiserror::Error;
+
+use super::entry::{self, Arrival, Entry};
+use super::files::Lock;
+use super::spool::{self, SpoolError};
+use super::{Files, StoreError, schema};
+
+/// The database, for one hook.
+#[derive(Debug)]
+pub struct HotStore {
+    connection: Connection,
+    until: Instant,
+    /// Behind the connection, so that it is closed first.
+    _using: Lock,
+}
+
+/// Whoever opens a database that nobody else has open reads all of its log of changes. One that is longer was not
+/// folded for a while, and the time for reading it is not a hook's.
+const LONG: u64 = 4 * 1024 * 1024;
+
+/// Why a hook has to do without the database.
+#[derive(Debug, Error)]
+pub enum Unready {
+    /// There is none yet.
+    #[error("there is no database yet")]
+    Missing,
+    /// Its log of changes has to be folded first.
+    #[error("the log of changes is long; `rutter tend` folds it")]
+    LongLog,
+    /// It is of another version.
+    #[error("the database is of another version")]
+    OtherVersion,
+    /// Something is wrong with it, or somebody has it locked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for Unready {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl HotStore {
+    /// Opens the database. `budget` is the time the hook has for everything; half of it may pass in waiting.
+    pub fn open(files: &Files, budget: Duration) -> Result<Self, Unready> {
+        let until = Instant::now() + budget / 2;
+        let path = files.database();
+        // A look that costs a microsecond, against an error message that costs twenty.
+        if !path.exists() {
+            return Err(Unready::Missing);
+        }
+        if files.wal().metadata().is_ok_and(|wal| wal.len() > LONG) {
+            return Err(Unready::LongLog);
+        }
+        let using = files.using(Duration::ZERO).map_err(|_| Unready::Store(StoreError::Busy))?;
+        let connection = super::look(&path, until.saturating_duration_since(Instant::now()))?;
+        let store = Self { connection, until, _using: using };
+        // One transaction for all that is looked at: each statement alone could wait.
+        store.connection.execute_batch("BEGIN")?;
+        let found = schema::find(&store.connection)?;
+        store.connection.execute_batch("COMMIT")?;
+        if found != schema::Found::Current {
+            return Err(Unready::OtherVersion);
+        }
+        super::settle(&store.connection)?;
+        // What is committed survives the end of this process. That it survives a power cut as well would cost every
+        // tool call a sync of the disk.
+        store
+            .connection
+            .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
+        Ok(store)
+    }
+
+    /// What is left of the time for waiting goes to the next statement.
+    fn limit_waiting(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(self.until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Writes entries down, all or none.
+    pub fn write(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        self.limit_waiting()?;
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for entry in entries {
+            entry::apply(&transaction, entry, Arrival::AtOnce)?;
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+/// Where entries were written.
+#[derive(Debug)]
+pub enum Recorded {
+    /// In the database.
+    Stored,
+    /// In the spool, because of this.
+    Spooled(Unready),
+}
+
+/// Writes entries into the database or, where that cannot be done in time, into the spool. Once it returns, they are
+/// kept.
+pub fn record(files: &Files, entries: &[Entry], budget: Duration) -> Result<Recorded, SpoolError> {
+    let written = HotStore::open(files, budget)
+        .and_then(|mut store| store.write(entries).map_err(Unready::Store));
+    match written {
+        Ok(()) => Ok(Recorded::Stored),
+        Err(unready) => spool::append(files, entries).map(|()| Recorded::Spooled(unready)),
+    }
+}

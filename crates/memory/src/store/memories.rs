@@ -1,0 +1,176 @@
+//! Memories in the database.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::entry::Place;
+use super::tables::{list, to_json};
+use super::{Store, StoreError, projects};
+use crate::memory::{self, Category, Memory};
+use crate::project::ProjectKey;
+use crate::{Clean, Id, Time};
+
+/// Something to remember.
+#[derive(Debug, Clone, Copy)]
+pub struct NewMemory<'a> {
+    /// Where it holds; none is everywhere.
+    pub place: Option<&'a Place>,
+    /// What kind of thing it is.
+    pub category: Category,
+    /// What is to be remembered.
+    pub text: &'a str,
+    /// From 0 to 1.
+    pub importance: f64,
+    /// Words to find it by.
+    pub tags: &'a [String],
+}
+
+/// What to change about a memory. What is `None` stays.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MemoryEdit<'a> {
+    /// What is remembered.
+    pub text: Option<&'a str>,
+    /// What kind of thing it is.
+    pub category: Option<Category>,
+    /// From 0 to 1.
+    pub importance: Option<f64>,
+    /// Words to find it by.
+    pub tags: Option<&'a [String]>,
+}
+
+/// Which memories to list.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryFilter {
+    /// Those that hold in one project: its own, and those that hold everywhere.
+    pub project: Option<ProjectKey>,
+    /// Only those that hold everywhere.
+    pub everywhere: bool,
+    /// Of one kind.
+    pub category: Option<Category>,
+    /// With all of these words.
+    pub tags: Vec<String>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+const SELECT: &str = "SELECT memory.*, project.key AS project_key FROM memory LEFT JOIN project ON project.id = memory.project";
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    Ok(Memory {
+        id: row.get("uid")?,
+        project: row.get("project_key")?,
+        category: row.get("category")?,
+        text: row.get("text")?,
+        importance: row.get("importance")?,
+        tags: list(row, "tags")?,
+        created: row.get("created")?,
+        changed: row.get("changed")?,
+    })
+}
+
+/// Writes a memory down as it is, in place of an older one.
+pub(crate) fn put(
+    connection: &Connection,
+    project: Option<i64>,
+    memory: &Memory,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO memory (uid, project, category, text, importance, tags, created, changed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (uid) DO UPDATE SET project = excluded.project, category = excluded.category,
+                 text = excluded.text, importance = excluded.importance, tags = excluded.tags,
+                 created = excluded.created, changed = excluded.changed",
+        )?
+        .execute(params![
+            memory.id,
+            project,
+            memory.category,
+            memory.text,
+            memory.importance,
+            to_json(&memory.tags),
+            memory.created,
+            memory.changed,
+        ])?;
+    Ok(())
+}
+
+impl Store {
+    /// Remembers something.
+    pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> Result<Memory, StoreError> {
+        let memory = Memory {
+            id: Id::new(now),
+            project: None,
+            category: new.category,
+            text: memory::text(new.text)?,
+            importance: memory::importance(new.importance)?,
+            tags: memory::tags(new.tags)?,
+            created: now,
+            changed: now,
+        };
+        self.write(|transaction| {
+            let project =
+                new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
+            put(transaction, project, &memory)?;
+            one(transaction, memory.id)
+        })
+    }
+
+    /// One, by its id.
+    pub fn memory(&self, id: Id) -> Result<Memory, StoreError> {
+        one(&self.connection, id)
+    }
+
+    /// The newest first.
+    pub fn memories(&self, filter: &MemoryFilter) -> Result<Vec<Memory>, StoreError> {
+        let mut memories = self.connection.prepare_cached(&format!(
+            "{SELECT} WHERE (?1 IS NULL OR project.key = ?1 OR memory.project IS NULL)
+                 AND (NOT ?2 OR memory.project IS NULL) AND (?3 IS NULL OR category = ?3) ORDER BY memory.id DESC"
+        ))?;
+        let mut rows =
+            memories.query(params![filter.project, filter.everywhere, filter.category])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()?
+            && filter.limit.is_none_or(|limit| found.len() < limit)
+        {
+            let memory = read(row)?;
+            if filter.tags.iter().all(|tag| memory.tags.iter().any(|own| own.as_str() == tag)) {
+                found.push(memory);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Changes a memory.
+    pub fn edit_memory(
+        &mut self,
+        id: Id,
+        edit: &MemoryEdit<'_>,
+        now: Time,
+    ) -> Result<Memory, StoreError> {
+        let text: Option<Clean> = edit.text.map(memory::text).transpose()?;
+        let importance = edit.importance.map(memory::importance).transpose()?;
+        let tags = edit.tags.map(memory::tags).transpose()?;
+        self.write(|transaction| {
+            let old = one(transaction, id)?;
+            transaction.execute(
+                "UPDATE memory SET text = ?2, category = ?3, importance = ?4, tags = ?5, changed = max(changed + 1, ?6)
+                 WHERE uid = ?1",
+                params![
+                    id,
+                    text.as_ref().unwrap_or(&old.text),
+                    edit.category.unwrap_or(old.category),
+                    importance.unwrap_or(old.importance),
+                    to_json(tags.as_ref().unwrap_or(&old.tags)),
+                    now,
+                ],
+            )?;
+            one(transaction, id)
+        })
+    }
+}
+
+pub(crate) fn one(connection: &Connection, id: Id) -> Result<Memory, StoreError> {
+    let query = format!("{SELECT} WHERE memory.uid = ?1");
+    let found = connection.prepare_cached(&query)?.query_row([id], read).optional()?;
+    found.ok_or_else(|| StoreError::NotFound { what: "memory", id: id.into() })
+}

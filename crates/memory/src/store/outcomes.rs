@@ -1,0 +1,90 @@
+//! Captured runs in the database.
+
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+
+use super::{Store, StoreError};
+use crate::Id;
+use crate::outcome::{Counts, Outcome};
+
+pub(crate) const SELECT: &str = "SELECT outcome.*, project.key AS project_key, session.client AS session_client
+     FROM outcome JOIN project ON project.id = outcome.project LEFT JOIN session ON session.id = outcome.session";
+
+/// Writes a run down. The same one again changes nothing.
+pub(crate) fn insert(
+    connection: &Connection,
+    project: i64,
+    session: Option<i64>,
+    outcome: &Outcome,
+) -> Result<bool, StoreError> {
+    let failing = super::tables::to_json(&outcome.failing);
+    let counts = outcome.counts;
+    let inserted = connection
+        .prepare_cached(
+            "INSERT INTO outcome (uid, project, session, agent, command, kind, runner, verdict, passed, failed, skipped,
+                                  failing, signature, exit, duration, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+             ON CONFLICT (uid) DO NOTHING",
+        )?
+        .execute(params![
+            outcome.id,
+            project,
+            session,
+            outcome.agent,
+            outcome.command,
+            outcome.kind,
+            outcome.runner,
+            outcome.verdict,
+            counts.map(|counts| counts.passed),
+            counts.map(|counts| counts.failed),
+            counts.map(|counts| counts.skipped),
+            failing,
+            outcome.signature,
+            outcome.exit,
+            outcome.duration.map(|millis| i64::try_from(millis).unwrap_or(i64::MAX)),
+            outcome.at,
+        ])?;
+    Ok(inserted == 1)
+}
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Outcome> {
+    let passed: Option<u32> = row.get("passed")?;
+    let (failed, skipped): (Option<u32>, Option<u32>) = (row.get("failed")?, row.get("skipped")?);
+    Ok(Outcome {
+        id: row.get("uid")?,
+        project: row.get("project_key")?,
+        session: row.get("session_client")?,
+        agent: row.get("agent")?,
+        command: row.get("command")?,
+        kind: row.get("kind")?,
+        runner: row.get("runner")?,
+        verdict: row.get("verdict")?,
+        counts: passed.map(|passed| Counts {
+            passed,
+            failed: failed.unwrap_or_default(),
+            skipped: skipped.unwrap_or_default(),
+        }),
+        failing: super::tables::list(row, "failing")?,
+        signature: row.get("signature")?,
+        exit: row.get("exit")?,
+        duration: row.get("duration")?,
+        at: row.get("at")?,
+    })
+}
+
+/// The runs of a query that goes on behind [`SELECT`].
+pub(crate) fn select(
+    connection: &Connection,
+    rest: &str,
+    params: impl Params,
+) -> Result<Vec<Outcome>, StoreError> {
+    let mut outcomes = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
+    Ok(outcomes.query_map(params, read)?.collect::<Result<_, _>>()?)
+}
+
+impl Store {
+    /// One captured run.
+    pub fn outcome(&self, id: Id) -> Result<Option<Outcome>, StoreError> {
+        let query = format!("{SELECT} WHERE outcome.uid = ?1");
+        Ok(self.connection.query_row(&query, [id], read).optional()?)
+    }
+}

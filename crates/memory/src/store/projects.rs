@@ -1,0 +1,327 @@
+//! Projects, and the keys they are known by.
+//!
+//! A place has a strongest key and weaker ones. Whoever has the strongest is the project. Where nobody has, a weaker
+//! one joins: a folder that became a repository, a repository that got a remote, keep their memory. But only a project
+//! that has nothing stronger to go by is joined: a folder can hold one clone today and another tomorrow.
+
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::entry::Place;
+use super::{Store, StoreError, ghaps, sessions};
+use crate::project::ProjectKey;
+use crate::redact::redact;
+use crate::{Clean, Id, Time};
+
+/// A project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    /// Its identity.
+    pub id: Id,
+    /// Its strongest key.
+    pub key: ProjectKey,
+    /// Every other key it is known by.
+    pub aliases: Vec<ProjectKey>,
+    /// Those of them that came from projects which were merged into it.
+    pub merged: Vec<ProjectKey>,
+    /// What people call it.
+    pub name: Clean,
+    /// The folder it was last seen in.
+    pub root: Clean,
+    /// When it was first seen.
+    pub created: Time,
+    /// When what is said here last changed.
+    pub changed: Time,
+}
+
+/// A project and how much there is of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProjectSummary {
+    /// The project.
+    #[serde(flatten)]
+    pub project: Project,
+    /// How many sessions.
+    pub sessions: u64,
+    /// How many GHAPs.
+    pub ghaps: u64,
+    /// How many captured runs.
+    pub outcomes: u64,
+    /// How many memories.
+    pub memories: u64,
+}
+
+/// A key as it may be written. Where the name of a folder looks like a secret, what it stood for stays distinct by a
+/// checksum: two projects must not become one because both were redacted.
+pub(crate) fn clean_key(key: &ProjectKey) -> ProjectKey {
+    let text = key.as_str();
+    let clean = redact(text);
+    if clean == text {
+        return key.clone();
+    }
+    // FNV-1a: enough to tell folders apart, and the same in every version.
+    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    ProjectKey::stored(format!("{clean}#{sum:016x}"))
+}
+
+/// The row of a place's project, made or joined where needed.
+pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Result<i64, StoreError> {
+    let key = clean_key(&place.key);
+    let aliases: Vec<ProjectKey> =
+        place.aliases.iter().map(clean_key).filter(|alias| *alias != key).collect();
+    // The same place before it had this key.
+    let mut earlier = Vec::new();
+    for alias in &aliases {
+        if let Some(other) = known_as(connection, alias)?
+            && goes_by(connection, other, alias)?
+        {
+            earlier.push(other);
+        }
+    }
+    let known = match known_as(connection, &key)? {
+        Some(row) if leads_to(connection, &key, row)? => Some(row),
+        _ => None,
+    };
+    let row = match (known, earlier.first()) {
+        (Some(row), _) => row,
+        (None, Some(&row)) => {
+            connection.execute(
+                "UPDATE project SET key = ?2, changed = ?3 WHERE id = ?1",
+                params![row, key, now],
+            )?;
+            row
+        }
+        (None, None) => insert(connection, &key, place, now)?,
+    };
+    earlier.dedup();
+    for other in earlier.into_iter().filter(|other| *other != row) {
+        join(connection, other, row)?;
+    }
+    for key in std::iter::once(&key).chain(&aliases) {
+        // What stands at a place now is what the place is called.
+        let mut known = connection.prepare_cached(
+            "INSERT INTO project_alias (key, project) VALUES (?1, ?2)
+             ON CONFLICT (key) DO UPDATE SET project = excluded.project, merged = 0
+             WHERE project != excluded.project",
+        )?;
+        known.execute(params![key, row])?;
+    }
+    connection
+        .prepare_cached("UPDATE project SET root = ?2, name = ?3, changed = ?4 WHERE id = ?1 AND (root, name) != (?2, ?3)")?
+        .execute(params![row, place.root, place.name, now])?;
+    Ok(row)
+}
+
+fn insert(
+    connection: &Connection,
+    key: &ProjectKey,
+    place: &Place,
+    now: Time,
+) -> Result<i64, StoreError> {
+    connection.execute(
+        "INSERT INTO project (uid, key, name, root, created, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+        params![Id::new(now), key, place.name, place.root, now],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// The project that has a key.
+pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT project FROM project_alias WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
+/// Whether a project has nothing stronger to go by than this key. One that has is another project, which was at the
+/// same place once.
+fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bool, StoreError> {
+    let own: ProjectKey =
+        connection
+            .query_row("SELECT key FROM project WHERE id = ?1", [project], |row| row.get(0))?;
+    Ok(own == *key)
+}
+
+/// Whether a key is enough to be taken for a project. The path of a folder is not, where the project has something
+/// stronger: the repository that was there is gone, and this is another folder in its place. Unless somebody said that
+/// the two belong together.
+fn leads_to(connection: &Connection, key: &ProjectKey, project: i64) -> Result<bool, StoreError> {
+    let merged: bool =
+        connection.query_row("SELECT merged FROM project_alias WHERE key = ?1", [key], |row| {
+            row.get(0)
+        })?;
+    Ok(merged || !key.is_folder() || goes_by(connection, project, key)?)
+}
+
+/// Gives everything of one project to another, keys included.
+fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
+    join_standing_sessions(connection, from, into)?;
+    // The same agent of one session may have an active GHAP in each.
+    keep_the_youngest(connection, "project IN (?1, ?2)", "session, agent", params![from, into])?;
+    for table in ["project_alias", "session", "outcome", "ghap", "experience", "memory"] {
+        connection.execute(
+            &format!("UPDATE {table} SET project = ?2 WHERE project = ?1"),
+            [from, into],
+        )?;
+    }
+    connection.execute("DELETE FROM project WHERE id = ?1", [from])?;
+    Ok(())
+}
+
+/// Commands that are typed in either place share one session from now on.
+fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
+    let name = |project: i64| -> rusqlite::Result<Clean> {
+        let id =
+            connection
+                .query_row("SELECT uid FROM project WHERE id = ?1", [project], |row| row.get(0))?;
+        Ok(sessions::standing_name(id))
+    };
+    let (from, into) = (name(from)?, name(into)?);
+    let taken: bool = connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1)",
+        [&into],
+        |row| row.get(0),
+    )?;
+    if !taken {
+        connection
+            .execute("UPDATE session SET client = ?2 WHERE client = ?1", params![from, into])?;
+        return Ok(());
+    }
+    let both = "session IN (SELECT id FROM session WHERE client IN (?1, ?2))";
+    keep_the_youngest(connection, both, "agent", params![from, into])?;
+    for table in ["ghap", "outcome"] {
+        connection.execute(
+            &format!(
+                "UPDATE {table} SET session = (SELECT id FROM session WHERE client = ?2)
+                 WHERE session = (SELECT id FROM session WHERE client = ?1)"
+            ),
+            params![from, into],
+        )?;
+    }
+    connection.execute("DELETE FROM session WHERE client = ?1", [from])?;
+    Ok(())
+}
+
+/// Of active GHAPs that will belong to one agent of one session, the youngest goes on.
+fn keep_the_youngest(
+    connection: &Connection,
+    of: &str,
+    each: &str,
+    params: impl Params,
+) -> Result<(), StoreError> {
+    let older = connection
+        .prepare(&format!(
+            "SELECT uid FROM ghap WHERE status = 'active' AND {of} AND id NOT IN (
+                 SELECT max(id) FROM ghap WHERE status = 'active' AND {of} GROUP BY {each}
+             )"
+        ))?
+        .query_map(params, |row| row.get(0))?
+        .collect::<Result<Vec<Id>, _>>()?;
+    older.into_iter().try_for_each(|id| Ok(ghaps::lay_down(connection, id)?))
+}
+
+pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Project> {
+    let (number, key): (i64, ProjectKey) = (row.get("id")?, row.get("key")?);
+    let mut all = connection.prepare_cached(
+        "SELECT key, merged FROM project_alias WHERE project = ?1 AND key != ?2 ORDER BY id",
+    )?;
+    let all = all
+        .query_map(params![number, key], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<Vec<(ProjectKey, bool)>, _>>()?;
+    Ok(Project {
+        id: row.get("uid")?,
+        key,
+        merged: all.iter().filter(|(_, merged)| *merged).map(|(key, _)| key.clone()).collect(),
+        aliases: all.into_iter().map(|(key, _)| key).collect(),
+        name: row.get("name")?,
+        root: row.get("root")?,
+        created: row.get("created")?,
+        changed: row.get("changed")?,
+    })
+}
+
+impl Store {
+    /// The project of a place; `None` when nothing was ever written about it.
+    pub fn project(&self, place: &Place) -> Result<Option<Project>, StoreError> {
+        for key in std::iter::once(&place.key).chain(&place.aliases) {
+            if let Some(row) = known_as(&self.connection, &clean_key(key))? {
+                let found = self.connection.query_row(
+                    "SELECT * FROM project WHERE id = ?1",
+                    [row],
+                    |row| read(&self.connection, row),
+                )?;
+                // As when it is written.
+                let enough = key == &place.key && leads_to(&self.connection, key, row)?;
+                if enough || found.key == clean_key(key) {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Every project, the last one seen first.
+    pub fn projects(&self) -> Result<Vec<ProjectSummary>, StoreError> {
+        let mut projects = self.connection.prepare(
+            "SELECT *,
+                 (SELECT count(*) FROM session WHERE project = project.id) AS sessions,
+                 (SELECT count(*) FROM ghap WHERE project = project.id) AS ghaps,
+                 (SELECT count(*) FROM outcome WHERE project = project.id) AS outcomes,
+                 (SELECT count(*) FROM memory WHERE project = project.id) AS memories,
+                 (SELECT max(seen) FROM session WHERE project = project.id) AS last
+             FROM project ORDER BY last DESC NULLS LAST, id DESC",
+        )?;
+        let found = projects.query_map([], |row| {
+            Ok(ProjectSummary {
+                project: read(&self.connection, row)?,
+                sessions: row.get("sessions")?,
+                ghaps: row.get("ghaps")?,
+                outcomes: row.get("outcomes")?,
+                memories: row.get("memories")?,
+            })
+        })?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// The one project that a person means: by any key, by its id, or by its name where only one has it.
+    pub fn project_named(&self, name: &str) -> Result<ProjectSummary, StoreError> {
+        let key = clean_key(&ProjectKey::stored(name));
+        let id = name.parse::<crate::IdSuffix>().ok();
+        let mut projects = self.projects()?;
+        let by_key = projects.iter().position(|summary| {
+            let project = &summary.project;
+            project.key == key || project.aliases.contains(&key)
+        });
+        if let Some(place) = by_key {
+            return Ok(projects.swap_remove(place));
+        }
+        projects.retain(|summary| {
+            let project = &summary.project;
+            project.name.as_str() == name || id.as_ref().is_some_and(|id| id.names(project.id))
+        });
+        match projects.len() {
+            1 => Ok(projects.swap_remove(0)),
+            0 => Err(StoreError::NoProject(Clean::new(name).to_string())),
+            count => Err(StoreError::SeveralProjects { name: Clean::new(name).to_string(), count }),
+        }
+    }
+
+    /// Gives everything of one project to another, its keys included, so that both places share from now on.
+    pub fn merge_projects(&mut self, from: Id, into: Id) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let number = |id: Id| {
+                transaction
+                    .query_row("SELECT id FROM project WHERE uid = ?1", [id], |row| row.get(0))
+            };
+            let (from, into): (i64, i64) = (number(from)?, number(into)?);
+            if from == into {
+                return Ok(());
+            }
+            transaction
+                .execute("UPDATE project_alias SET merged = 1 WHERE project = ?1", [from])?;
+            join(transaction, from, into)
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! The shape of the database, by version. Migrations go forward only, and an old one is never edited.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::StoreError;
+
+/// Says in the file itself whose it is: "rutr".
+pub(crate) const APPLICATION: i32 = 0x7275_7472;
+
+/// What leads from each version to the next.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_ground.sql")];
+
+/// The version that this program reads and writes.
+pub const VERSION: u32 = {
+    assert!(MIGRATIONS.len() < 1_000);
+    #[expect(clippy::cast_possible_truncation, reason = "asserted above")]
+    let version = MIGRATIONS.len() as u32;
+    version
+};
+
+/// What a file says about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Ours, of the version we write.
+    Current,
+    /// Ours, older.
+    Older,
+    /// Ours, newer: not to be written.
+    Newer(u32),
+    /// Nothing in it.
+    Empty,
+    /// Somebody else's.
+    Foreign,
+}
+
+pub(crate) fn find(connection: &Connection) -> rusqlite::Result<Found> {
+    // As pragmas, not as the tables of the same names: those would have the whole schema parsed first.
+    let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    Ok(match application {
+        APPLICATION if version == VERSION => Found::Current,
+        APPLICATION if version > VERSION => Found::Newer(version),
+        APPLICATION => Found::Older,
+        0 if version == 0 && is_empty(connection)? => Found::Empty,
+        _ => Found::Foreign,
+    })
+}
+
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+}
+
+/// Brings a database to [`VERSION`], or leaves it as it was.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Looked at again under the lock: another process may have been faster.
+    let version: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    for migration in MIGRATIONS.iter().skip(version as usize) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
+}

@@ -1,0 +1,123 @@
+//! Sessions in the database.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::entry::{Arrival, Entry, Place, What};
+use super::{Store, StoreError, projects};
+use crate::session::{Process, Session, Source};
+use crate::{Clean, Id, Time};
+
+const COLUMNS: &str = "session.*, project.key AS project_key";
+const FROM: &str = "session JOIN project ON project.id = session.project";
+
+/// Notes that a session was seen, and makes it where it is new. One that had ended lives again when it is seen later:
+/// a client resumes under the same name.
+pub(crate) fn see(
+    connection: &Connection,
+    entry: &Entry,
+    arrival: Arrival,
+) -> Result<i64, StoreError> {
+    let Entry { client, place, process, at, what } = entry;
+    let (pid, began) =
+        (process.map(|process| process.pid), process.and_then(|process| process.began));
+    let source = match what {
+        What::Began(source) => Some(*source),
+        _ => None,
+    };
+    let known: Option<i64> = connection
+        .prepare_cached("SELECT id FROM session WHERE client = ?1")?
+        .query_row([client], |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        // A beginning that is told at once is believed whatever the clock says: it may have been set back since the
+        // end. One that is told late may be older than the end, and than what is known about the process.
+        let late = arrival == Arrival::Late;
+        connection
+            .prepare_cached(
+                "UPDATE session SET seen = max(seen, ?2),
+                        ended = CASE WHEN ended < ?2 OR (?3 IS NOT NULL AND NOT ?6) THEN NULL ELSE ended END,
+                        source = CASE WHEN ?3 IS NULL OR (?6 AND ?2 < seen) THEN source ELSE ?3 END,
+                        process_began =
+                            CASE WHEN ?4 IS NULL OR (?6 AND ?2 < seen) THEN process_began ELSE ?5 END,
+                        process = CASE WHEN ?4 IS NULL OR (?6 AND ?2 < seen) THEN process ELSE ?4 END
+                 WHERE id = ?1",
+            )?
+            .execute(params![id, at, source, pid, began, late])?;
+        return Ok(id);
+    }
+    let project = projects::row_of(connection, place, *at)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO session (uid, client, project, source, started, seen, process, process_began)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            Id::new(*at),
+            client,
+            project,
+            source.unwrap_or(Source::Startup),
+            at,
+            pid,
+            began
+        ])?;
+    Ok(connection.last_insert_rowid())
+}
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let pid: Option<u32> = row.get("process")?;
+    let began = row.get("process_began")?;
+    Ok(Session {
+        id: row.get("uid")?,
+        client: row.get("client")?,
+        project: row.get("project_key")?,
+        source: row.get("source")?,
+        started: row.get("started")?,
+        seen: row.get("seen")?,
+        ended: row.get("ended")?,
+        process: pid.map(|pid| Process { pid, began }),
+        cohort: row.get("cohort")?,
+        calls: row.get("calls")?,
+    })
+}
+
+/// The client's name for the standing session of commands typed outside a client.
+pub(crate) fn standing_name(project: Id) -> Clean {
+    Clean::new(&format!("command-line:{project}"))
+}
+
+/// The session that a command acts for and its project, by their rows: the client's own session, else the standing
+/// one of the project.
+pub(crate) fn acting(
+    connection: &Connection,
+    client: Option<&Clean>,
+    place: &Place,
+    now: Time,
+) -> Result<(i64, i64), StoreError> {
+    let project = projects::row_of(connection, place, now)?;
+    let (client, what) = if let Some(client) = client {
+        (client.clone(), What::Seen)
+    } else {
+        let id: Id =
+            connection
+                .query_row("SELECT uid FROM project WHERE id = ?1", [project], |row| row.get(0))?;
+        (standing_name(id), What::Began(Source::CommandLine))
+    };
+    let entry = Entry { client, place: place.clone(), process: None, at: now, what };
+    let session = see(connection, &entry, Arrival::AtOnce)?;
+    Ok((session, project))
+}
+
+pub(crate) fn by_client(
+    connection: &Connection,
+    client: &str,
+) -> Result<Option<Session>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM {FROM} WHERE client = ?1");
+    Ok(connection.prepare_cached(&query)?.query_row([client], read).optional()?)
+}
+
+impl Store {
+    /// A session, by the client's name for it.
+    pub fn session(&self, client: &str) -> Result<Option<Session>, StoreError> {
+        by_client(&self.connection, client)
+    }
+}

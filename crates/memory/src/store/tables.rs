@@ -1,0 +1,84 @@
+//! What all tables have in common.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
+use rusqlite::{Connection, Row, params};
+
+use super::{Store, StoreError};
+use crate::project::ProjectKey;
+use crate::{Clean, Id, IdSuffix};
+
+impl ToSql for ProjectKey {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for ProjectKey {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        String::column_result(value).map(Self::stored)
+    }
+}
+
+/// A list that is kept as JSON.
+pub(crate) fn list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> {
+    let text: String = row.get(column)?;
+    // As from any other column, what comes from the store was clean when it went in.
+    serde_json::from_str::<Vec<String>>(&text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))?
+        .iter()
+        .map(|text| {
+            Clean::column_result(ValueRef::Text(text.as_bytes()))
+                .map_err(|error: FromSqlError| error.into())
+        })
+        .collect()
+}
+
+/// A list as it is kept.
+pub(crate) fn to_json(list: &[Clean]) -> String {
+    serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned())
+}
+
+/// The one row of a table whose id ends so.
+pub(crate) fn by_suffix(
+    connection: &Connection,
+    table: &'static str,
+    what: &'static str,
+    id: &IdSuffix,
+) -> Result<Id, StoreError> {
+    match matching(connection, table, id)?.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(StoreError::NotFound { what, id: id.clone() }),
+        several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
+    }
+}
+
+/// Every row of a table whose id ends so.
+pub(crate) fn matching(
+    connection: &Connection,
+    table: &str,
+    id: &IdSuffix,
+) -> Result<Vec<Id>, StoreError> {
+    let mut rows =
+        connection.prepare(&format!("SELECT uid FROM {table} WHERE lower(hex(uid)) LIKE ?1"))?;
+    // Only hexadecimal letters get here, so nothing in it is a wildcard.
+    Ok(rows
+        .query_map(params![format!("%{}", id.hex())], |row| row.get(0))?
+        .collect::<Result<_, _>>()?)
+}
+
+impl Store {
+    /// The GHAP that a person means.
+    pub fn ghap_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        by_suffix(&self.connection, "ghap", "GHAP", id)
+    }
+
+    /// The memory that a person means.
+    pub fn memory_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        by_suffix(&self.connection, "memory", "memory", id)
+    }
+
+    /// The captured run that a person means.
+    pub fn outcome_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        by_suffix(&self.connection, "outcome", "outcome", id)
+    }
+}

@@ -1,0 +1,116 @@
+//! Housekeeping: drains the spool, keeps the bounds, folds the log of changes into the database.
+//!
+//! Hooks start it detached when there is something to do; one runs at a time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::params;
+use serde::Serialize;
+
+use super::files::{self, Lock};
+use super::spool::{self, Drained};
+use super::{Store, StoreError, at};
+use crate::Time;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// How long outcomes are kept.
+    pub outcome_age: Duration,
+    /// How many outcomes of one project are kept.
+    pub outcomes: u32,
+    /// How long a run of `tend` may take.
+    pub time: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            outcome_age: Duration::from_hours(180 * 24),
+            outcomes: 50_000,
+            time: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Tended {
+    /// Entries taken out of the spool.
+    pub drained: usize,
+    /// Entries of a newer form that wait for a newer program.
+    pub held: usize,
+    /// Entries that could not be taken; the log says why.
+    pub refused: usize,
+    /// Outcomes that were over the bounds.
+    pub retired: usize,
+    /// Whether the log of changes was folded into the database. Not while somebody reads.
+    pub folded: bool,
+}
+
+/// Does what there is to do; `None` when another process is at it.
+pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, StoreError> {
+    let until = Instant::now() + bounds.time;
+    let mut store = Store::open(data, now)?;
+    let Some(lock) = store.tending()? else { return Ok(None) };
+    let Drained { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
+    store.finish_erasing()?;
+    let retired = if Instant::now() < until { store.retire(bounds, now)? } else { 0 };
+    let folded = Instant::now() < until && store.fold(Duration::from_millis(100))?;
+    Ok(Some(Tended { drained: entries, held, refused, retired, folded }))
+}
+
+impl Store {
+    /// The right to drain the spool, if nobody else has it.
+    pub(crate) fn tending(&self) -> Result<Option<Lock>, StoreError> {
+        let spool = self.files.spool();
+        files::make_folder(&spool).map_err(at("make", &spool))?;
+        Lock::attempt(&spool).map_err(at("lock", &spool))
+    }
+
+    /// The same, after a wait.
+    pub(crate) fn tending_soon(&self) -> Result<Lock, StoreError> {
+        let spool = self.files.spool();
+        files::make_folder(&spool).map_err(at("make", &spool))?;
+        Lock::wait(&spool, Bounds::default().time + files::PATIENCE).map_err(at("lock", &spool))
+    }
+
+    /// Removes outcomes that are too old or too many, but none that a GHAP rests on.
+    fn retire(&mut self, bounds: &Bounds, now: Time) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            // Old by the newest of them, not by the clock: one that was set a year ahead must not cost a year's runs.
+            let newest: Option<Time> = transaction.query_row("SELECT max(at) FROM outcome", [], |row| row.get(0))?;
+            let oldest = newest.map_or(now, |newest| newest.min(now)).minus(bounds.outcome_age);
+            let old = transaction.execute(
+                "DELETE FROM outcome WHERE at < ?1 AND id NOT IN (SELECT outcome FROM ghap WHERE outcome IS NOT NULL)",
+                [oldest],
+            )?;
+            // The newest by place in the table, not by time: a clock may have been set back.
+            let many = transaction.execute(
+                "DELETE FROM outcome WHERE id IN (
+                     SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY project ORDER BY id DESC) AS place FROM outcome)
+                     WHERE place > ?1
+                 ) AND id NOT IN (SELECT outcome FROM ghap WHERE outcome IS NOT NULL)",
+                params![bounds.outcomes],
+            )?;
+            Ok(old + many)
+        })
+    }
+
+    /// Folds the log of changes into the database and empties it. `false` when a reader or writer is in the way.
+    pub(crate) fn fold(&self, patience: Duration) -> Result<bool, StoreError> {
+        self.connection.busy_timeout(patience)?;
+        let busy = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        self.connection.busy_timeout(files::PATIENCE)?;
+        match busy {
+            Ok(busy) => Ok(!busy),
+            Err(error) => match error.into() {
+                StoreError::Busy => Ok(false),
+                error => Err(error),
+            },
+        }
+    }
+}

@@ -1,0 +1,345 @@
+use std::fs;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+
+use rutter_memory::outcome::Verdict;
+use rutter_memory::store::doctor::{examine, repair};
+use rutter_memory::store::entry::What;
+use rutter_memory::store::hot::HotStore;
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{GhapFilter, MemoryFilter, Record, spool};
+use rutter_memory::{Store, StoreError};
+
+use crate::exchange::filled;
+use crate::support::{World, all, at, start};
+
+#[test]
+fn everything_is_for_its_owner_alone() {
+    let world = World::new();
+    drop(filled(&world));
+    spool::append(&world.files(), &[world.entry("session-1", 1, What::Called)]).unwrap();
+    rutter_memory::log::append(&world.files(), at(1), &"x".into()).unwrap();
+    world.ran(&world.outcome(1, Verdict::Failed));
+    let mut seen = Vec::new();
+    let mut folders = vec![world.memory()];
+    while let Some(folder) = folders.pop() {
+        let mode = fs::metadata(&folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(
+                    fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                    0o600,
+                    "{}",
+                    path.display()
+                );
+                seen.push(path.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    seen.sort();
+    assert_eq!(
+        seen,
+        ["current.jsonl", "rutter.db", "rutter.db-shm", "rutter.db-wal", "rutter.log"]
+    );
+}
+
+#[test]
+fn a_file_where_the_folder_should_be_is_an_error_that_names_it() {
+    let world = World::new();
+    fs::write(world.memory(), "in the way").unwrap();
+    let error = Store::open(&world.memory(), at(1)).unwrap_err().to_string();
+    assert!(error.contains(&world.memory().display().to_string()), "{error}");
+    assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
+    assert!(spool::append(&world.files(), &[world.entry("session-1", 1, What::Called)]).is_err());
+    assert_eq!(fs::read(world.memory()).unwrap(), b"in the way");
+}
+
+#[test]
+fn somebody_elses_database_is_left_alone() {
+    let world = World::new();
+    fs::create_dir(world.memory()).unwrap();
+    let other = rusqlite::Connection::open(world.files().database()).unwrap();
+    other
+        .execute_batch("CREATE TABLE recipe (name TEXT); INSERT INTO recipe VALUES ('soup')")
+        .unwrap();
+    drop(other);
+    let before = fs::read(world.files().database()).unwrap();
+    assert!(matches!(Store::open(&world.memory(), at(1)), Err(StoreError::Foreign { .. })));
+    assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
+    assert_eq!(fs::read(world.files().database()).unwrap(), before);
+    let found: Vec<_> = examine(&world.memory())
+        .unwrap()
+        .findings
+        .into_iter()
+        .map(|finding| finding.what)
+        .collect();
+    assert!(found.iter().any(|what| what.contains("a database of another program")), "{found:?}");
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    let world = World::new();
+    fs::create_dir(world.memory()).unwrap();
+    fs::write(world.files().database(), "").unwrap();
+    let mut store = world.store();
+    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    assert_eq!(store.set_aside(), None);
+}
+
+#[test]
+fn what_a_killed_creator_left_does_not_matter() {
+    let world = World::new();
+    fs::create_dir(world.memory()).unwrap();
+    for end in ["", "-wal", "-journal"] {
+        fs::write(world.memory().join(format!("rutter.db.new{end}")), "half a database").unwrap();
+    }
+    world.store().start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    assert!(!world.bytes().iter().any(|(path, _)| path.to_string_lossy().contains(".new")));
+}
+
+#[test]
+fn a_log_of_changes_that_was_cut_short_leaves_whole_transactions() {
+    let world = World::new();
+    drop(world.store());
+    let outcomes: Vec<_> = (0..40).map(|second| world.outcome(second, Verdict::Failed)).collect();
+    for outcome in &outcomes {
+        world.ran(outcome);
+    }
+    let wal = fs::read(world.files().wal()).unwrap();
+    let mut last = usize::MAX;
+    for keep in (0..=10).rev() {
+        let other = World::new();
+        fs::create_dir(other.memory()).unwrap();
+        fs::copy(world.files().database(), other.files().database()).unwrap();
+        fs::write(other.files().wal(), &wal[..wal.len() * keep / 10]).unwrap();
+        let mut store = other.store();
+        assert_eq!(store.set_aside(), None);
+        // A call and a run were never split, and what is there is the beginning of what was.
+        let there: Vec<_> =
+            all(&mut store)
+                .into_iter()
+                .filter_map(|record| {
+                    if let Record::Outcome(outcome) = record { Some(outcome.id) } else { None }
+                })
+                .collect();
+        let expected: Vec<_> =
+            outcomes.iter().map(|outcome| outcome.id).take(there.len()).collect();
+        assert_eq!(there, expected);
+        assert!(there.len() <= last);
+        last = there.len();
+        drop(store);
+        assert_eq!(
+            examine(&other.memory())
+                .unwrap()
+                .findings
+                .iter()
+                .filter(|finding| finding.what.contains("damaged"))
+                .count(),
+            0
+        );
+    }
+    assert_eq!(last, 0);
+}
+
+/// Fills a store with many pages, closes it, and breaks it.
+fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
+    let world = World::new();
+    let mut store = filled(&world);
+    for second in 0..400 {
+        world.ran(&world.outcome(second, Verdict::Failed));
+    }
+    store.gather(at(998)).unwrap();
+    let before = all(&mut store);
+    drop(store);
+    // Folded: the damage is to the database itself.
+    tend(&world.memory(), &Bounds::default(), at(999)).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(world.files().database()).unwrap();
+    damage(&file, file.metadata().unwrap().len());
+    (world, before)
+}
+
+fn aside(world: &World) -> Vec<PathBuf> {
+    world.files().set_aside().unwrap()
+}
+
+#[test]
+fn a_file_that_is_no_database_is_kept_aside_and_a_new_one_begun() {
+    let (world, before) = broken(|file, _| file.write_all_at(&[0x55; 4096], 0).unwrap());
+    let damaged = fs::read(world.files().database()).unwrap();
+    // Hooks do not touch it.
+    assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
+    assert_eq!(fs::read(world.files().database()).unwrap(), damaged);
+    let mut store = world.store();
+    assert_eq!(store.set_aside(), Some(aside(&world)[0].as_path()));
+    assert_eq!(fs::read(&aside(&world)[0]).unwrap(), damaged);
+    assert_eq!(all(&mut store).len(), 1);
+    store.start_ghap(&world.other("session-9"), &start(), at(1)).unwrap();
+    drop(store);
+
+    assert_eq!(examine(&world.memory()).unwrap().findings.len(), 1);
+    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    assert_eq!(repaired.salvaged.len(), 1);
+    // The first page held no rows of ours, only where the tables are.
+    let mut store = world.store();
+    let after = all(&mut store);
+    // The project is known here by now, under a new id.
+    for record in before.iter().filter(|record| !matches!(record, Record::Project(_))) {
+        assert!(after.contains(record), "{record:?}");
+    }
+    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+    assert_eq!(repair(&world.memory(), at(1_001)).unwrap().salvaged.len(), 0, "once is enough");
+}
+
+#[test]
+fn a_database_that_was_built_anew_is_salvaged_too() {
+    let world = World::new();
+    let mut store = filled(&world);
+    let gone = store
+        .row(&store.memories(&MemoryFilter::default()).unwrap()[0].id.short().parse().unwrap())
+        .unwrap();
+    store.forget(&[gone], None).unwrap();
+    let before = all(&mut store);
+    drop(store);
+    tend(&world.memory(), &Bounds::default(), at(999)).unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(world.files().database())
+        .unwrap()
+        .write_all_at(&[0x55; 4096], 0)
+        .unwrap();
+    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    assert!(repaired.salvaged[0].1.saved > 5, "{repaired:?}");
+    let mut store = world.store();
+    assert!(all(&mut store) == before);
+}
+
+#[test]
+fn a_value_that_makes_no_sense_costs_its_row() {
+    let (world, before) = broken(|_, _| {});
+    let other = rusqlite::Connection::open(world.files().database()).unwrap();
+    other.execute_batch("UPDATE memory SET category = 'dancing' WHERE id = 1").unwrap();
+    drop(other);
+    let health = examine(&world.memory()).unwrap();
+    assert!(health.findings[0].what.contains("1 rows make no sense"), "{health:?}");
+    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    assert_eq!(repaired.salvaged[0].1.refused, 1);
+    let mut store = world.store();
+    assert_eq!(all(&mut store).len(), before.len() - 1);
+}
+
+#[test]
+fn a_file_of_which_nothing_can_be_read_stays_a_finding() {
+    let world = World::new();
+    fs::create_dir(world.memory()).unwrap();
+    fs::write(world.memory().join("rutter.db.damaged-5"), "nothing of ours").unwrap();
+    assert_eq!(repair(&world.memory(), at(1)).unwrap().salvaged[0].1.read, 0);
+    assert!(!examine(&world.memory()).unwrap().findings.is_empty());
+}
+
+#[test]
+fn a_database_that_somebody_has_open_is_not_put_aside() {
+    let (world, _) = broken(|file, length| {
+        file.write_all_at(&[0xAA; 4096], length / 2 / 4096 * 4096).unwrap();
+    });
+    let open = world.store();
+    let error = repair(&world.memory(), at(1_000)).unwrap_err().to_string();
+    assert!(error.contains("another process has it open"), "{error}");
+    assert!(aside(&world).is_empty());
+    drop(open);
+    repair(&world.memory(), at(1_001)).unwrap();
+    assert!(!aside(&world).is_empty());
+}
+
+#[test]
+fn a_log_of_changes_goes_with_the_database_it_belongs_to() {
+    let world = World::new();
+    drop(filled(&world));
+    let outcome = world.outcome(50, Verdict::Failed);
+    world.ran(&outcome);
+    assert!(world.files().wal().metadata().unwrap().len() > 0);
+    // One that was put aside when the clock was far ahead.
+    fs::write(world.memory().join("rutter.db.damaged-9999999999999.salvaged"), "").unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(world.files().database())
+        .unwrap()
+        .write_all_at(&[0x55; 100], 0)
+        .unwrap();
+    // The log still has the first page, so the header is only found broken once the log is gone: break that as well.
+    repair(&world.memory(), at(1_000)).unwrap();
+    assert!(world.store().outcome(outcome.id).unwrap().is_some());
+}
+
+#[test]
+fn damage_inside_costs_what_it_hit_and_no_more() {
+    let (world, before) = broken(|file, length| {
+        // A page in the middle: rows of one table, or an index.
+        file.write_all_at(&[0xAA; 4096], length / 2 / 4096 * 4096).unwrap();
+    });
+    let health = examine(&world.memory()).unwrap();
+    assert!(health.findings.iter().any(|finding| finding.what.contains("damaged")), "{health:?}");
+    assert_eq!(health.findings[0].advice, "rutter doctor --repair");
+    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    let (_, salvaged) = &repaired.salvaged[0];
+    assert!(salvaged.read > 350, "{salvaged:?}");
+    let mut store = world.store();
+    let after = all(&mut store);
+    let missing = before.iter().filter(|record| !after.contains(record)).count();
+    // One page holds some dozens of runs.
+    assert!(missing < 60, "{missing} of {} rows are missing", before.len());
+    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+    let left: Vec<_> =
+        fs::read_dir(world.memory()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("salvage-")), "{left:?}");
+}
+
+#[test]
+fn a_database_that_lost_its_end_gives_what_is_left() {
+    let (world, before) =
+        broken(|file, length| file.set_len(length * 9 / 10 / 4096 * 4096).unwrap());
+    repair(&world.memory(), at(1_000)).unwrap();
+    let mut store = world.store();
+    let after = all(&mut store);
+    let saved = before.iter().filter(|record| after.contains(record)).count();
+    assert!(saved > 250 && saved < before.len(), "{saved} of {}", before.len());
+    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+}
+
+#[test]
+fn a_well_store_is_not_repaired() {
+    let world = World::new();
+    drop(filled(&world));
+    let before = all(&mut world.store());
+    assert!(repair(&world.memory(), at(9)).unwrap().salvaged.is_empty());
+    assert_eq!(all(&mut world.store()), before);
+    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+}
+
+#[test]
+fn a_clock_that_runs_backwards_loses_nothing() {
+    let world = World::new();
+    let mut store = world.store();
+    let owner = world.owner();
+    let ghap = store.start_ghap(&owner, &start(), at(1_000)).unwrap();
+    let update = rutter_memory::ghap::Update { hypothesis: Some("another"), ..Default::default() };
+    let updated = store.update_ghap(&owner, &update, at(500)).unwrap();
+    assert_eq!(
+        updated.revisions[0].at, ghap.created,
+        "a revision is not older than what it revises"
+    );
+    store.note_ghap(&owner, "note", at(400)).unwrap();
+    let resolved = store.resolve_ghap(&owner, &crate::support::confirm(), at(300)).unwrap().ghap;
+    assert!(resolved.resolution.unwrap().at >= resolved.created);
+    let session = store.session("session-1").unwrap().unwrap();
+    assert_eq!(session.seen, at(1_000));
+    assert!(!session.over(at(0)));
+    // Order in lists is the order of writing.
+    store.start_ghap(&owner, &start(), at(1)).unwrap();
+    let newest = store.ghaps(&GhapFilter::default(), at(1)).unwrap();
+    assert_eq!(newest[0].created, at(1));
+    assert_eq!(newest.len(), 2);
+}

@@ -1,0 +1,257 @@
+use rutter_memory::outcome::Verdict;
+use rutter_memory::store::entry::What;
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{Forgettable, NewMemory};
+use rutter_memory::{Clean, Store, log};
+
+use crate::support::{World, all, at, confirm, start};
+
+/// No rule of redaction knows it, and no word of ours holds it.
+const MARK: &str = "quokka";
+
+fn remember(store: &mut Store, world: &World, text: &str) {
+    let new = NewMemory {
+        place: Some(&world.place()),
+        category: rutter_memory::memory::Category::Fact,
+        text,
+        importance: 0.5,
+        tags: &[],
+    };
+    store.remember(&new, at(1)).unwrap();
+}
+
+/// Marks in every text of every kind of row, written and changed so often that pages split and rows move.
+fn marked(world: &World) -> Store {
+    let mut store = world.store();
+    let owner = world.owner();
+    let filler = "lorem ipsum ".repeat(40);
+    for number in 0..300 {
+        remember(&mut store, world, &format!("{MARK} {number} {filler}"));
+        remember(&mut store, world, &format!("plain {number} {filler}"));
+    }
+    let text = format!("a {MARK} here");
+    let marked = rutter_memory::ghap::Start {
+        goal: &text,
+        hypothesis: &text,
+        action: &text,
+        prediction: &text,
+        ..start()
+    };
+    for round in 0..20 {
+        let now = at(10 + round);
+        store.start_ghap(&owner, &marked, now).unwrap();
+        let changed = format!("another {MARK} {round}");
+        let update =
+            rutter_memory::ghap::Update { hypothesis: Some(&changed), ..Default::default() };
+        store.update_ghap(&owner, &update, now).unwrap();
+        store.note_ghap(&owner, &text, now).unwrap();
+        let mut outcome = world.outcome(10 + round, Verdict::Passed);
+        outcome.failing = vec![Clean::new(&text)];
+        world.ran(&outcome);
+        let resolve =
+            rutter_memory::ghap::Resolve { result: &text, takeaway: Some(&text), ..confirm() };
+        store.resolve_ghap(&owner, &resolve, now).unwrap();
+    }
+    log::append(&world.files(), at(5), &Clean::new(&text)).unwrap();
+    std::fs::write(world.memory().join("rutter.db.damaged-1"), format!("junk {MARK} junk"))
+        .unwrap();
+    store
+}
+
+/// A run that waits in the spool, because the database is locked.
+fn spooled(world: &World) {
+    let other = rusqlite::Connection::open(world.files().database()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut outcome = world.outcome(50, Verdict::Failed);
+    outcome.failing = vec![Clean::new(MARK)];
+    let entry = world.entry("session-1", 50, What::Ran(Box::new(outcome)));
+    let budget = std::time::Duration::from_millis(10);
+    rutter_memory::store::hot::record(&world.files(), &[entry], budget).unwrap();
+}
+
+#[test]
+fn after_a_query_no_byte_of_it_is_left() {
+    let world = World::new();
+    let mut store = marked(&world);
+    spooled(&world);
+    let before = world.files_with(MARK);
+    for name in ["rutter.db", "rutter.db-wal", "current.jsonl", "rutter.log", "rutter.db.damaged-1"]
+    {
+        assert!(
+            before.iter().any(|path| path.ends_with(name)),
+            "nothing to forget in {name}: {before:?}"
+        );
+    }
+    store.gather(at(60)).unwrap();
+    let rows = store.rows_with(&MARK.to_uppercase()).unwrap();
+    let count = |kind| rows.iter().filter(|row| row.kind == kind).count();
+    assert_eq!(
+        (count(Forgettable::Memory), count(Forgettable::Ghap), count(Forgettable::Outcome)),
+        (300, 20, 21)
+    );
+    let forgotten = store.forget(&rows, Some(MARK)).unwrap();
+    assert_eq!((forgotten.rows, forgotten.erased, forgotten.files.len()), (341, true, 1));
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+    // The rest is untouched.
+    assert_eq!(store.rows_with("plain").unwrap().len(), 300);
+    drop(store);
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn one_row_goes_and_its_neighbours_stay() {
+    let world = World::new();
+    let mut store = marked(&world);
+    let rows = store.rows_with(&format!("{MARK} 7")).unwrap();
+    let row = rows.iter().find(|row| row.kind == Forgettable::Memory).unwrap();
+    let shown = store.row(&row.id.short().parse().unwrap()).unwrap();
+    assert_eq!(&shown, row);
+    assert_eq!(store.forget(&[shown], None).unwrap().rows, 1);
+    assert!(store.memory(row.id).is_err());
+    assert_eq!(store.rows_with(MARK).unwrap().len(), 299 + 40);
+}
+
+#[test]
+fn a_project_goes_with_everything_in_it() {
+    let world = World::new();
+    let mut store = marked(&world);
+    let other = rutter_memory::project::Located::find(&world.project("other"));
+    let new = NewMemory {
+        place: Some(&(&other).into()),
+        category: rutter_memory::memory::Category::Fact,
+        text: "stays",
+        importance: 0.5,
+        tags: &[],
+    };
+    store.remember(&new, at(1)).unwrap();
+    let project = store.project(&world.place()).unwrap().unwrap();
+    store.forget_project(project.id).unwrap();
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+    assert_eq!(world.files_with(project.key.as_str()), Vec::<std::path::PathBuf>::new());
+    assert_eq!(all(&mut store).len(), 3, "header, the other project, its memory");
+}
+
+#[test]
+fn a_session_that_went_on_elsewhere_keeps_what_it_did_there() {
+    let world = World::new();
+    let mut store = world.store();
+    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    let elsewhere = rutter_memory::store::Owner {
+        place: (&rutter_memory::project::Located::find(&world.project("other"))).into(),
+        ..world.owner()
+    };
+    let kept = store.start_ghap(&elsewhere, &start(), at(2)).unwrap();
+    let project = store.project(&world.place()).unwrap().unwrap();
+    assert_eq!(store.forget_project(project.id).unwrap().rows, 1);
+    assert_eq!(store.active_ghap(&elsewhere).unwrap(), Some(kept));
+    assert_eq!(world.files_with(project.key.as_str()), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn all_is_all() {
+    let world = World::new();
+    let mut store = marked(&world);
+    spooled(&world);
+    store.forget_all().unwrap();
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+    assert_eq!(all(&mut store).len(), 1);
+    assert_eq!(world.files_with("session-1"), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn what_waits_for_a_newer_program_is_forgotten_by_its_words_and_keys() {
+    let world = World::new();
+    let mut store = marked(&world);
+    let project = store.project(&world.place()).unwrap().unwrap();
+    let held = world.files().spool().join("held.jsonl");
+    std::fs::create_dir_all(world.files().spool()).unwrap();
+    let line = |text: &str| {
+        format!("{}\n", serde_json::json!({ "form": 2, "entries": [{ "text": text }] }))
+    };
+    let other = format!("{}-and-more", project.key);
+    let lines = [format!("a {MARK} in it"), project.key.to_string(), other.clone()]
+        .map(|text| line(&text))
+        .concat();
+    std::fs::write(&held, &lines).unwrap();
+    // Left by a process that was killed in the middle of the same.
+    std::fs::write(held.with_extension("new"), &lines).unwrap();
+    let rows = store.rows_with(MARK).unwrap();
+    store.forget(&rows, Some(MARK)).unwrap();
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+    store.forget_project(project.id).unwrap();
+    assert_eq!(std::fs::read_to_string(&held).unwrap(), line(&other));
+}
+
+#[test]
+fn a_forgetting_that_was_interrupted_is_finished_later() {
+    for finish_by_tending in [false, true] {
+        let world = World::new();
+        let mut store = marked(&world);
+        // As far as it got: the rows are deleted, their bytes are not overwritten.
+        let other = rusqlite::Connection::open(world.files().database()).unwrap();
+        other
+            .execute_batch(
+                "PRAGMA secure_delete = OFF; BEGIN; DELETE FROM ghap; DELETE FROM outcome;
+                 DELETE FROM memory WHERE text LIKE '%quokka%'; INSERT INTO erasing VALUES (1); COMMIT",
+            )
+            .unwrap();
+        drop(other);
+        assert!(!world.files_with(MARK).is_empty());
+        let health = rutter_memory::store::doctor::examine(&world.memory()).unwrap();
+        assert!(
+            health.findings.iter().any(|finding| finding.what.contains("not every byte")),
+            "{health:?}"
+        );
+        if finish_by_tending {
+            tend(&world.memory(), &Bounds::default(), at(99)).unwrap().unwrap();
+        } else {
+            store.gather(at(99)).unwrap();
+        }
+        assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+        let health = rutter_memory::store::doctor::examine(&world.memory()).unwrap();
+        assert!(health.findings.is_empty(), "{health:?}");
+    }
+}
+
+#[test]
+fn the_workshop_of_a_killed_repair_goes_too() {
+    let world = World::new();
+    let mut store = marked(&world);
+    let workshop = world.memory().join("salvage-1");
+    std::fs::create_dir(&workshop).unwrap();
+    std::fs::write(workshop.join("copy.db"), MARK).unwrap();
+    store.forget_all().unwrap();
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn while_a_hook_hangs_in_the_spool_nothing_is_said_to_be_forgotten() {
+    let world = World::new();
+    let mut store = marked(&world);
+    spooled(&world);
+    let hanging = std::fs::File::open(world.files().spool().join("current.jsonl")).unwrap();
+    hanging.lock_shared().unwrap();
+    assert!(matches!(store.gather(at(99)), Err(rutter_memory::StoreError::SpoolInUse)));
+    drop(hanging);
+    store.gather(at(99)).unwrap();
+}
+
+#[test]
+fn a_reader_that_stays_is_told_of() {
+    let world = World::new();
+    let mut store = marked(&world);
+    let reader = rusqlite::Connection::open(world.files().database()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM memory").unwrap();
+    let forgotten = store.forget_all().unwrap();
+    assert!(!forgotten.erased, "the log of changes is still being read");
+    drop(reader);
+    tend(&world.memory(), &Bounds::default(), at(99)).unwrap().unwrap();
+    assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn an_empty_query_forgets_nothing() {
+    let world = World::new();
+    let store = marked(&world);
+    assert!(store.rows_with("  ").unwrap().is_empty());
+}

@@ -1,0 +1,177 @@
+use rutter_memory::memory::Category;
+use rutter_memory::store::entry::Place;
+use rutter_memory::store::{NewMemory, Owner};
+use rutter_memory::{Clean, Store, StoreError};
+
+use crate::support::{World, at, confirm, ghaps, key, start};
+
+fn place(strongest: &str, aliases: &[&str]) -> Place {
+    Place {
+        key: key(strongest),
+        aliases: aliases.iter().map(|alias| key(alias)).collect(),
+        root: Clean::new("/home/ada/ship"),
+        name: Clean::new("ship"),
+    }
+}
+
+fn remember(store: &mut Store, place: &Place, text: &str) {
+    let new = NewMemory {
+        place: Some(place),
+        category: Category::Fact,
+        text,
+        importance: 0.5,
+        tags: &[],
+    };
+    store.remember(&new, at(1)).unwrap();
+}
+
+fn keys(store: &Store) -> Vec<(String, u64)> {
+    let mut keys: Vec<_> = store
+        .projects()
+        .unwrap()
+        .into_iter()
+        .map(|summary| (summary.project.key.to_string(), summary.memories))
+        .collect();
+    keys.sort();
+    keys
+}
+
+#[test]
+fn a_folder_that_becomes_a_repository_and_gets_a_remote_keeps_its_memory() {
+    let world = World::new();
+    let mut store = world.store();
+    let (folder, git, remote) =
+        ("dir:/home/ada/ship", "git:/home/ada/ship/.git", "github.com/ada/ship");
+    remember(&mut store, &place(folder, &[]), "one");
+    remember(&mut store, &place(git, &[folder]), "two");
+    remember(&mut store, &place(remote, &[git, folder]), "three");
+    assert_eq!(keys(&store), [(remote.to_owned(), 3)]);
+    let project = store.project(&place(remote, &[])).unwrap().unwrap();
+    assert_eq!(project.aliases, [key(folder), key(git)]);
+    // Without its remote it is still itself.
+    remember(&mut store, &place(git, &[folder]), "four");
+    assert_eq!(keys(&store), [(remote.to_owned(), 4)]);
+}
+
+#[test]
+fn a_repository_that_gets_the_remote_of_a_known_project_joins_it() {
+    let world = World::new();
+    let mut store = world.store();
+    let (git, remote) = ("git:/home/ada/ship/.git", "github.com/ada/ship");
+    remember(&mut store, &place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
+    remember(&mut store, &place(git, &[]), "from before");
+    assert_eq!(keys(&store).len(), 2);
+    remember(&mut store, &place(remote, &[git]), "together");
+    assert_eq!(keys(&store), [(remote.to_owned(), 3)]);
+}
+
+#[test]
+fn another_repository_at_the_same_place_is_another_project() {
+    let world = World::new();
+    let mut store = world.store();
+    let git = "git:/home/ada/ship/.git";
+    remember(&mut store, &place("github.com/ada/ship", &[git]), "the ship");
+    remember(&mut store, &place("github.com/ada/boat", &[git]), "the boat");
+    assert_eq!(
+        keys(&store),
+        [("github.com/ada/boat".to_owned(), 1), ("github.com/ada/ship".to_owned(), 1)]
+    );
+}
+
+#[test]
+fn folders_of_one_name_share_nothing() {
+    let world = World::new();
+    let mut store = world.store();
+    remember(&mut store, &place("dir:/a/ship", &[]), "one");
+    remember(&mut store, &place("dir:/b/ship", &[]), "two");
+    assert_eq!(keys(&store).len(), 2);
+    assert!(matches!(
+        store.project_named("ship"),
+        Err(StoreError::SeveralProjects { count: 2, .. })
+    ));
+    assert_eq!(store.project_named("dir:/a/ship").unwrap().memories, 1);
+    assert!(matches!(store.project_named("boat"), Err(StoreError::NoProject(_))));
+}
+
+#[test]
+fn projects_that_are_merged_stay_one() {
+    let world = World::new();
+    let mut store = world.store();
+    let (old, new) = (place("github.com/ada/ship", &[]), place("github.com/fleet/ship", &[]));
+    for (number, place) in [&old, &new].into_iter().enumerate() {
+        remember(&mut store, place, "one");
+        let owner =
+            Owner { client: Some(Clean::new("session-1")), agent: None, place: place.clone() };
+        store.start_ghap(&owner, &start(), at(i64::try_from(number).unwrap())).unwrap();
+    }
+    let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
+    let (from, into) = (id(&store, &old), id(&store, &new));
+    store.merge_projects(from, into).unwrap();
+    assert_eq!(keys(&store), [("github.com/fleet/ship".to_owned(), 2)]);
+    assert_eq!(id(&store, &old), into, "the old key leads to the project it was merged into");
+    remember(&mut store, &old, "two");
+    assert_eq!(keys(&store), [("github.com/fleet/ship".to_owned(), 3)]);
+    // Of two active GHAPs of one session the younger went on.
+    let status: Vec<_> = ghaps(&mut store).iter().map(|ghap| ghap.status.as_str()).collect();
+    assert_eq!(status, ["abandoned", "active"]);
+    let owner = Owner { client: Some(Clean::new("session-1")), agent: None, place: old };
+    store.resolve_ghap(&owner, &confirm(), at(9)).unwrap();
+    for ghap in ghaps(&mut store) {
+        ghap.check().unwrap();
+    }
+}
+
+#[test]
+fn a_new_folder_where_a_clone_was_is_another_project() {
+    let world = World::new();
+    let mut store = world.store();
+    let folder = "dir:/home/ada/ship";
+    remember(
+        &mut store,
+        &place("github.com/ada/ship", &["git:/home/ada/ship/.git", folder]),
+        "the ship",
+    );
+    assert_eq!(store.project(&place(folder, &[])).unwrap(), None);
+    remember(&mut store, &place(folder, &[]), "something else");
+    assert_eq!(keys(&store).len(), 2);
+}
+
+#[test]
+fn a_folder_that_was_merged_by_hand_stays_merged() {
+    let world = World::new();
+    let mut store = world.store();
+    let (boat, ship) = (place("dir:/home/ada/boat", &[]), place("github.com/ada/ship", &[]));
+    remember(&mut store, &boat, "one");
+    remember(&mut store, &ship, "two");
+    let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
+    let (from, into) = (id(&store, &boat), id(&store, &ship));
+    store.merge_projects(from, into).unwrap();
+    remember(&mut store, &boat, "three");
+    assert_eq!(keys(&store), [("github.com/ada/ship".to_owned(), 3)]);
+    assert_eq!(store.project(&ship).unwrap().unwrap().merged, [boat.key]);
+}
+
+#[test]
+fn commands_in_both_places_share_a_session_after_a_merge() {
+    for other_has_one in [false, true] {
+        let world = World::new();
+        let mut store = world.store();
+        let (boat, ship) = (place("github.com/ada/boat", &[]), place("github.com/ada/ship", &[]));
+        let owner = |place: &Place| Owner { client: None, agent: None, place: place.clone() };
+        remember(&mut store, &ship, "one");
+        if other_has_one {
+            store.start_ghap(&owner(&ship), &start(), at(1)).unwrap();
+        }
+        let younger = store.start_ghap(&owner(&boat), &start(), at(2)).unwrap();
+        let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
+        let (from, into) = (id(&store, &boat), id(&store, &ship));
+        store.merge_projects(from, into).unwrap();
+        for place in [&boat, &ship] {
+            assert_eq!(
+                store.active_ghap(&owner(place)).unwrap().map(|ghap| ghap.id),
+                Some(younger.id)
+            );
+        }
+        store.resolve_ghap(&owner(&ship), &confirm(), at(9)).unwrap();
+    }
+}

@@ -1,0 +1,124 @@
+use rutter_memory::ghap::{Resolve, Start, Update};
+use rutter_memory::memory::Category;
+use rutter_memory::outcome::Verdict;
+use rutter_memory::store::entry::{Place, What};
+use rutter_memory::store::{MemoryEdit, NewMemory, Owner, spool};
+use rutter_memory::{Clean, log};
+
+use crate::support::{World, at, falsify, start};
+
+/// A token as GitHub gives them out. Put together here, so that no scanner takes this file for a leak.
+fn secret() -> String {
+    ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat()
+}
+
+#[test]
+fn a_secret_in_any_text_is_nowhere() {
+    let world = World::new();
+    let secret = secret();
+    let text = format!("export GITHUB_TOKEN={secret} # here");
+    let mut store = world.store();
+    let place = Place {
+        root: Clean::new(&text),
+        name: Clean::new(&text),
+        ..Place::from(&rutter_memory::project::Located::find(&world.project(&secret)))
+    };
+    let owner = Owner {
+        client: Some(Clean::new(&text)),
+        agent: Some(Clean::new(&text)),
+        place: place.clone(),
+    };
+    let all = Start {
+        goal: &text,
+        hypothesis: &text,
+        action: &text,
+        prediction: &text,
+        target: Some(&text),
+        ..start()
+    };
+    store.start_ghap(&owner, &all, at(1)).unwrap();
+    let changed = format!("{text} again");
+    let update = Update {
+        hypothesis: Some(&changed),
+        action: Some(&changed),
+        prediction: Some(&changed),
+        ..Update::default()
+    };
+    store.update_ghap(&owner, &update, at(2)).unwrap();
+    store.note_ghap(&owner, &text, at(3)).unwrap();
+    let resolve = Resolve {
+        result: &text,
+        surprise: Some(&text),
+        root_cause: Some((rutter_memory::ghap::Cause::Oversight, &text)),
+        what_worked: Some(&text),
+        takeaway: Some(&text),
+        ..falsify()
+    };
+    store.resolve_ghap(&owner, &resolve, at(4)).unwrap();
+    let new = NewMemory {
+        place: Some(&place),
+        category: Category::Fact,
+        text: &text,
+        importance: 0.5,
+        tags: &[],
+    };
+    let memory = store.remember(&new, at(5)).unwrap();
+    store
+        .edit_memory(
+            memory.id,
+            &MemoryEdit { text: Some(&changed), ..MemoryEdit::default() },
+            at(6),
+        )
+        .unwrap();
+    // A tag that holds one is either clean or refused.
+    drop(store.edit_memory(
+        memory.id,
+        &MemoryEdit { tags: Some(std::slice::from_ref(&secret)), ..MemoryEdit::default() },
+        at(6),
+    ));
+
+    let mut outcome = world.outcome(7, Verdict::Failed);
+    outcome.command = Clean::new(&text);
+    outcome.runner = Clean::new(&text);
+    outcome.failing = vec![Clean::new(&text)];
+    outcome.signature = Some(Clean::new(&text));
+    let mut entry = world.entry("session-1", 7, What::Ran(Box::new(outcome)));
+    entry.place = place;
+    world.record(&entry);
+    spool::append(&world.files(), &[entry]).unwrap();
+    log::append(&world.files(), at(8), &Clean::new(&text)).unwrap();
+    let line = format!(
+        "{{\"memory\":{}}}",
+        serde_json::json!({
+            "id": "019a8706-0000-7000-8000-000000000001", "project": null, "category": "fact", "text": text,
+            "importance": 0.5, "tags": [], "created": "2026-01-01T00:00:00Z", "changed": "2026-01-01T00:00:00Z",
+        })
+    );
+    store
+        .import(format!("{{\"rutter-export\":{{\"schema\":1}}}}\n{line}\n").as_bytes(), |_| {})
+        .unwrap();
+
+    assert!(!world.files_with("redacted:").is_empty(), "something was written");
+    assert_eq!(world.files_with(&secret), Vec::<std::path::PathBuf>::new());
+    assert_eq!(world.files_with(&secret[8..24]), Vec::<std::path::PathBuf>::new());
+    store.gather(at(9)).unwrap();
+    assert_eq!(world.files_with(&secret[8..24]), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn folders_that_are_named_like_secrets_stay_two_projects() {
+    let world = World::new();
+    let mut store = world.store();
+    for name in [secret(), secret().replace('R', "S")] {
+        let place = Place::from(&rutter_memory::project::Located::find(&world.project(&name)));
+        let new = NewMemory {
+            place: Some(&place),
+            category: Category::Fact,
+            text: "x",
+            importance: 0.5,
+            tags: &[],
+        };
+        store.remember(&new, at(1)).unwrap();
+    }
+    assert_eq!(store.projects().unwrap().len(), 2);
+}

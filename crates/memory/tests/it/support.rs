@@ -1,0 +1,185 @@
+use std::path::{Path, PathBuf};
+
+use rutter_memory::ghap::{Cause, Domain, Ghap, Resolve, Start, Status, Strategy};
+use rutter_memory::outcome::{Kind, Outcome, Verdict};
+use rutter_memory::project::{Located, ProjectKey};
+use rutter_memory::store::entry::{Entry, Place, What};
+use rutter_memory::store::{Files, Owner, Record};
+use rutter_memory::{Clean, Id, Store, Time};
+
+/// A memory and a project, in a folder that goes away.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+}
+
+/// A day in the life of a test.
+pub(crate) fn at(seconds: i64) -> Time {
+    Time::from_millis(1_763_200_000_000 + seconds * 1_000)
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.folder.path().join("memory")
+    }
+
+    pub(crate) fn files(&self) -> Files {
+        Files::new(self.memory())
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.memory(), at(0)).unwrap()
+    }
+
+    /// The folder of a project by name, made where it is missing.
+    pub(crate) fn project(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place::from(&Located::find(&self.project("ship")))
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        Owner { client: Some(Clean::new("session-1")), agent: None, place: self.place() }
+    }
+
+    /// The same person in another session.
+    pub(crate) fn other(&self, client: &str) -> Owner {
+        Owner { client: Some(Clean::new(client)), ..self.owner() }
+    }
+
+    pub(crate) fn entry(&self, client: &str, seconds: i64, what: What) -> Entry {
+        Entry {
+            client: Clean::new(client),
+            place: self.place(),
+            process: None,
+            at: at(seconds),
+            what,
+        }
+    }
+
+    pub(crate) fn outcome(&self, seconds: i64, verdict: Verdict) -> Outcome {
+        Outcome {
+            id: Id::new(at(seconds)),
+            project: self.place().key,
+            session: Some(Clean::new("session-1")),
+            agent: None,
+            command: Clean::new("cargo test"),
+            kind: Kind::Test,
+            runner: Clean::new("cargo test"),
+            verdict,
+            counts: None,
+            failing: Vec::new(),
+            signature: None,
+            exit: None,
+            duration: None,
+            at: at(seconds),
+        }
+    }
+
+    /// Captures a run, as a hook does.
+    pub(crate) fn ran(&self, outcome: &Outcome) {
+        self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone()))));
+    }
+
+    pub(crate) fn record(&self, entry: &Entry) {
+        use rutter_memory::store::hot;
+        let budget = std::time::Duration::from_secs(2);
+        hot::record(&self.files(), std::slice::from_ref(entry), budget).unwrap();
+    }
+
+    /// Every byte of every file in the memory's folder.
+    pub(crate) fn bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        bytes_below(&self.memory())
+    }
+
+    /// The files that hold a text.
+    pub(crate) fn files_with(&self, text: &str) -> Vec<PathBuf> {
+        let holds =
+            |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        self.bytes().into_iter().filter(|(_, bytes)| holds(bytes)).map(|(path, _)| path).collect()
+    }
+}
+
+pub(crate) fn bytes_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(bytes_below(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    found
+}
+
+pub(crate) fn start() -> Start<'static> {
+    Start {
+        domain: Domain::Debugging,
+        strategy: Strategy::ReadTheError,
+        goal: "the parser takes CRLF",
+        hypothesis: "lines are split at \\n alone",
+        action: "split with lines()",
+        prediction: "cargo test passes",
+        expects: None,
+        target: None,
+        confidence: Some(0.8),
+    }
+}
+
+pub(crate) fn confirm() -> Resolve<'static> {
+    Resolve {
+        status: Status::Confirmed,
+        result: "all green",
+        surprise: None,
+        root_cause: None,
+        what_worked: Some("lines()"),
+        takeaway: None,
+        outcome: None,
+    }
+}
+
+pub(crate) fn falsify() -> Resolve<'static> {
+    Resolve {
+        status: Status::Falsified,
+        result: "still red",
+        surprise: Some("the lexer splits before the parser"),
+        root_cause: Some((Cause::WrongScope, "two places split lines")),
+        takeaway: Some("look for every split"),
+        what_worked: None,
+        ..confirm()
+    }
+}
+
+/// Everything in a store, as its export has it.
+pub(crate) fn all(store: &mut Store) -> Vec<Record> {
+    let mut records = Vec::new();
+    store
+        .export::<rutter_memory::StoreError>(None, |record| {
+            records.push(record.clone());
+            Ok(())
+        })
+        .unwrap();
+    records
+}
+
+pub(crate) fn ghaps(store: &mut Store) -> Vec<Ghap> {
+    all(store)
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::Ghap(ghap) => Some(*ghap),
+            _ => None,
+        })
+        .collect()
+}
+
+pub(crate) fn key(text: &str) -> ProjectKey {
+    ProjectKey::stored(text)
+}
