@@ -13,12 +13,15 @@ mod dist;
 mod files;
 mod fuzz_seeds;
 mod generate;
+mod torture;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
   generate [--check]     write the files that follow from the event table, or say which are stale
   bench                  measure speed, as ratios in one run, and fail where a promise is not kept
+  torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
+                         what is left
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
   dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
   client VERSION         fetch a measured client for the live suite, and print its path; exit 75 where the
@@ -32,6 +35,8 @@ fn main() -> Result<ExitCode> {
         ["generate"] => generate::run(&root()?, false)?,
         ["generate", "--check"] => generate::run(&root()?, true)?,
         ["bench"] => bench::run(&root()?)?,
+        ["torture"] => torture::run(&root()?, "10000")?,
+        ["torture", rounds] => torture::run(&root()?, rounds)?,
         ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,
         ["dist"] => dist::run(&root()?, None)?,
         ["dist", "--target", target] => dist::run(&root()?, Some(target))?,

@@ -1,0 +1,231 @@
+//! Kills writers of the memory in the middle of their work, and counts what is left.
+//!
+//! A writer records entries as a hook does and says on its stdout which ones were acknowledged. It is killed at a
+//! random moment, together with the others and with whoever tends the store. Then every acknowledged entry must be
+//! there, each exactly once. Entries come in pairs that are written together, a call and a run: as many calls as
+//! runs means that nothing was written by half and nothing drained twice.
+
+#![allow(clippy::disallowed_methods, reason = "this is a program with a clock of its own")]
+
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, ensure};
+use rutter_memory::outcome::{Kind, Outcome, Verdict};
+use rutter_memory::project::Located;
+use rutter_memory::store::Record;
+use rutter_memory::store::entry::{Entry, Place, What};
+use rutter_memory::store::hot::{self, Recorded};
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::{Clean, Id, Store, Time};
+
+/// The time by the clock of this machine.
+pub fn now() -> Time {
+    let millis =
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_millis());
+    Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// How long a writer is given, as a hook on a tool call is. Half of it may pass in waiting.
+const BUDGET: Duration = Duration::from_millis(50);
+
+/// How many pairs a writer records before it just waits for its end: enough for any moment of a kill, and not so many
+/// that the bounds of log and spool come into it.
+const ENTRIES: &str = "200";
+
+/// Records a number of pairs of entries, and prints each acknowledged id with the place it
+/// went to: `stored` or `spooled`.
+pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
+    let files = rutter_memory::store::Files::new(folder);
+    let place = Place::from(&Located::find(folder));
+    let mut out = std::io::stdout().lock();
+    for _ in 0..count {
+        let (now, client) = (now(), Clean::new(client));
+        let outcome = outcome(&place, &client, now);
+        let id = outcome.id;
+        let entry = |what| Entry {
+            client: client.clone(),
+            place: place.clone(),
+            process: None,
+            at: now,
+            what,
+        };
+        let entries = [entry(What::Called), entry(What::Ran(Box::new(outcome)))];
+        let recorded = hot::record(&files, &entries, BUDGET).context("an entry was refused")?;
+        let place = if matches!(recorded, Recorded::Stored) { "stored" } else { "spooled" };
+        // One call, so that a kill leaves no half of it.
+        out.write_all(format!("{id} {place}\n").as_bytes())?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
+    Outcome {
+        id: Id::new(now),
+        project: place.key.clone(),
+        session: Some(client.clone()),
+        agent: None,
+        command: Clean::new("cargo test"),
+        kind: Kind::Test,
+        runner: Clean::new("cargo test"),
+        verdict: Verdict::Failed,
+        counts: None,
+        // Long enough to cross the pages that a kill may come between.
+        failing: (0..64)
+            .map(|n| Clean::new(&format!("a::test::number_{n}::of_a_rather_long_name")))
+            .collect(),
+        signature: None,
+        exit: Some(101),
+        duration: Some(12),
+        at: now,
+    }
+}
+
+/// Nothing is retired here: a run that is gone must be one that was lost.
+fn unbounded() -> Bounds {
+    Bounds { outcomes: u32::MAX, outcome_age: Duration::MAX, ..Bounds::default() }
+}
+
+/// Tends the store until it is killed.
+pub fn keep_tending(folder: &Path) -> anyhow::Result<()> {
+    loop {
+        tend(folder, &unbounded(), now())?;
+    }
+}
+
+/// How to torture.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// This program, to start writers and tenders with.
+    pub program: PathBuf,
+    /// Where the store is.
+    pub folder: PathBuf,
+    /// How many times everybody is killed.
+    pub rounds: u32,
+    /// How many write at once.
+    pub writers: u32,
+    /// The seed of the moments.
+    pub seed: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Toll {
+    /// Processes killed.
+    pub kills: u64,
+    /// Acknowledged entries that went into the database.
+    pub stored: u64,
+    /// Acknowledged entries that went into the spool.
+    pub spooled: u64,
+    /// Entries that are there and were not acknowledged: their writer died before it could say so.
+    pub unsaid: u64,
+}
+
+/// Rounds of killing; an error when anything that was acknowledged is missing.
+pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
+    let mut random = Random(plan.seed);
+    let mut toll = Toll::default();
+    let mut acknowledged = HashSet::new();
+    for round in 0..plan.rounds {
+        let start = |arguments: &[&str]| {
+            Command::new(&plan.program)
+                .args(arguments)
+                .arg(&plan.folder)
+                .stdout(Stdio::piped())
+                .spawn()
+                .context("start")
+        };
+        let mut children = vec![start(&["tend"])?];
+        for writer in 0..plan.writers {
+            children.push(start(&["write", ENTRIES, &format!("writer-{writer}")])?);
+        }
+        // Not a wait for a race: the moment of the kill is what is tried out.
+        std::thread::sleep(Duration::from_micros(random.below(40_000)));
+        for child in &mut children {
+            child.kill()?;
+        }
+        for child in children {
+            toll.kills += 1;
+            collect(child, &mut acknowledged, &mut toll)?;
+        }
+        // A tender that is always killed never folds the log; between sessions one comes to its end.
+        tend(&plan.folder, &unbounded(), now())?;
+        // Everything looks at the whole store, which grows: often at first, then now and again.
+        if round < 50 || round % 50 == 0 || round + 1 == plan.rounds {
+            verify(&plan.folder, &acknowledged, &mut toll)
+                .with_context(|| format!("after round {round}"))?;
+        }
+        progress(round);
+    }
+    Ok(toll)
+}
+
+/// Reads what a process acknowledged before it died.
+fn collect(
+    mut child: Child,
+    acknowledged: &mut HashSet<Id>,
+    toll: &mut Toll,
+) -> anyhow::Result<()> {
+    let out = child.stdout.take().context("piped")?;
+    let status = child.wait()?;
+    ensure!(status.code().is_none(), "a process ended by itself: {status}");
+    for line in BufReader::new(out).lines() {
+        let line = line?;
+        let (id, place) = line.split_once(' ').context("half a line")?;
+        acknowledged.insert(id.parse().map_err(|_| anyhow::anyhow!("no id: {id}"))?);
+        match place {
+            "stored" => toll.stored += 1,
+            _ => toll.spooled += 1,
+        }
+    }
+    Ok(())
+}
+
+/// Looks whether everything that was acknowledged is there, whole and once.
+#[expect(clippy::implicit_hasher, reason = "only this crate calls it")]
+pub fn verify(folder: &Path, acknowledged: &HashSet<Id>, toll: &mut Toll) -> anyhow::Result<()> {
+    tend(folder, &unbounded(), now())?.context("somebody else tends the store")?;
+    let health = rutter_memory::store::doctor::examine(folder)?;
+    ensure!(health.findings.is_empty(), "{:?}", health.findings);
+    ensure!(health.spool == 0, "the spool was not drained");
+    let mut runs: HashMap<Clean, u64> = HashMap::new();
+    let mut calls: HashMap<Clean, u64> = HashMap::new();
+    let mut there = HashSet::new();
+    Store::open(folder, now())?.export::<anyhow::Error>(None, |record| {
+        match record {
+            Record::Session(session) => {
+                calls.insert(session.client.clone(), session.calls);
+            }
+            Record::Outcome(outcome) => {
+                ensure!(there.insert(outcome.id), "a run is there twice");
+                *runs
+                    .entry(outcome.session.clone().context("a run without session")?)
+                    .or_default() += 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    let missing = acknowledged.difference(&there).count();
+    ensure!(missing == 0, "{missing} of {} acknowledged entries are missing", acknowledged.len());
+    ensure!(calls == runs, "calls and runs differ: {calls:?} {runs:?}");
+    toll.unsaid = (there.len() - acknowledged.len()) as u64;
+    Ok(())
+}
+
+/// SplitMix64: the same moments for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
+    }
+}

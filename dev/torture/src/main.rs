@@ -1,0 +1,51 @@
+//! `rutter-torture run ROUNDS FOLDER`, and the processes that it starts and kills.
+
+#![allow(clippy::print_stdout, reason = "a program of the repository says what it did")]
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use rutter_torture::{Plan, keep_tending, run, write};
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["write", count, client, folder] => {
+            write(Path::new(folder), client, count.parse()?)?;
+            // Until it is killed: who ends by itself has failed.
+            loop {
+                std::thread::park();
+            }
+        }
+        ["write-some", count, client, folder] => write(Path::new(folder), client, count.parse()?),
+        ["tend", folder] => keep_tending(Path::new(folder)),
+        ["run", rounds, folder] => {
+            let rounds = rounds.parse().context("a number of rounds")?;
+            let plan = Plan {
+                program: std::env::current_exe()?,
+                folder: folder.into(),
+                rounds,
+                writers: 4,
+                seed: 0x0072_7574_7465_7221,
+            };
+            let begun = std::time::Instant::now();
+            let toll = run(&plan, |round| {
+                if (round + 1) % 500 == 0 {
+                    println!("{} rounds, {} s", round + 1, begun.elapsed().as_secs());
+                }
+            })?;
+            println!(
+                "{rounds} rounds, {} kills: {} acknowledged entries ({} stored, {} spooled), none lost, none twice; {} more were \
+                 written by processes that died before they could say so",
+                toll.kills,
+                toll.stored + toll.spooled,
+                toll.stored,
+                toll.spooled,
+                toll.unsaid,
+            );
+            Ok(())
+        }
+        _ => bail!("rutter-torture run ROUNDS FOLDER"),
+    }
+}
