@@ -11,6 +11,8 @@ use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
+pub mod memory;
+
 /// A learning memory for coding agents, and a toolkit for their hooks.
 ///
 /// Claude Code's hooks fail silently: a wrong key is dropped without a word. Rutter knows the whole
@@ -33,6 +35,45 @@ pub enum Command {
         #[command(subcommand)]
         command: ContractCommand,
     },
+    /// What you set out to do: goal, hypothesis, action, prediction
+    Ghap {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: memory::GhapCommand,
+    },
+    /// Remember something
+    ///
+    /// For example: rutter remember "CI runs on Postgres 17, not 16" --category fact --tag ci
+    Remember(memory::RememberArgs),
+    /// List what is remembered here, the newest first
+    Memories(memory::MemoriesArgs),
+    /// Change a memory, or the lesson of a GHAP
+    Edit(memory::EditArgs),
+    /// Forget rows, and every byte they were written with
+    ///
+    /// What would go is listed first. The log and damaged databases that were put aside go as well, because
+    /// nobody can say what is in them. Without a terminal it needs --yes.
+    Forget(memory::ForgetCommand),
+    /// Write everything out as lines of JSON
+    Export(memory::ExportArgs),
+    /// Take rows in
+    Import {
+        /// From what.
+        #[command(subcommand)]
+        command: memory::ImportCommand,
+    },
+    /// The projects there is something about
+    Project {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: memory::ProjectCommand,
+    },
+    /// Look whether everything is well, and say what to do where it is not
+    Doctor(memory::DoctorArgs),
+    /// Take in what hooks left in the spool, keep the bounds, fold the log of changes into the database
+    ///
+    /// Hooks start it when there is something to do. It leaves when another one is at it.
+    Tend(memory::TendArgs),
     /// Print a completion script for a shell
     ///
     /// For example: rutter completions fish > ~/.config/fish/completions/rutter.fish

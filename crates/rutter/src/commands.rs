@@ -2,3 +2,10 @@
 
 pub(crate) mod completions;
 pub(crate) mod contract;
+pub(crate) mod doctor;
+pub(crate) mod exchange;
+pub(crate) mod forget;
+pub(crate) mod ghap;
+pub(crate) mod memories;
+pub(crate) mod project;
+pub(crate) mod tend;

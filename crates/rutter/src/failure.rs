@@ -4,12 +4,16 @@ use std::fmt;
 use std::io;
 
 use rutter_contract::payload::NoTool;
+use rutter_memory::StoreError;
+use rutter_memory::store::ImportError;
 
 /// A command that ends without its result. Every kind has one exit code, decided here alone.
 #[derive(Debug)]
 pub enum Failure {
     /// What was asked cannot be done as it was asked: exit 2. The message ends with what to do.
     Usage(String),
+    /// What was asked was refused: exit 1. The message ends with what to do.
+    Refused(String),
     /// The command ran and has something to complain about, which it has printed: exit 1.
     Findings,
     /// stdin could not be read: exit 1.
@@ -24,7 +28,7 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Self::Findings | Self::Input(_) | Self::Io(_) => 1,
+            Self::Refused(_) | Self::Findings | Self::Input(_) | Self::Io(_) => 1,
         }
     }
 
@@ -37,7 +41,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(message) => f.write_str(message),
+            Self::Usage(message) | Self::Refused(message) => f.write_str(message),
             Self::Findings => f.write_str("there are findings"),
             Self::Input(error) => write!(f, "could not read stdin: {error}"),
             Self::Io(error) => write!(f, "could not write the output: {error}"),
@@ -56,5 +60,17 @@ impl From<io::Error> for Failure {
 impl From<NoTool> for Failure {
     fn from(error: NoTool) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        Self::Refused(error.to_string())
     }
 }

@@ -3,8 +3,10 @@
 //! `main.rs` is the binary. Everything here returns [`Failure`]s and writes to a [`ui::Ui`]; only the
 //! binary prints and exits.
 
+mod ask;
 pub mod cli;
 mod commands;
+mod environment;
 mod failure;
 pub mod ui;
 
@@ -12,8 +14,26 @@ pub use failure::Failure;
 
 /// Runs a parsed command line.
 pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
+    use cli::Command;
+
+    // What needs no memory must work without a home to keep it in.
     match &cli.command {
-        cli::Command::Contract { command } => commands::contract::run(command, ui),
-        cli::Command::Completions(args) => commands::completions::run(args, ui),
+        Command::Contract { command } => return commands::contract::run(command, ui),
+        Command::Completions(args) => return commands::completions::run(args, ui),
+        _ => {}
+    }
+    let env = environment::Environment::read()?;
+    match &cli.command {
+        Command::Contract { .. } | Command::Completions(_) => Ok(()),
+        Command::Ghap { command } => commands::ghap::run(command, &env, ui),
+        Command::Remember(args) => commands::memories::remember(args, &env, ui),
+        Command::Memories(args) => commands::memories::list(args, &env, ui),
+        Command::Edit(args) => commands::memories::edit(args, &env, ui),
+        Command::Forget(args) => commands::forget::run(args, &env, ui),
+        Command::Export(args) => commands::exchange::export(args, &env, ui),
+        Command::Import { command } => commands::exchange::import(command, &env, ui),
+        Command::Project { command } => commands::project::run(command, &env, ui),
+        Command::Doctor(args) => commands::doctor::run(args, &env, ui),
+        Command::Tend(args) => commands::tend::run(args, &env, ui),
     }
 }

@@ -1,6 +1,6 @@
 //! The `rutter` binary: the only file that prints and exits.
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -11,7 +11,10 @@ fn main() -> ExitCode {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut err = io::stderr().lock();
     let mut input = io::stdin().lock();
-    let result = rutter::run(&cli, &mut Ui { input: &mut input, out: &mut out, err: &mut err });
+    // Questions go to stderr, so that results can still be piped.
+    let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let result =
+        rutter::run(&cli, &mut Ui { input: &mut input, out: &mut out, err: &mut err, terminal });
     // A command that has findings has printed them; they must arrive as well.
     let result = out.flush().map_err(Into::into).and(result);
     // What is still buffered has nowhere to go; dropping the writer would try again.

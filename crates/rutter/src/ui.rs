@@ -1,6 +1,9 @@
 //! What a command reads and where it writes: results to stdout, remarks to stderr.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read as _, Write};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
 
 use crate::Failure;
 
@@ -10,11 +13,13 @@ pub const STDIN_LIMIT: u64 = 32 * 1024 * 1024;
 /// The ends of a command. Results and remarks never mix, so that results can be piped.
 pub struct Ui<'a> {
     /// What is piped in.
-    pub input: &'a mut dyn Read,
+    pub input: &'a mut dyn BufRead,
     /// Results.
     pub out: &'a mut dyn Write,
     /// Remarks.
     pub err: &'a mut dyn Write,
+    /// Whether somebody sits there who can be asked.
+    pub terminal: bool,
 }
 
 impl Ui<'_> {
@@ -32,8 +37,59 @@ impl Ui<'_> {
         Ok(bytes)
     }
 
+    /// One line that is typed in; `None` at the end of the input.
+    pub fn line(&mut self) -> Result<Option<String>, Failure> {
+        let mut bytes = Vec::new();
+        (&mut *self.input)
+            .take(STDIN_LIMIT)
+            .read_until(b'\n', &mut bytes)
+            .map_err(Failure::Input)?;
+        Ok((!bytes.is_empty())
+            .then(|| String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()))
+    }
+
+    /// Prints rows under a heading, without a border.
+    pub fn table<const N: usize>(
+        &mut self,
+        head: [&str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> io::Result<()> {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(head);
+        for row in rows {
+            table.add_row(row);
+        }
+        table.lines().try_for_each(|line| writeln!(self.out, "{}", line.trim()))
+    }
+
+    /// Prints a value for programs.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer_pretty(&mut self.out, value).map_err(io::Error::from)?;
+        Ok(writeln!(self.out)?)
+    }
+
     /// Tells the user something beside the result.
     pub fn remark(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.err, "note: {text}")
     }
+}
+
+/// So many of something.
+pub fn count(number: u64, what: &str) -> String {
+    match (number, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// How much of a text a line of a list shows.
+const LINE: usize = 72;
+
+/// The beginning of a text, for a list.
+pub fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(LINE).collect();
+    if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut }
 }

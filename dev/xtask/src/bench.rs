@@ -12,6 +12,14 @@ const STARTS: usize = 400;
 /// What `rutter contract explain` may cost, as a multiple of a program that does nothing.
 const EXPLAIN_RATIO: f64 = 5.0;
 
+/// What it may cost to open the store in a hook, as a multiple of a start of a program that does nothing.
+const OPEN_RATIO: f64 = 1.0;
+
+/// How many rows a second an import is promised to take in.
+const ROWS_PER_SECOND: f64 = 5_000.0;
+/// How many rows are imported to measure it.
+const ROWS: u32 = 50_000;
+
 /// How many verdicts a second are promised.
 const VERDICTS_PER_SECOND: f64 = 50_000.0;
 
@@ -35,6 +43,14 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     report("/bin/true, median of a start", &format!("{base:.2?}"));
     report("rutter contract explain, median of a start", &format!("{ours:.2?}, {ratio:.1}x"));
 
+    let store = figures(root, "rutter-memory", "store")?;
+    for (name, micros) in &store {
+        report(&format!("store: {name}, median in process"), &format!("{micros:.0} µs"));
+    }
+    let open = store.iter().find(|(name, _)| name == "open").context("no figure for open")?.1 / 1e6;
+    let rows = rows_per_second(&binary)?;
+    report("rutter import jsonl", &format!("{rows:.0} rows a second"));
+
     let rate = verdicts_per_second(root)?;
     report("verdicts in process", &format!("{rate:.0} a second"));
 
@@ -42,6 +58,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         ratio <= EXPLAIN_RATIO,
         "explain takes {ratio:.1} times as long as nothing; {EXPLAIN_RATIO} are promised"
     );
+    ensure!(
+        open <= base.as_secs_f64() * OPEN_RATIO,
+        "the hot handle opens in {open:.6} s, more than {OPEN_RATIO} times a start of nothing"
+    );
+    ensure!(rows >= ROWS_PER_SECOND, "{rows:.0} rows a second; {ROWS_PER_SECOND} are promised");
     ensure!(
         rate >= VERDICTS_PER_SECOND,
         "{rate:.0} verdicts a second; {VERDICTS_PER_SECOND} are promised"
@@ -68,17 +89,64 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Asks the crate's own bench, which is compiled for speed; this program is not.
-fn verdicts_per_second(root: &Path) -> Result<f64> {
+/// What a crate's own bench prints, which is compiled for speed; this program is not.
+fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
     let output = Command::new("cargo")
-        .args(["bench", "--quiet", "-p", "rutter-contract", "--bench", "verdicts"])
+        .args(["bench", "--quiet", "-p", package, "--bench", name])
         .current_dir(root)
         .stderr(Stdio::inherit())
         .output()?;
     ensure!(output.status.success(), "the bench failed");
-    let text = String::from_utf8(output.stdout)?;
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn verdicts_per_second(root: &Path) -> Result<f64> {
+    let text = bench(root, "rutter-contract", "verdicts")?;
     let figure = text.split_whitespace().next().context("the bench printed nothing")?;
     Ok(figure.parse()?)
+}
+
+/// The lines of a bench that prints a name and a number on each.
+fn figures(root: &Path, package: &str, name: &str) -> Result<Vec<(String, f64)>> {
+    let text = bench(root, package, name)?;
+    let lines = text.lines().map(|line| {
+        let (name, figure) = line.rsplit_once(' ').context("a line without a figure")?;
+        Ok((name.to_owned(), figure.parse()?))
+    });
+    lines.collect()
+}
+
+/// Imports memories into an empty store with the shipped binary.
+fn rows_per_second(binary: &Path) -> Result<f64> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("rows.jsonl");
+    let mut lines = String::from("{\"rutter-export\":{\"schema\":1}}\n");
+    for row in 0..ROWS {
+        let text = format!(
+            "Row {row}: the lexer splits at line feeds alone, so files with CRLF keep a carriage return"
+        );
+        lines += &serde_json::json!({ "memory": {
+            "id": format!("019a86e0-0000-7000-8000-{row:012x}"), "project": null, "category": "fact", "text": text,
+            "importance": 0.5, "tags": ["lexer"], "created": "2026-01-01T00:00:00Z", "changed": "2026-01-01T00:00:00Z",
+        }})
+        .to_string();
+        lines.push('\n');
+    }
+    std::fs::write(&file, lines)?;
+    let from = Instant::now();
+    let output = Command::new(binary)
+        .args(["import", "jsonl"])
+        .arg(&file)
+        .env("RUTTER_HOME", folder.path().join("memory"))
+        .output()?;
+    let elapsed = from.elapsed();
+    let text = String::from_utf8(output.stdout)?;
+    ensure!(
+        text.starts_with(&format!("{ROWS} added")),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(f64::from(ROWS) / elapsed.as_secs_f64())
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]

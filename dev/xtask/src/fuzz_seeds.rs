@@ -6,10 +6,10 @@ use anyhow::{Context as _, Result};
 use rutter_contract::{EventName, payload};
 use serde_json::Value;
 
-/// Writes the captured payloads and the measured answers as the corpora of their targets.
+/// Writes captured payloads, measured answers, an export and the texts of redaction as the corpora of their targets.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let folder = |name: &str| root.join("fuzz/corpus").join(name);
-    for name in ["payload", "answer"] {
+    for name in ["payload", "answer", "record", "redact"] {
         std::fs::create_dir_all(folder(name))?;
     }
     for event in EventName::ALL {
@@ -30,5 +30,16 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         seed.extend(case["stderr"].as_str().unwrap_or_default().bytes());
         crate::files::replace(&folder("answer").join(number.to_string()), &seed)?;
     }
+    for file in ["secrets", "lookalikes"] {
+        let path = root.join("crates/memory/fixtures/redaction").join(file).with_extension("json");
+        let all: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+        for case in all.as_array().context("a list of cases")? {
+            let (name, text) = (case["name"].as_str(), case["text"].as_str());
+            let path = folder("redact").join(format!("{file}-{}", name.unwrap_or_default()));
+            crate::files::replace(&path, text.unwrap_or_default().as_bytes())?;
+        }
+    }
+    let export = std::fs::read(root.join("crates/memory/fixtures/store/1.jsonl"))?;
+    crate::files::replace(&folder("record").join("export"), &export)?;
     Ok(())
 }

@@ -24,6 +24,17 @@ fn help() {
 
     Commands:
       contract     The hook contract of Claude Code: events, schemas, payloads
+      ghap         What you set out to do: goal, hypothesis, action, prediction
+      remember     Remember something
+      memories     List what is remembered here, the newest first
+      edit         Change a memory, or the lesson of a GHAP
+      forget       Forget rows, and every byte they were written with
+      export       Write everything out as lines of JSON
+      import       Take rows in
+      project      The projects there is something about
+      doctor       Look whether everything is well, and say what to do where it is not
+      tend         Take in what hooks left in the spool, keep the bounds, fold the log of changes into
+                   the database
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 

@@ -13,10 +13,21 @@ mod support;
 mod command_line;
 /// `rutter contract …`.
 mod contract;
+/// `rutter export` and `rutter import`, and `rutter forget`.
+mod exchange;
 /// `rutter contract explain`: verdicts for people and programs.
 mod explain;
+/// Disks that are full or read-only, folders of somebody else, databases that are broken.
+mod faults;
+/// `rutter ghap`, from one process to the next.
+mod ghap;
 /// The snippets of the guides, run with the tools they are written for.
 mod guides;
+
+/// `rutter remember`, `memories`, `edit`, `project`.
+mod memories;
+/// Questions on a terminal, and in an editor.
+mod questions;
 
 #[test]
 fn no_test_file_is_forgotten() {

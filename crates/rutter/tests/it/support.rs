@@ -1,6 +1,7 @@
 //! Running the binary.
 
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rutter_testkit::Ran;
@@ -32,4 +33,104 @@ pub(crate) fn rutter_with(args: &[&str], stdin: &[u8]) -> Ran {
 /// Runs the binary to its end.
 pub(crate) fn rutter(args: &[&str]) -> Ran {
     Ran::of(&mut command(args))
+}
+
+/// A memory and a project of its own.
+pub(crate) struct Home {
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("ship")).expect("a project");
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.path("memory")
+    }
+
+    /// The binary, in the folder of the project, with this memory.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(args);
+        command
+            .env("RUTTER_HOME", self.memory())
+            .current_dir(self.path("ship"))
+            .env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    pub(crate) fn rutter(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).stdin(Stdio::null()))
+    }
+
+    /// Runs the binary for what it does, not for what it says.
+    pub(crate) fn ok(&self, args: &[&str]) {
+        drop(self.rutter(args).success());
+    }
+
+    /// What a command printed for programs.
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
+        let mut args = args.to_vec();
+        args.push("--json");
+        serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
+    }
+
+    /// Starts a GHAP that a run could settle.
+    pub(crate) fn start(&self) -> serde_json::Value {
+        self.json(START)
+    }
+}
+
+pub(crate) const START: &[&str] = &[
+    "ghap",
+    "start",
+    "--domain",
+    "debugging",
+    "--strategy",
+    "read-the-error",
+    "--goal",
+    "CRLF files parse",
+    "--hypothesis",
+    "lines are split at LF alone",
+    "--action",
+    "use lines()",
+    "--prediction",
+    "`cargo test parser` passes",
+];
+
+/// Compares output in which ids, times and the test's own folder are replaced.
+macro_rules! assert_output {
+    ($home:expr, $ran:expr, @$expected:literal) => {
+        insta::with_settings!({filters => vec![
+            ($home.path("").to_str().unwrap().trim_end_matches('/'), "[HOME]"),
+            (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z", "[TIME]"),
+            (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[UUID]"),
+            (r"\b[0-9a-f]{8}\b", "[ID]    "),
+        ]}, { insta::assert_snapshot!($ran, @$expected) })
+    };
+}
+pub(crate) use assert_output;
+
+/// Every byte of every file below a folder.
+pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a file").path();
+        bytes.extend(if path.is_dir() {
+            bytes_below(&path)
+        } else {
+            std::fs::read(&path).expect("a file")
+        });
+    }
+    bytes
+}
+
+pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }

@@ -1,6 +1,5 @@
 //! `rutter contract events`: the event table.
 
-use comfy_table::{ContentArrangement, Table, presets};
 use rutter_contract::spec::PlainStdout;
 use rutter_contract::{describe, table};
 use serde_json::Value;
@@ -16,19 +15,9 @@ pub(crate) fn run(args: &EventsArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
         let rows = events.map(|event| describe::event(event, contract)).collect();
         return Ok(writeln!(ui.out, "{:#}", Value::Array(rows))?);
     }
-    let mut rows = Table::new();
-    rows.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    rows.set_header([
-        "EVENT",
-        "SINCE",
-        "MATCHER",
-        "BLOCKS",
-        "DECIDES BY",
-        "PLAIN STDOUT",
-        "TIMEOUT",
-    ]);
-    for event in events {
-        rows.add_row([
+    let head = ["EVENT", "SINCE", "MATCHER", "BLOCKS", "DECIDES BY", "PLAIN STDOUT", "TIMEOUT"];
+    let rows = events.map(|event| {
+        [
             event.name.to_string(),
             event.since.to_string(),
             event.matcher.label().unwrap_or_else(|| "-".to_owned()),
@@ -43,10 +32,7 @@ pub(crate) fn run(args: &EventsArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
             }
             .to_owned(),
             format!("{} s", f64::from(event.timeout_ms.value) / 1000.0),
-        ]);
-    }
-    for line in rows.lines() {
-        writeln!(ui.out, "{}", line.trim())?;
-    }
-    Ok(())
+        ]
+    });
+    Ok(ui.table(head, rows)?)
 }

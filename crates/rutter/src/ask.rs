@@ -1,0 +1,184 @@
+//! Getting what was not said: by asking on a terminal, or in the user's editor.
+
+use std::io::{Read as _, Write as _};
+use std::process::Command;
+
+use crate::Failure;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Something that a command needs to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question {
+    /// The option it could have been given with.
+    pub(crate) option: &'static str,
+    /// What is asked.
+    pub(crate) text: &'static str,
+    /// What can be answered, where that is not free.
+    pub(crate) choices: &'static [&'static str],
+}
+
+impl Question {
+    pub(crate) const fn new(option: &'static str, text: &'static str) -> Self {
+        Self { option, text, choices: &[] }
+    }
+
+    pub(crate) const fn of(
+        option: &'static str,
+        text: &'static str,
+        choices: &'static [&'static str],
+    ) -> Self {
+        Self { option, text, choices }
+    }
+}
+
+/// Answers to what is missing, in the order of the questions.
+pub(crate) fn all(
+    questions: &[Question],
+    editor: bool,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<Vec<String>, Failure> {
+    if questions.is_empty() {
+        return Ok(Vec::new());
+    }
+    if editor {
+        return in_editor(questions, env);
+    }
+    if !ui.terminal {
+        let missing: Vec<String> =
+            questions.iter().map(|question| format!("--{}", question.option)).collect();
+        return Err(Failure::Usage(format!(
+            "missing: {}; give them, or run it on a terminal to be asked",
+            missing.join(", ")
+        )));
+    }
+    questions.iter().map(|question| one(question, ui)).collect()
+}
+
+fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
+    loop {
+        if question.choices.is_empty() {
+            write!(ui.err, "{}: ", question.text)?;
+        } else {
+            write!(ui.err, "{} ({}): ", question.text, question.choices.join(", "))?;
+        }
+        ui.err.flush()?;
+        let Some(answer) = ui.line()? else {
+            return Err(Failure::Refused("no answer; nothing was changed".to_owned()));
+        };
+        let answer = answer.trim();
+        if !answer.is_empty() && (question.choices.is_empty() || question.choices.contains(&answer))
+        {
+            return Ok(answer.to_owned());
+        }
+    }
+}
+
+/// Whether the user agrees. Nobody there, or anything but yes, is no.
+pub(crate) fn agreed(question: &str, ui: &mut Ui<'_>) -> Result<bool, Failure> {
+    write!(ui.err, "{question} [y/N] ")?;
+    ui.err.flush()?;
+    let answer = ui.line()?.unwrap_or_default();
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+const INTRODUCTION: &str = "<!-- Write below each line like this one, save and leave. An empty answer changes nothing. -->";
+
+/// The line above an answer. Nobody writes it by accident, so an answer may hold anything else.
+fn heading(question: &Question) -> String {
+    let choices = if question.choices.is_empty() {
+        String::new()
+    } else {
+        format!(" One of: {}.", question.choices.join(", "))
+    };
+    format!("<!-- {}: {}{choices} -->", question.option, question.text)
+}
+
+/// One file with a heading for each question.
+fn in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String>, Failure> {
+    let headings: Vec<String> = questions.iter().map(heading).collect();
+    let form = format!("{INTRODUCTION}\n\n{}\n\n", headings.join("\n\n\n"));
+    let written = edit(&form, env)?;
+    let answers = answers_below(&headings, &written);
+    for (question, answer) in questions.iter().zip(&answers) {
+        if answer.is_empty() {
+            return Err(Failure::Refused(format!(
+                "`{}` was left empty; nothing was changed",
+                question.option
+            )));
+        }
+    }
+    Ok(answers)
+}
+
+fn answers_below(headings: &[String], written: &str) -> Vec<String> {
+    headings
+        .iter()
+        .map(|heading| {
+            let lines = written.lines().skip_while(|line| line != heading).skip(1);
+            let answer: Vec<&str> =
+                lines.take_while(|line| !headings.iter().any(|other| other == line)).collect();
+            answer.join("\n").trim().to_owned()
+        })
+        .collect()
+}
+
+/// Lets the user change a text in an editor.
+pub(crate) fn edit(text: &str, env: &Environment) -> Result<String, Failure> {
+    let Some(editor) = &env.editor else {
+        return Err(Failure::Usage(
+            "no editor is set; set EDITOR, or give the text as an option".to_owned(),
+        ));
+    };
+    // For its owner alone, and gone when this returns: what is typed may hold what must not be kept.
+    let mut file = tempfile::Builder::new().prefix("rutter-").suffix(".md").tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    // Through the shell, because the variable may hold options; the path is an argument of its own.
+    let status = Command::new("sh")
+        .arg("-c")
+        .arg(format!("{editor} \"$1\""))
+        .arg("sh")
+        .arg(file.path())
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => {
+            return Err(Failure::Refused(format!(
+                "the editor ended with {status}; nothing was changed"
+            )));
+        }
+        Err(error) => {
+            return Err(Failure::Refused(format!(
+                "the editor could not be started: {error}; look at EDITOR"
+            )));
+        }
+    }
+    let mut written = String::new();
+    // By name: editors write beside and rename.
+    std::fs::File::open(file.path())?.read_to_string(&mut written).map_err(|error| {
+        Failure::Refused(format!(
+            "what the editor left cannot be read: {error}; nothing was changed"
+        ))
+    })?;
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_from_below_their_headings() {
+        let headings =
+            [Question::new("goal", "What?"), Question::of("domain", "Which?", &["a", "b"])]
+                .map(|q| heading(&q));
+        let written = format!(
+            "{INTRODUCTION}\n\n{}\n\n# a goal\n## of two lines\n\n{}\n\n",
+            headings[0], headings[1]
+        );
+        assert_eq!(answers_below(&headings, &written), ["# a goal\n## of two lines", ""]);
+        assert_eq!(answers_below(&headings, "everything was deleted"), ["", ""]);
+    }
+}

@@ -1,0 +1,71 @@
+//! `rutter doctor`: is everything well, and what to do where it is not.
+
+use rutter_memory::store::doctor::{self, Health};
+use serde_json::json;
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::DoctorArgs;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let repaired = if args.repair { Some(doctor::repair(&env.data, env.now)?) } else { None };
+    let health = doctor::examine(&env.data)?;
+    if args.format.chosen() == Format::Json {
+        let salvaged: Vec<_> = repaired
+            .iter()
+            .flat_map(|repaired| &repaired.salvaged)
+            .map(|(path, salvaged)| json!({ "file": path.to_string_lossy(), "rows": salvaged }))
+            .collect();
+        ui.json(&json!({ "health": health, "salvaged": salvaged }))?;
+    } else {
+        for (path, salvaged) in repaired.iter().flat_map(|repaired| &repaired.salvaged) {
+            writeln!(
+                ui.out,
+                "salvaged {}: {} rows read, {} new here, {} refused; the file is kept",
+                path.display(),
+                salvaged.read,
+                salvaged.saved,
+                salvaged.refused
+            )?;
+        }
+        text(&health, ui)?;
+    }
+    if health.findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
+}
+
+fn text(health: &Health, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    writeln!(ui.out, "memory    {}", health.folder.display())?;
+    match health.schema {
+        Some(schema) => writeln!(ui.out, "database  schema {schema}, {}", size(health.database))?,
+        None if health.database == 0 => {
+            writeln!(ui.out, "database  none yet; the first command that needs one makes it")?;
+        }
+        None => writeln!(ui.out, "database  unreadable, {}", size(health.database))?,
+    }
+    writeln!(
+        ui.out,
+        "waiting   {} in the log of changes, {} in the spool",
+        size(health.wal),
+        size(health.spool)
+    )?;
+    for path in &health.set_aside {
+        writeln!(ui.out, "aside     {}", path.display())?;
+    }
+    for finding in &health.findings {
+        writeln!(ui.out, "problem   {}\n          -> {}", finding.what, finding.advice)?;
+    }
+    if health.findings.is_empty() {
+        writeln!(ui.out, "all is well")?;
+    }
+    Ok(())
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes / 1024),
+        _ => format!("{} MiB", bytes / 1_048_576),
+    }
+}

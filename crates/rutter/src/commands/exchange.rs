@@ -1,0 +1,107 @@
+//! `rutter export` and `rutter import jsonl`.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rutter_memory::Store;
+use rutter_memory::project::ProjectKey;
+use rutter_memory::store::{Exported, Record};
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::{ExportArgs, ImportArgs, ImportCommand};
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    store.gather(env.now)?;
+    let project = match &args.project {
+        Some(name) => Some(super::project::named(name, &store, env)?.project.key),
+        None => None,
+    };
+    match &args.output {
+        None => write(&mut store, project.as_ref(), ui.out).map(drop),
+        Some(path) => {
+            let exported = write_file(&mut store, project.as_ref(), path)?;
+            Ok(ui.remark(&format!("{} rows in {}", exported.rows, path.display()))?)
+        }
+    }
+}
+
+fn write(
+    store: &mut Store,
+    project: Option<&ProjectKey>,
+    out: &mut dyn Write,
+) -> Result<Exported, Failure> {
+    store.export::<Failure>(project, |record: &Record| {
+        serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
+        Ok(out.write_all(b"\n")?)
+    })
+}
+
+/// Writes beside and renames, so that an export that fails leaves the last one alone.
+fn write_file(
+    store: &mut Store,
+    project: Option<&ProjectKey>,
+    path: &Path,
+) -> Result<Exported, Failure> {
+    let refuse =
+        |error: io::Error| Failure::Refused(format!("cannot write {}: {error}", path.display()));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A pipe or a device is written to, not replaced.
+    if path.exists() && !path.is_file() {
+        let mut out =
+            BufWriter::new(std::fs::OpenOptions::new().write(true).open(path).map_err(refuse)?);
+        let exported = write(store, project, &mut out)?;
+        out.flush().map_err(refuse)?;
+        return Ok(exported);
+    }
+    // Asked for first, because the error of the temporary file would name that one.
+    std::fs::metadata(folder).map_err(refuse)?;
+    let beside = tempfile::NamedTempFile::new_in(folder).map_err(refuse)?;
+    let mut out = BufWriter::new(beside);
+    let exported = write(store, project, &mut out)?;
+    let beside = out.into_inner().map_err(|error| refuse(error.into_error()))?;
+    beside.as_file().sync_all().map_err(refuse)?;
+    beside.persist(path).map_err(|error| refuse(error.error))?;
+    Ok(exported)
+}
+
+pub(crate) fn import(
+    command: &ImportCommand,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let ImportCommand::Jsonl(args) = command;
+    let ImportArgs { file: path, format } = args;
+    let mut store = env.store(ui)?;
+    let (input, length): (Box<dyn Read + '_>, Option<u64>) = if path.as_os_str() == "-" {
+        (Box::new(&mut *ui.input), None)
+    } else {
+        let refuse =
+            |error: io::Error| Failure::Refused(format!("cannot read {}: {error}", path.display()));
+        let file = File::open(path).map_err(refuse)?;
+        let metadata = file.metadata().map_err(refuse)?;
+        (Box::new(file), metadata.is_file().then_some(metadata.len()))
+    };
+    // Draws nothing where stderr is no terminal.
+    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}") {
+        bar.set_style(style);
+    }
+    let imported = store.import(BufReader::new(input), |bytes| bar.inc(bytes));
+    bar.finish_and_clear();
+    let imported = imported?;
+    if format.chosen() == Format::Json {
+        return ui.json(&imported);
+    }
+    Ok(writeln!(
+        ui.out,
+        "{} added, {} updated, {} here already",
+        imported.added, imported.updated, imported.kept
+    )?)
+}

@@ -1,0 +1,291 @@
+//! `rutter ghap`: what an agent or a person set out to do, from the command line.
+
+use rutter_memory::ghap::{Cause, Domain, GhapError, Resolve, Start, Status, Strategy, Update};
+use rutter_memory::store::GhapFilter;
+use rutter_memory::{Id, IdSuffix, Store, StoreError};
+
+use crate::Failure;
+use crate::ask::{self, Question};
+use crate::cli::Format;
+use crate::cli::memory::{
+    AbandonArgs, AdoptArgs, GhapCommand, ListArgs, NoteArgs, ResolveArgs, ShowArgs, StartArgs,
+    UpdateArgs,
+};
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+mod show;
+
+pub(super) use show::one as show;
+
+pub(crate) fn run(
+    command: &GhapCommand,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    match command {
+        GhapCommand::Start(args) => start(args, env, ui),
+        GhapCommand::Update(args) => update(args, env, ui),
+        GhapCommand::Note(args) => note(args, env, ui),
+        GhapCommand::Resolve(args) => resolve(args, env, ui),
+        GhapCommand::Adopt(args) => adopt(args, env, ui),
+        GhapCommand::Abandon(args) => abandon(args, env, ui),
+        GhapCommand::Show(args) => one(args, env, ui),
+        GhapCommand::List(args) => list(args, env, ui),
+    }
+}
+
+/// Texts that may have been given, and those that were asked for.
+struct Answers {
+    answers: std::vec::IntoIter<String>,
+}
+
+impl Answers {
+    fn ask(
+        asked: &[(bool, Question)],
+        editor: bool,
+        env: &Environment,
+        ui: &mut Ui<'_>,
+    ) -> Result<Self, Failure> {
+        let missing: Vec<Question> =
+            asked.iter().filter(|(given, _)| !given).map(|(_, question)| *question).collect();
+        Ok(Self { answers: ask::all(&missing, editor, env, ui)?.into_iter() })
+    }
+
+    /// What was given, else the next answer. In the order of the questions.
+    fn text(&mut self, given: Option<&String>) -> String {
+        given.cloned().unwrap_or_else(|| self.answers.next().unwrap_or_default())
+    }
+
+    fn choice<T: Copy + std::str::FromStr<Err = rutter_memory::UnknownChoice>>(
+        &mut self,
+        given: Option<T>,
+    ) -> Result<T, Failure> {
+        if let Some(given) = given {
+            return Ok(given);
+        }
+        let answer = self.answers.next().unwrap_or_default();
+        answer
+            .parse()
+            .map_err(|error: rutter_memory::UnknownChoice| Failure::Usage(error.to_string()))
+    }
+}
+
+fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let owner = env.owner()?;
+    // Before anybody is asked six questions.
+    if let Some(active) = store.active_ghap(&owner)? {
+        return Err(StoreError::from(GhapError::Active {
+            id: active.id.short(),
+            goal: active.goal,
+        })
+        .into());
+    }
+    let mut answers = Answers::ask(
+        &[
+            (
+                args.domain.is_some(),
+                Question::of("domain", "What kind of work is it?", Domain::NAMES),
+            ),
+            (
+                args.strategy.is_some(),
+                Question::of("strategy", "How do you go about it?", Strategy::NAMES),
+            ),
+            (args.goal.is_some(), Question::new("goal", "What do you want?")),
+            (args.hypothesis.is_some(), Question::new("hypothesis", "What do you believe?")),
+            (args.action.is_some(), Question::new("action", "What do you do about it?")),
+            (
+                args.prediction.is_some(),
+                Question::new("prediction", "What will you see if you are right?"),
+            ),
+        ],
+        args.editor,
+        env,
+        ui,
+    )?;
+    let (domain, strategy) = (answers.choice(args.domain)?, answers.choice(args.strategy)?);
+    let goal = answers.text(args.goal.as_ref());
+    let hypothesis = answers.text(args.hypothesis.as_ref());
+    let action = answers.text(args.action.as_ref());
+    let prediction = answers.text(args.prediction.as_ref());
+    let start = Start {
+        domain,
+        strategy,
+        goal: &goal,
+        hypothesis: &hypothesis,
+        action: &action,
+        prediction: &prediction,
+        expects: args.expects,
+        target: args.target.as_deref(),
+        confidence: args.confidence,
+    };
+    let ghap = store.start_ghap(&owner, &start, env.now)?;
+    show::one(&ghap, &store, args.format.chosen(), env, ui)
+}
+
+fn update(args: &UpdateArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let owner = env.owner()?;
+    let update = Update {
+        hypothesis: args.hypothesis.as_deref(),
+        action: args.action.as_deref(),
+        prediction: args.prediction.as_deref(),
+        strategy: args.strategy,
+        expects: args.expects,
+        target: args.target.as_deref(),
+        confidence: args.confidence,
+        note: args.note.as_deref(),
+    };
+    let ghap = store.update_ghap(&owner, &update, env.now)?;
+    show::one(&ghap, &store, args.format.chosen(), env, ui)
+}
+
+fn note(args: &NoteArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let ghap = store.note_ghap(&env.owner()?, &args.text, env.now)?;
+    show::one(&ghap, &store, args.format.chosen(), env, ui)
+}
+
+fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let owner = env.owner()?;
+    if store.active_ghap(&owner)?.is_none() {
+        return Err(StoreError::from(GhapError::NoneActive).into());
+    }
+    // The run that settles it may have been left in the spool a moment ago.
+    store.gather_if_free(env.now)?;
+    let mut answers = Answers::ask(
+        &[
+            (args.status.is_some(), Question::of("status", "How did it end?", &Status::NAMES[1..])),
+            (args.result.is_some(), Question::new("result", "What happened?")),
+        ],
+        args.editor,
+        env,
+        ui,
+    )?;
+    let (status, result) = (answers.choice(args.status)?, answers.text(args.result.as_ref()));
+    // What a failed prediction has to teach is asked for only once it is known to have failed.
+    let given = status != Status::Falsified;
+    let mut answers = Answers::ask(
+        &[
+            (
+                given || args.surprise.is_some(),
+                Question::new("surprise", "What did you not expect?"),
+            ),
+            (
+                given || args.root_cause_category.is_some(),
+                Question::of("root-cause-category", "What kind of cause was it?", Cause::NAMES),
+            ),
+            (
+                given || args.root_cause.is_some(),
+                Question::new("root-cause", "Why did it come otherwise?"),
+            ),
+        ],
+        args.editor,
+        env,
+        ui,
+    )?;
+    let (surprise, cause, root_cause) = if given {
+        (args.surprise.clone(), args.root_cause_category, args.root_cause.clone())
+    } else {
+        let surprise = answers.text(args.surprise.as_ref());
+        let cause = answers.choice(args.root_cause_category)?;
+        (Some(surprise), Some(cause), Some(answers.text(args.root_cause.as_ref())))
+    };
+    let root_cause = match (cause, &root_cause) {
+        (Some(cause), Some(text)) => Some((cause, text.as_str())),
+        (None, None) => None,
+        _ => {
+            let message = "--root-cause and --root-cause-category belong together; give both";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+    };
+    let outcome = args.outcome.as_ref().map(|id| store.outcome_id(id)).transpose()?;
+    let resolve = Resolve {
+        status,
+        result: &result,
+        surprise: surprise.as_deref(),
+        root_cause,
+        what_worked: args.what_worked.as_deref(),
+        takeaway: args.takeaway.as_deref(),
+        outcome,
+    };
+    let resolved = store.resolve_ghap(&owner, &resolve, env.now)?;
+    show::resolved(&resolved, &store, args.format.chosen(), env, ui)
+}
+
+fn adopt(args: &AdoptArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let owner = env.owner()?;
+    let id = match &args.id {
+        Some(id) => store.ghap_id(id)?,
+        None => only_orphan(&store, env)?,
+    };
+    let ghap = store.adopt_ghap(&owner, id, env.now)?;
+    show::one(&ghap, &store, args.format.chosen(), env, ui)
+}
+
+fn only_orphan(store: &Store, env: &Environment) -> Result<Id, Failure> {
+    let project = store.project(&env.owner()?.place)?.map(|project| project.key);
+    let filter = GhapFilter { project: project.clone(), orphaned: true, ..GhapFilter::default() };
+    let orphans = if project.is_some() { store.ghaps(&filter, env.now)? } else { Vec::new() };
+    match orphans.as_slice() {
+        [one] => Ok(one.id),
+        [] => Err(Failure::Refused(
+            "no GHAP of this project has lost its session; `rutter ghap list` shows them"
+                .to_owned(),
+        )),
+        several => Err(Failure::Usage(format!(
+            "{} GHAPs have lost their session; name one: `rutter ghap list --orphaned`",
+            several.len()
+        ))),
+    }
+}
+
+fn abandon(args: &AbandonArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let id = args.id.as_ref().map(|id| store.ghap_id(id)).transpose()?;
+    let question = (args.reason.is_some(), Question::new("reason", "Why do you give it up?"));
+    let reason = Answers::ask(&[question], false, env, ui)?.text(args.reason.as_ref());
+    let ghap = store.abandon_ghap(&env.owner()?, id, &reason, env.now)?;
+    show::one(&ghap, &store, args.format.chosen(), env, ui)
+}
+
+fn one(args: &ShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let store = env.store(ui)?;
+    let find = |id: &IdSuffix| store.ghap_id(id).and_then(|id| store.ghap(id));
+    let ghap = match &args.id {
+        Some(id) => find(id)?,
+        None => store.active_ghap(&env.owner()?)?.ok_or(StoreError::Ghap(GhapError::NoneActive))?,
+    };
+    show::one(&ghap, &store, args.format.chosen(), env, ui)
+}
+
+fn list(args: &ListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let store = env.store(ui)?;
+    let project = if args.all {
+        None
+    } else {
+        store.project(&env.owner()?.place)?.map(|project| project.key)
+    };
+    let ghaps = if project.is_none() && !args.all {
+        Vec::new()
+    } else {
+        let filter = GhapFilter {
+            project,
+            status: args.status,
+            domain: args.domain,
+            orphaned: args.orphaned,
+            limit: Some(args.limit),
+        };
+        store.ghaps(&filter, env.now)?
+    };
+    if args.format.chosen() == Format::Json {
+        return show::list_json(&ghaps, &store, env, ui);
+    }
+    if ghaps.is_empty() {
+        return Ok(ui.remark("there are none; `rutter ghap start` begins one")?);
+    }
+    show::list(&ghaps, &store, env, ui)
+}

@@ -1,0 +1,172 @@
+//! GHAPs as people and programs read them.
+
+use rutter_memory::Store;
+use rutter_memory::StoreError;
+use rutter_memory::ghap::Ghap;
+use rutter_memory::outcome::Outcome;
+use rutter_memory::store::Resolved;
+use serde::Serialize;
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::environment::Environment;
+use crate::ui::{Ui, first_line};
+
+/// A GHAP, and what follows from where it is.
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// What people call it.
+    short: String,
+    /// Active, and its session is over.
+    orphaned: bool,
+    #[serde(flatten)]
+    ghap: &'a Ghap,
+}
+
+impl<'a> Shown<'a> {
+    fn of(ghap: &'a Ghap, store: &Store, env: &Environment) -> Result<Self, StoreError> {
+        Ok(Self { short: ghap.id.short(), orphaned: store.orphaned(ghap, env.now)?, ghap })
+    }
+
+    fn state(&self) -> &'static str {
+        if self.orphaned { "orphaned" } else { self.ghap.status.as_str() }
+    }
+}
+
+pub(in crate::commands) fn one(
+    ghap: &Ghap,
+    store: &Store,
+    format: Format,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let shown = Shown::of(ghap, store, env)?;
+    match format {
+        Format::Json => ui.json(&shown),
+        Format::Text => text(&shown, ui),
+    }
+}
+
+pub(super) fn resolved(
+    resolved: &Resolved,
+    store: &Store,
+    format: Format,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    one(&resolved.ghap, store, format, env, ui)?;
+    let evidence = resolved.ghap.resolution.as_ref().and_then(|resolution| resolution.evidence);
+    if let (Some(evidence), Some(Outcome { id, verdict, command, .. })) =
+        (evidence, &resolved.outcome)
+        && !evidence.supports
+    {
+        ui.remark(&format!(
+            "the last run says otherwise: `{}` {verdict} ({}); it is kept beside your word",
+            first_line(command),
+            id.short()
+        ))?;
+    }
+    Ok(())
+}
+
+pub(super) fn list(
+    ghaps: &[Ghap],
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let shown =
+        ghaps.iter().map(|ghap| Shown::of(ghap, store, env)).collect::<Result<Vec<_>, _>>()?;
+    let rows = shown.iter().map(|shown| {
+        [
+            shown.short.clone(),
+            shown.state().to_owned(),
+            shown
+                .ghap
+                .resolution
+                .as_ref()
+                .map_or("-", |resolution| resolution.tier.as_str())
+                .to_owned(),
+            shown.ghap.domain.to_string(),
+            shown.ghap.created.to_string(),
+            first_line(&shown.ghap.goal),
+        ]
+    });
+    Ok(ui.table(["ID", "STATUS", "TIER", "DOMAIN", "STARTED", "GOAL"], rows)?)
+}
+
+pub(super) fn list_json(
+    ghaps: &[Ghap],
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let shown =
+        ghaps.iter().map(|ghap| Shown::of(ghap, store, env)).collect::<Result<Vec<_>, _>>()?;
+    ui.json(&shown)
+}
+
+fn text(shown: &Shown<'_>, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let ghap = shown.ghap;
+    writeln!(
+        ui.out,
+        "{} {}, {} by {}, started {}",
+        shown.short,
+        shown.state(),
+        ghap.domain,
+        ghap.strategy,
+        ghap.created
+    )?;
+    let mut lines: Vec<(&str, String)> = vec![
+        ("goal", ghap.goal.to_string()),
+        ("hypothesis", ghap.hypothesis.to_string()),
+        ("action", ghap.action.to_string()),
+        ("prediction", ghap.prediction.to_string()),
+    ];
+    let expects = match (&ghap.target, ghap.testable) {
+        (Some(target), _) => format!("{} of `{target}`", ghap.expects),
+        (None, true) => format!("{} of a run", ghap.expects),
+        (None, false) => "nothing that a run could show".to_owned(),
+    };
+    lines.push(("expects", expects));
+    lines.extend(ghap.confidence.map(|confidence| ("confidence", confidence.to_string())));
+    lines.extend(ghap.revisions.iter().map(|revision| {
+        (
+            "before",
+            format!("{} / {} / {}", revision.hypothesis, revision.action, revision.prediction),
+        )
+    }));
+    lines.extend(ghap.notes.iter().map(|note| ("note", note.text.to_string())));
+    if let Some(resolution) = &ghap.resolution {
+        lines.push(("result", resolution.result.to_string()));
+        lines.extend(resolution.surprise.as_ref().map(|text| ("surprise", text.to_string())));
+        lines.extend(
+            resolution
+                .root_cause
+                .as_ref()
+                .map(|cause| ("root cause", format!("{}: {}", cause.category, cause.text))),
+        );
+        if let Some(lesson) = &resolution.lesson {
+            lines.extend(lesson.what_worked.as_ref().map(|text| ("worked", text.to_string())));
+            lines.extend(lesson.takeaway.as_ref().map(|text| ("takeaway", text.to_string())));
+        }
+        let evidence = match resolution.evidence {
+            None => String::new(),
+            Some(evidence) => {
+                let says =
+                    if evidence.supports { "a run shows it" } else { "a run says otherwise" };
+                match evidence.outcome {
+                    Some(id) => format!(", {says}: {}", id.short()),
+                    None => format!(", {says} (it is gone)"),
+                }
+            }
+        };
+        lines.push(("tier", format!("{}{evidence}", resolution.tier)));
+    }
+    for (name, text) in lines {
+        // Further lines of a text stand under its first.
+        let text = text.replace('\n', "\n              ");
+        writeln!(ui.out, "  {name:<11} {text}")?;
+    }
+    Ok(())
+}

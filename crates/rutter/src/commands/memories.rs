@@ -1,0 +1,114 @@
+//! `rutter remember`, `rutter memories`, `rutter edit`.
+
+use rutter_memory::Clean;
+use rutter_memory::memory::Memory;
+use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::ask;
+use crate::cli::Format;
+use crate::cli::memory::{EditArgs, MemoriesArgs, RememberArgs};
+use crate::environment::Environment;
+use crate::ui::{Ui, first_line};
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// What people call it.
+    short: String,
+    #[serde(flatten)]
+    memory: &'a Memory,
+}
+
+impl<'a> From<&'a Memory> for Shown<'a> {
+    fn from(memory: &'a Memory) -> Self {
+        Self { short: memory.id.short(), memory }
+    }
+}
+
+fn show(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    if format == Format::Json {
+        return ui.json(&Shown::from(memory));
+    }
+    let tags: String = memory.tags.iter().flat_map(|tag| [" #", tag.as_str()]).collect();
+    Ok(writeln!(ui.out, "{} {}{tags}: {}", memory.id.short(), memory.category, memory.text)?)
+}
+
+pub(crate) fn remember(
+    args: &RememberArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let place = env.owner()?.place;
+    let new = NewMemory {
+        place: (!args.everywhere).then_some(&place),
+        category: args.category,
+        text: &args.text,
+        importance: args.importance,
+        tags: &args.tags,
+    };
+    let memory = store.remember(&new, env.now)?;
+    show(&memory, args.format.chosen(), ui)
+}
+
+pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let store = env.store(ui)?;
+    let project = if args.all {
+        None
+    } else {
+        store.project(&env.owner()?.place)?.map(|project| project.key)
+    };
+    let filter = MemoryFilter {
+        // A project that is not known has none of its own.
+        everywhere: args.everywhere || (project.is_none() && !args.all),
+        project,
+        category: args.category,
+        tags: args.tags.clone(),
+        limit: Some(args.limit),
+    };
+    let memories = store.memories(&filter)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&memories.iter().map(Shown::from).collect::<Vec<_>>());
+    }
+    if memories.is_empty() {
+        return Ok(ui.remark("there are none; `rutter remember` adds one")?);
+    }
+    let rows = memories.iter().map(|memory| {
+        let tags: Vec<&str> = memory.tags.iter().map(Clean::as_str).collect();
+        [
+            memory.id.short(),
+            memory.category.to_string(),
+            memory.importance.to_string(),
+            if memory.project.is_some() { "project" } else { "everywhere" }.to_owned(),
+            tags.join(" "),
+            first_line(&memory.text),
+        ]
+    });
+    Ok(ui.table(["ID", "CATEGORY", "IMPORTANCE", "WHERE", "TAGS", "TEXT"], rows)?)
+}
+
+pub(crate) fn edit(args: &EditArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    if args.what_worked.is_some() || args.takeaway.is_some() {
+        let id = store.ghap_id(&args.id)?;
+        let (what_worked, takeaway) = (args.what_worked.as_deref(), args.takeaway.as_deref());
+        let ghap = store.edit_lesson(id, what_worked, takeaway, env.now)?;
+        return super::ghap::show(&ghap, &store, args.format.chosen(), env, ui);
+    }
+    let id = store.memory_id(&args.id)?;
+    let nothing = args.text.is_none()
+        && args.category.is_none()
+        && args.importance.is_none()
+        && args.tags.is_none();
+    let text =
+        if nothing { Some(ask::edit(&store.memory(id)?.text, env)?) } else { args.text.clone() };
+    let edit = MemoryEdit {
+        text: text.as_deref(),
+        category: args.category,
+        importance: args.importance,
+        tags: args.tags.as_deref(),
+    };
+    let memory = store.edit_memory(id, &edit, env.now)?;
+    show(&memory, args.format.chosen(), ui)
+}

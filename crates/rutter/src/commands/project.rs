@@ -1,0 +1,104 @@
+//! `rutter project`: what the memory is divided by.
+
+use rutter_memory::store::ProjectSummary;
+use rutter_memory::{Store, StoreError};
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::{ProjectCommand, ProjectListArgs, ProjectMergeArgs, ProjectShowArgs};
+use crate::environment::Environment;
+use crate::ui::{Ui, count};
+
+pub(crate) fn run(
+    command: &ProjectCommand,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    match command {
+        ProjectCommand::List(args) => list(args, env, ui),
+        ProjectCommand::Show(args) => show(args, env, ui),
+        ProjectCommand::Merge(args) => merge(args, env, ui),
+    }
+}
+
+/// The project that was named; an empty name is the project of this folder.
+pub(super) fn named(
+    name: &str,
+    store: &Store,
+    env: &Environment,
+) -> Result<ProjectSummary, Failure> {
+    if !name.is_empty() {
+        return Ok(store.project_named(name)?);
+    }
+    let place = env.owner()?.place;
+    match store.project(&place)? {
+        Some(project) => Ok(store.project_named(project.key.as_str())?),
+        None => Err(StoreError::NoProject(place.key.to_string()).into()),
+    }
+}
+
+fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let projects = env.store(ui)?.projects()?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&projects);
+    }
+    if projects.is_empty() {
+        return Ok(ui.remark("nothing is known about any project yet")?);
+    }
+    let rows = projects.iter().map(|summary| {
+        [
+            summary.project.id.short(),
+            summary.project.name.to_string(),
+            summary.ghaps.to_string(),
+            summary.memories.to_string(),
+            summary.outcomes.to_string(),
+            summary.project.key.to_string(),
+        ]
+    });
+    Ok(ui.table(["ID", "NAME", "GHAPS", "MEMORIES", "OUTCOMES", "KEY"], rows)?)
+}
+
+fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let store = env.store(ui)?;
+    let summary = named(args.name.as_deref().unwrap_or_default(), &store, env)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&summary);
+    }
+    let project = &summary.project;
+    writeln!(ui.out, "{} {}", project.id.short(), project.name)?;
+    writeln!(ui.out, "  key      {}", project.key)?;
+    for alias in &project.aliases {
+        writeln!(ui.out, "  also     {alias}")?;
+    }
+    writeln!(ui.out, "  folder   {}", project.root)?;
+    writeln!(ui.out, "  since    {}", project.created)?;
+    Ok(writeln!(ui.out, "  holds    {}", holds(&summary))?)
+}
+
+/// How much there is of a project.
+pub(super) fn holds(summary: &ProjectSummary) -> String {
+    [
+        count(summary.ghaps, "GHAP"),
+        count(summary.memories, "memory"),
+        count(summary.outcomes, "outcome"),
+        count(summary.sessions, "session"),
+    ]
+    .join(", ")
+}
+
+fn merge(args: &ProjectMergeArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let (from, into) = (named(&args.from, &store, env)?, named(&args.into, &store, env)?);
+    if from.project.id == into.project.id {
+        return Err(Failure::Refused(format!(
+            "`{}` and `{}` are one project already",
+            args.from, args.into
+        )));
+    }
+    store.merge_projects(from.project.id, into.project.id)?;
+    let summary = named(into.project.key.as_str(), &store, env)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&summary);
+    }
+    Ok(writeln!(ui.out, "{} is part of {} now", from.project.key, into.project.key)?)
+}

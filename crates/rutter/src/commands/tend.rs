@@ -1,0 +1,42 @@
+//! `rutter tend`: housekeeping, mostly started by hooks.
+
+use rutter_memory::store::tend::{Bounds, tend};
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::TendArgs;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// As much as a process can step back.
+const LOWEST_PRIORITY: i32 = 19;
+
+pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    if args.detached {
+        // Both are courtesies; where they are refused, the work is done all the same.
+        let _ = rustix::process::setsid();
+        let _ = rustix::process::nice(LOWEST_PRIORITY);
+    }
+    let tended = tend(&env.data, &Bounds::default(), env.now)?;
+    match (args.format.chosen(), tended) {
+        (Format::Json, tended) => ui.json(&tended),
+        (Format::Text, None) => Ok(ui.remark("another process is at it")?),
+        (Format::Text, Some(tended)) => {
+            let folded = if tended.folded { "folded" } else { "in use, left for later" };
+            writeln!(
+                ui.out,
+                "{} entries drained, {} outcomes retired, log of changes {folded}",
+                tended.drained, tended.retired
+            )?;
+            for (count, what) in [
+                (tended.held, "are of a newer form and wait for a newer rutter"),
+                (tended.refused, "were refused; the log says why"),
+            ] {
+                if count > 0 {
+                    ui.remark(&format!("{count} entries {what}"))?;
+                }
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the process is told by its surroundings. The one place that reads the environment and the clock.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use rutter_memory::project::Located;
+use rutter_memory::store::Owner;
+use rutter_memory::{Clean, Store, Time};
+
+use crate::Failure;
+use crate::ui::Ui;
+
+/// Where things are, who asks, and when.
+pub(crate) struct Environment {
+    /// Where the memory is kept.
+    pub(crate) data: PathBuf,
+    /// The folder that the command was typed in; none when it is gone.
+    folder: Option<PathBuf>,
+    /// The client's session, when one runs this command.
+    session: Option<String>,
+    /// What texts are written in.
+    pub(crate) editor: Option<String>,
+    /// When.
+    pub(crate) now: Time,
+}
+
+impl Environment {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    pub(crate) fn read() -> Result<Self, Failure> {
+        let path =
+            |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let data = match path("RUTTER_HOME") {
+            Some(home) => home,
+            // A relative path is to be ignored, says the standard for these variables.
+            None => match path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
+                Some(data) => data.join("rutter"),
+                None => env::home_dir()
+                    .filter(|home| home.is_absolute())
+                    .ok_or_else(|| {
+                        Failure::Refused(
+                            "there is no home folder to keep the memory in; set RUTTER_HOME"
+                                .to_owned(),
+                        )
+                    })?
+                    .join(".local/share/rutter"),
+            },
+        };
+        let folder = env::current_dir().ok();
+        let data = match &folder {
+            Some(folder) => folder.join(data),
+            None if data.is_absolute() => data,
+            None => return Err(gone()),
+        };
+        let millis = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |age| age.as_millis());
+        Ok(Self {
+            data,
+            session: text("CLAUDE_CODE_SESSION_ID"),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
+            now: Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
+            folder,
+        })
+    }
+
+    /// The memory, open. Says so where a damaged one had to be put aside.
+    pub(crate) fn store(&self, ui: &mut Ui<'_>) -> Result<Store, Failure> {
+        let store = Store::open(&self.data, self.now)?;
+        if let Some(path) = store.set_aside() {
+            ui.remark(&format!(
+                "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
+                path.display()
+            ))?;
+        }
+        Ok(store)
+    }
+
+    /// On whose behalf a command acts: the main agent of the client's session, else the standing session of the
+    /// command line.
+    pub(crate) fn owner(&self) -> Result<Owner, Failure> {
+        let folder = self.folder.as_ref().ok_or_else(gone)?;
+        Ok(Owner {
+            client: self.session.as_deref().map(Clean::new),
+            agent: None,
+            place: (&Located::find(folder)).into(),
+        })
+    }
+}
+
+fn gone() -> Failure {
+    Failure::Refused("this folder is gone or cannot be read; go to another one".to_owned())
+}

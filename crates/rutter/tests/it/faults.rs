@@ -1,0 +1,210 @@
+use std::os::unix::fs::FileExt as _;
+use std::process::{Command, Stdio};
+
+use rutter_testkit::{Ran, skip};
+
+use crate::support::{Home, assert_output};
+
+/// Runs the binary under a limit of the shell's.
+fn limited(home: &Home, limit: &str, args: &[&str]) -> Ran {
+    let mut command = Command::new("sh");
+    // Without the trap, a file at its limit kills the process before it can say anything.
+    command.args([
+        "-c",
+        &format!("trap '' XFSZ; {limit}; exec \"$0\" \"$@\""),
+        env!("CARGO_BIN_EXE_rutter"),
+    ]);
+    command.args(args).env_clear().env("PATH", "/usr/bin:/bin").env("RUTTER_HOME", home.memory());
+    Ran::of(command.current_dir(home.path("ship")).stdin(Stdio::null()))
+}
+
+#[test]
+fn a_disk_that_is_full_is_an_error_and_nothing_is_lost() {
+    let home = Home::new();
+    home.ok(&["remember", "before", "--category", "fact"]);
+    let before = home.rutter(&["export"]).stdout;
+    let long = "much ".repeat(1_900);
+    // In blocks of 512 bytes: the log of changes may have one page and no more.
+    let ran = limited(&home, "ulimit -f 9", &["remember", &long, "--category", "fact"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.starts_with("error: the ") && ran.stderr.contains("nothing was"), "{ran}");
+    assert_eq!(home.rutter(&["export"]).stdout, before);
+    // And when there is room again, all is well.
+    home.ok(&["remember", &long, "--category", "fact"]);
+    assert_eq!(home.rutter(&["doctor"]).exit, Some(0));
+}
+
+#[test]
+fn a_disk_that_is_full_before_there_is_a_store_leaves_no_half_of_one() {
+    let home = Home::new();
+    let ran = limited(&home, "ulimit -f 9", &["remember", "x", "--category", "fact"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    let left: Vec<_> =
+        std::fs::read_dir(home.memory()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    home.ok(&["remember", "x", "--category", "fact"]);
+}
+
+#[test]
+fn a_real_disk_that_is_full_is_no_different() {
+    let home = Home::new();
+    std::fs::create_dir(home.memory()).unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=700k,mode=700", "none"])
+        .arg(home.memory())
+        .stderr(Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return rutter_testkit::excuse(
+            "a small disk of its own",
+            "this machine lets nobody mount one",
+        );
+    }
+    let ballast = home.memory().join("ballast");
+    std::fs::write(&ballast, vec![0; 256 * 1024]).unwrap();
+    let long = "much ".repeat(1_900);
+    let full = (0..50)
+        .map(|_| home.rutter(&["remember", &long, "--category", "fact"]))
+        .find(|ran| ran.exit != Some(0));
+    std::fs::remove_file(ballast).unwrap();
+    let listed = home.rutter(&["memories", "--json"]);
+    let unmounted = Command::new("umount").arg(home.memory()).status().unwrap();
+    assert!(unmounted.success());
+    let full = full.expect("the disk was never full");
+    assert_eq!(full.exit, Some(1), "{full}");
+    assert!(full.stderr.contains("is full") && full.stderr.contains("; nothing was"), "{full}");
+    let listed: serde_json::Value = serde_json::from_str(&listed.success().stdout).unwrap();
+    assert!(listed.as_array().unwrap().len() > 3, "{listed}");
+}
+
+#[test]
+fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
+    let home = Home::new();
+    home.ok(&["remember", "x", "--category", "fact"]);
+    // The way there must be open, or the binary would not even find out.
+    for path in [home.path(""), home.path("ship")] {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+    }
+    let binary = home.path("rutter");
+    std::fs::copy(env!("CARGO_BIN_EXE_rutter"), &binary).unwrap();
+    let as_nobody = |args: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&binary).args(args);
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("RUTTER_HOME", home.memory());
+        command.current_dir(home.path("ship")).stdin(Stdio::null()).output()
+    };
+    match as_nobody(&["--version"]) {
+        Ok(output) if output.status.success() => {}
+        _ => return skip("a folder of somebody else", "setpriv is missing, or this is not root"),
+    }
+    for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"]] {
+        let ran = Ran::from(as_nobody(args).unwrap());
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.starts_with("error: ") && !ran.stderr.contains("panicked"), "{ran}");
+    }
+    // A folder that can be read and not written.
+    for (name, mode) in [("", 0o755), ("log", 0o755), ("rutter.db", 0o644)] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(home.memory().join(name), mode).unwrap();
+    }
+    let ran = Ran::from(as_nobody(&["remember", "y", "--category", "fact"]).unwrap());
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("cannot be written"), "{ran}");
+    assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
+    assert_output!(home, home.rutter(&["doctor"]), @"
+    exit 1
+    --- stdout
+    memory    [HOME]/memory
+    database  schema 1, 152 KiB
+    waiting   0 B in the log of changes, 0 B in the spool
+    problem   others may read [HOME]/memory
+              -> chmod go= '[HOME]/memory'
+    problem   others may read [HOME]/memory/log
+              -> chmod go= '[HOME]/memory/log'
+    problem   others may read [HOME]/memory/rutter.db
+              -> chmod go= '[HOME]/memory/rutter.db'
+    problem   others may read [HOME]/memory/rutter.db-shm
+              -> chmod go= '[HOME]/memory/rutter.db-shm'
+    problem   others may read [HOME]/memory/rutter.db-wal
+              -> chmod go= '[HOME]/memory/rutter.db-wal'
+    ");
+}
+
+#[test]
+fn a_broken_database_is_kept_aside_and_salvaged() {
+    let home = Home::new();
+    home.ok(&["remember", "worth saving", "--category", "fact"]);
+    home.ok(&["doctor"]);
+    let database = home.memory().join("rutter.db");
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&database)
+        .unwrap()
+        .write_all_at(&[0; 4096], 0)
+        .unwrap();
+    let ran = home.rutter(&["doctor"]);
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.stdout.contains("-> rutter doctor --repair"), "{ran}");
+    let ran = home.rutter(&["memories", "--json"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(0), "[]\n"));
+    assert!(ran.stderr.contains("the database was damaged and is kept as"), "{ran}");
+    let ran = home.rutter(&["doctor", "--repair"]).success();
+    assert!(ran.stdout.contains("rows read") && ran.stdout.contains("all is well"), "{ran}");
+    assert_eq!(home.json(&["memories"])[0]["text"], "worth saving");
+}
+
+#[test]
+fn a_newer_database_is_left_alone() {
+    let home = Home::new();
+    home.ok(&["remember", "x", "--category", "fact"]);
+    let database = home.memory().join("rutter.db");
+    // The version is kept at byte 60 of the file.
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&database)
+        .unwrap()
+        .write_all_at(&99_u32.to_be_bytes(), 60)
+        .unwrap();
+    let before = std::fs::read(&database).unwrap();
+    assert_output!(home, home.rutter(&["memories"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 1); update this one
+    ");
+    assert_output!(home, home.rutter(&["tend"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 1); update this one
+    ");
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+}
+
+#[test]
+fn tending_says_what_it_did() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["tend", "--detached"]), @"
+    exit 0
+    --- stdout
+    0 entries drained, 0 outcomes retired, log of changes folded
+    ");
+    assert_output!(home, home.rutter(&["tend", "--json"]), @r#"
+    exit 0
+    --- stdout
+    {
+      "drained": 0,
+      "held": 0,
+      "refused": 0,
+      "retired": 0,
+      "folded": true
+    }
+    "#);
+    assert_output!(home, home.rutter(&["doctor"]), @"
+    exit 0
+    --- stdout
+    memory    [HOME]/memory
+    database  schema 1, 152 KiB
+    waiting   0 B in the log of changes, 0 B in the spool
+    all is well
+    ");
+}

@@ -1,0 +1,315 @@
+use crate::support::{Home, START, assert_output};
+
+#[test]
+fn from_start_to_lesson_in_one_process_after_the_other() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(START), @"
+    exit 0
+    --- stdout
+    [ID]     active, debugging by read-the-error, started [TIME]
+      goal        CRLF files parse
+      hypothesis  lines are split at LF alone
+      action      use lines()
+      prediction  `cargo test parser` passes
+      expects     pass of `cargo test parser`
+    ");
+    assert_output!(home, home.rutter(&["ghap", "update", "--hypothesis", "the lexer splits too", "--confidence", "0.7", "--note", "seen in lexer.rs"]), @"
+    exit 0
+    --- stdout
+    [ID]     active, debugging by read-the-error, started [TIME]
+      goal        CRLF files parse
+      hypothesis  the lexer splits too
+      action      use lines()
+      prediction  `cargo test parser` passes
+      expects     pass of `cargo test parser`
+      confidence  0.7
+      before      lines are split at LF alone / use lines() / `cargo test parser` passes
+      note        seen in lexer.rs
+    ");
+    assert_output!(home, home.rutter(&["ghap", "note", "two lines\nof remark"]), @"
+    exit 0
+    --- stdout
+    [ID]     active, debugging by read-the-error, started [TIME]
+      goal        CRLF files parse
+      hypothesis  the lexer splits too
+      action      use lines()
+      prediction  `cargo test parser` passes
+      expects     pass of `cargo test parser`
+      confidence  0.7
+      before      lines are split at LF alone / use lines() / `cargo test parser` passes
+      note        seen in lexer.rs
+      note        two lines
+                  of remark
+    ");
+    assert_output!(home, home.rutter(&[
+        "ghap", "resolve", "--status", "falsified", "--result", "still red", "--surprise", "the lexer splits first",
+        "--root-cause-category", "wrong-scope", "--root-cause", "two places split lines", "--what-worked", "both",
+        "--takeaway", "look for every split",
+    ]), @"
+    exit 0
+    --- stdout
+    [ID]     falsified, debugging by read-the-error, started [TIME]
+      goal        CRLF files parse
+      hypothesis  the lexer splits too
+      action      use lines()
+      prediction  `cargo test parser` passes
+      expects     pass of `cargo test parser`
+      confidence  0.7
+      before      lines are split at LF alone / use lines() / `cargo test parser` passes
+      note        seen in lexer.rs
+      note        two lines
+                  of remark
+      result      still red
+      surprise    the lexer splits first
+      root cause  wrong-scope: two places split lines
+      worked      both
+      takeaway    look for every split
+      tier        silver
+    ");
+    assert_output!(home, home.rutter(&["ghap", "list"]), @"
+    exit 0
+    --- stdout
+    ID        STATUS     TIER    DOMAIN     STARTED                   GOAL
+    [ID]      falsified  silver  debugging  [TIME]  CRLF files parse
+    ");
+}
+
+#[test]
+fn without_one_there_is_nothing_to_show() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["ghap", "show"]), @"
+    exit 1
+    --- stderr
+    error: no GHAP is active here; start one with `rutter ghap start`
+    ");
+    assert_output!(home, home.rutter(&["ghap", "list"]), @"
+    exit 0
+    --- stderr
+    note: there are none; `rutter ghap start` begins one
+    ");
+    assert_output!(home, home.rutter(&["ghap", "list", "--json"]), @"
+    exit 0
+    --- stdout
+    []
+    ");
+    assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "confirmed", "--result", "x"]), @"
+    exit 1
+    --- stderr
+    error: no GHAP is active here; start one with `rutter ghap start`
+    ");
+    assert_output!(home, home.rutter(&["ghap", "abandon", "--reason", "x"]), @"
+    exit 1
+    --- stderr
+    error: no GHAP is active here; start one with `rutter ghap start`
+    ");
+}
+
+#[test]
+fn wrong_values_are_told_the_right_ones() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["ghap", "start", "--domain", "dancing"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'dancing' for '--domain <DOMAIN>'
+      [possible values: debugging, refactoring, feature, testing, configuration, documentation, performance, security, integration]
+
+      tip: a similar value exists: 'refactoring'
+
+    For more information, try '--help'.
+    ");
+    assert_output!(home, home.rutter(&["ghap", "start", "--domain", "debugging", "--goal", "x"]), @"
+    exit 2
+    --- stderr
+    error: missing: --strategy, --hypothesis, --action, --prediction; give them, or run it on a terminal to be asked
+    ");
+    assert_output!(home, home.rutter(&["ghap", "start", "--confidence", "very"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'very' for '--confidence <NUMBER>': invalid float literal
+
+    For more information, try '--help'.
+    ");
+    let long = "x".repeat(1_001);
+    let mut args = START.to_vec();
+    args[7] = &long;
+    assert_output!(home, home.rutter(&args), @"
+    exit 1
+    --- stderr
+    error: the goal has 1001 characters; at most 1000 are kept, so shorten it
+    ");
+    args[7] = "";
+    assert_output!(home, home.rutter(&args), @"
+    exit 1
+    --- stderr
+    error: the goal is empty; say it in a sentence
+    ");
+    home.start();
+    assert_output!(home, home.rutter(START), @r#"
+    exit 1
+    --- stderr
+    error: a GHAP is active already: [ID]     "CRLF files parse"; resolve or abandon it first
+    "#);
+    assert_output!(home, home.rutter(&["ghap", "update"]), @"
+    exit 1
+    --- stderr
+    error: nothing was said to change; name what is new, as `--hypothesis TEXT`
+    ");
+    assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "falsified", "--result", "red"]), @"
+    exit 2
+    --- stderr
+    error: missing: --surprise, --root-cause-category, --root-cause; give them, or run it on a terminal to be asked
+    ");
+    assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "active", "--result", "red"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'active' for '--status <STATUS>'
+      [possible values: confirmed, falsified, abandoned]
+
+    For more information, try '--help'.
+    ");
+    assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "confirmed", "--result", "x", "--root-cause", "y"]), @"
+    exit 2
+    --- stderr
+    error: --root-cause and --root-cause-category belong together; give both
+    ");
+    assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "confirmed", "--result", "x", "--outcome", "deadbeef"]), @"
+    exit 1
+    --- stderr
+    error: no outcome has an id that ends in [ID]
+    ");
+    assert_output!(home, home.rutter(&["ghap", "show", "deadbeef"]), @"
+    exit 1
+    --- stderr
+    error: no GHAP has an id that ends in [ID]
+    ");
+    assert_output!(home, home.rutter(&["ghap", "show", "xyz"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'xyz' for '[ID]': an id is 4 to 32 hexadecimal letters from its end, as the lists show it
+
+    For more information, try '--help'.
+    ");
+    // None of that changed anything.
+    assert_eq!(home.json(&["ghap", "show"])["status"], "active");
+}
+
+#[test]
+fn the_json_has_every_field() {
+    let home = Home::new();
+    home.start();
+    assert_output!(home, home.rutter(&["ghap", "show", "--json"]), @r#"
+    exit 0
+    --- stdout
+    {
+      "short": "[ID]    ",
+      "orphaned": false,
+      "id": "[UUID]",
+      "project": "dir:[HOME]/ship",
+      "session": "command-line:[UUID]",
+      "agent": null,
+      "domain": "debugging",
+      "strategy": "read-the-error",
+      "goal": "CRLF files parse",
+      "hypothesis": "lines are split at LF alone",
+      "action": "use lines()",
+      "prediction": "`cargo test parser` passes",
+      "expects": "pass",
+      "target": "cargo test parser",
+      "stated": {
+        "expects": false,
+        "target": false
+      },
+      "testable": true,
+      "confidence": null,
+      "predicted": "[TIME]",
+      "revisions": [],
+      "notes": [],
+      "status": "active",
+      "resolution": null,
+      "created": "[TIME]",
+      "changed": "[TIME]"
+    }
+    "#);
+}
+
+#[test]
+fn a_session_of_the_client_has_its_own() {
+    let home = Home::new();
+    home.start();
+    let in_session = |args: &[&str], session: &str| {
+        rutter_testkit::Ran::of(home.command(args).env("CLAUDE_CODE_SESSION_ID", session))
+    };
+    assert_eq!(in_session(&["ghap", "show"], "s-1").exit, Some(1));
+    let mut args = START.to_vec();
+    args.push("--json");
+    let started: serde_json::Value =
+        serde_json::from_str(&in_session(&args, "s-1").success().stdout).unwrap();
+    assert_eq!(started["session"], "s-1");
+    assert_eq!(in_session(&["ghap", "show"], "s-1").exit, Some(0));
+    assert_eq!(home.json(&["ghap", "list"]).as_array().unwrap().len(), 2);
+    // Its session lives: nobody else may take it.
+    let id = started["short"].as_str().unwrap();
+    assert_output!(home, in_session(&["ghap", "adopt", id], "s-2"), @"
+    exit 1
+    --- stderr
+    error: GHAP [ID]     belongs to a session that is still alive
+    ");
+    assert_output!(home, home.rutter(&["ghap", "adopt"]), @"
+    exit 1
+    --- stderr
+    error: no GHAP of this project has lost its session; `rutter ghap list` shows them
+    ");
+}
+
+#[test]
+fn projects_do_not_mix() {
+    let home = Home::new();
+    home.start();
+    std::fs::create_dir(home.path("boat")).unwrap();
+    let elsewhere = rutter_testkit::Ran::of(
+        home.command(&["ghap", "list", "--json"]).current_dir(home.path("boat")),
+    );
+    assert_eq!(elsewhere.stdout, "[]\n");
+    let all = rutter_testkit::Ran::of(
+        home.command(&["ghap", "list", "--all"]).current_dir(home.path("boat")),
+    );
+    assert_eq!(all.stdout.lines().count(), 2, "{all}");
+}
+
+#[test]
+fn a_lesson_can_be_said_anew() {
+    let home = Home::new();
+    let id = home.start()["short"].as_str().unwrap().to_owned();
+    assert_output!(home, home.rutter(&["edit", &id, "--takeaway", "x"]), @"
+    exit 1
+    --- stderr
+    error: GHAP [ID]     is still active; its lesson is written by `rutter ghap resolve`
+    ");
+    home.ok(&[
+        "ghap",
+        "resolve",
+        "--status",
+        "confirmed",
+        "--result",
+        "green",
+        "--what-worked",
+        "lines()",
+    ]);
+    let ghap = home.json(&["edit", &id, "--takeaway", "look for every split"]);
+    assert_eq!(ghap["resolution"]["lesson"]["takeaway"], "look for every split");
+    assert_eq!(ghap["resolution"]["lesson"]["what_worked"], "lines()");
+    assert_output!(home, home.rutter(&["edit", &id, "--takeaway", "x", "--text", "y"]), @"
+    exit 2
+    --- stderr
+    error: the argument '--takeaway <TEXT>' cannot be used with '--text <TEXT>'
+
+    Usage: rutter edit --takeaway <TEXT> <ID>
+
+    For more information, try '--help'.
+    ");
+    assert_output!(home, home.rutter(&["edit", &id, "--text", "y"]), @"
+    exit 1
+    --- stderr
+    error: no memory has an id that ends in [ID]
+    ");
+}

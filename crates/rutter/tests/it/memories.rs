@@ -1,0 +1,181 @@
+use std::process::Command;
+
+use rutter_testkit::Ran;
+
+use crate::support::{Home, assert_output};
+
+#[test]
+fn what_is_remembered_can_be_listed_and_changed() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["remember", "CI runs on Postgres 17", "--category", "fact", "--tag", "ci", "--tag", "db"]), @"
+    exit 0
+    --- stdout
+    [ID]     fact #ci #db: CI runs on Postgres 17
+    ");
+    home.ok(&[
+        "remember",
+        "no emojis in commits",
+        "--category",
+        "preference",
+        "--everywhere",
+        "--importance",
+        "0.9",
+    ]);
+    assert_output!(home, home.rutter(&["memories"]), @"
+    exit 0
+    --- stdout
+    ID        CATEGORY    IMPORTANCE  WHERE       TAGS   TEXT
+    [ID]      preference  0.9         everywhere         no emojis in commits
+    [ID]      fact        0.5         project     ci db  CI runs on Postgres 17
+    ");
+    assert_output!(home, home.rutter(&["memories", "--category", "fact", "--json"]), @r#"
+    exit 0
+    --- stdout
+    [
+      {
+        "short": "[ID]    ",
+        "id": "[UUID]",
+        "project": "dir:[HOME]/ship",
+        "category": "fact",
+        "text": "CI runs on Postgres 17",
+        "importance": 0.5,
+        "tags": [
+          "ci",
+          "db"
+        ],
+        "created": "[TIME]",
+        "changed": "[TIME]"
+      }
+    ]
+    "#);
+    assert_output!(home, home.rutter(&["memories", "--tag", "ci", "--tag", "rust"]), @"
+    exit 0
+    --- stderr
+    note: there are none; `rutter remember` adds one
+    ");
+    assert_eq!(home.json(&["memories", "--everywhere"]).as_array().unwrap().len(), 1);
+    let memories = home.json(&["memories", "--tag", "ci"]);
+    let id = memories[0]["short"].as_str().unwrap();
+    assert_output!(home, home.rutter(&["edit", id, "--text", "CI runs on Postgres 18", "--tag", "ci", "--category", "event"]), @"
+    exit 0
+    --- stdout
+    [ID]     event #ci: CI runs on Postgres 18
+    ");
+    assert_output!(home, home.rutter(&["edit", id, "--importance", "7"]), @"
+    exit 1
+    --- stderr
+    error: importance is a number from 0 to 1, not 7
+    ");
+    assert_output!(home, home.rutter(&["edit", "0000", "--importance", "1"]), @"
+    exit 1
+    --- stderr
+    error: no memory has an id that ends in 0000
+    ");
+}
+
+#[test]
+fn wrong_memories_are_told_what_is_wrong() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["remember", "x"]), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --category <CATEGORY>
+
+    Usage: rutter remember --category <CATEGORY> <TEXT>
+
+    For more information, try '--help'.
+    ");
+    assert_output!(home, home.rutter(&["remember", "x", "--category", "fat"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'fat' for '--category <CATEGORY>'
+      [possible values: preference, fact, event, workflow, context, error, decision]
+
+      tip: a similar value exists: 'fact'
+
+    For more information, try '--help'.
+    ");
+    assert_output!(home, home.rutter(&["remember", " ", "--category", "fact"]), @"
+    exit 1
+    --- stderr
+    error: the memory is empty; say it in a sentence
+    ");
+    assert_output!(home, home.rutter(&["remember", "x", "--category", "fact", "--tag", "two words"]), @"
+    exit 1
+    --- stderr
+    error: `two words` is no tag: letters, digits, `-`, `_` and `.` make one
+    ");
+    assert_eq!(home.json(&["memories", "--all"]).as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_secret_is_never_shown_again() {
+    let home = Home::new();
+    let token = ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat();
+    let ran = home
+        .rutter(&["remember", &format!("the token is {token}"), "--category", "fact"])
+        .success();
+    assert!(!ran.stdout.contains(&token) && ran.stdout.contains("[redacted:"), "{ran}");
+}
+
+#[test]
+fn a_project_gets_a_remote_and_keeps_its_memory() {
+    let home = Home::new();
+    let git = |args: &[&str]| {
+        let ran = Ran::of(
+            Command::new("git")
+                .args(args)
+                .current_dir(home.path("ship"))
+                .env("HOME", home.path("")),
+        );
+        drop(ran.success());
+    };
+    home.ok(&["remember", "before git", "--category", "fact"]);
+    git(&["init", "-q"]);
+    home.ok(&["remember", "with git", "--category", "fact"]);
+    git(&["remote", "add", "origin", "https://ada:secret@github.com/ada/ship.git"]);
+    home.ok(&["remember", "with a remote", "--category", "fact"]);
+    assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 3);
+    assert_output!(home, home.rutter(&["project", "show"]), @"
+    exit 0
+    --- stdout
+    [ID]     ship
+      key      github.com/ada/ship
+      also     dir:[HOME]/ship
+      also     git:[HOME]/ship/.git
+      folder   [HOME]/ship
+      since    [TIME]
+      holds    0 GHAPs, 3 memories, 0 outcomes, 0 sessions
+    ");
+    std::fs::create_dir(home.path("boat")).unwrap();
+    drop(
+        Ran::of(
+            home.command(&["remember", "x", "--category", "fact"]).current_dir(home.path("boat")),
+        )
+        .success(),
+    );
+    assert_output!(home, home.rutter(&["project", "list"]), @"
+    exit 0
+    --- stdout
+    ID        NAME  GHAPS  MEMORIES  OUTCOMES  KEY
+    [ID]      boat  0      1         0         dir:[HOME]/boat
+    [ID]      ship  0      3         0         github.com/ada/ship
+    ");
+    assert_output!(home, home.rutter(&["project", "merge", "boat", "ship"]), @"
+    exit 0
+    --- stdout
+    dir:[HOME]/boat is part of github.com/ada/ship now
+    ");
+    assert_output!(home, home.rutter(&["project", "merge", "boat", "ship"]), @"
+    exit 1
+    --- stderr
+    error: no project is known as `boat`; `rutter project list` shows them
+    ");
+    assert_output!(home, home.rutter(&["project", "show", "nothing"]), @"
+    exit 1
+    --- stderr
+    error: no project is known as `nothing`; `rutter project list` shows them
+    ");
+    assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 4);
+}

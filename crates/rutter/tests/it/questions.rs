@@ -1,0 +1,127 @@
+//! A terminal is a pair of ends: the test holds one, the binary sits at the other.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::support::Home;
+
+/// Runs a command on a terminal where these lines are typed. What it printed to stdout and to the terminal, and its
+/// exit code.
+fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs: OwnedFd =
+        rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let child = command
+        .stdin(Stdio::from(theirs.try_clone().unwrap()))
+        .stderr(Stdio::from(theirs))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Or our end would never see the end of theirs.
+    drop(command);
+    let mut terminal = File::from(ours);
+    terminal.write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let mut shown = Vec::new();
+    // A terminal whose other end is gone is an error on Linux, not an end.
+    drop(terminal.read_to_end(&mut shown));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace('\r', "");
+    (text(output.stdout), text(shown), output.status.code())
+}
+
+#[test]
+fn what_is_missing_is_asked_for() {
+    let home = Home::new();
+    let command = home.command(&["ghap", "start", "--goal", "CRLF files parse", "--json"]);
+    let (stdout, shown, exit) = typed(
+        command,
+        "dancing\ndebugging\nread-the-error\n\na hypothesis\nan action\nit passes\n",
+    );
+    assert_eq!(exit, Some(0), "{shown}");
+    // A wrong word and an empty line are asked for again.
+    assert_eq!(shown.matches("What kind of work is it? (debugging, ").count(), 2, "{shown}");
+    assert_eq!(shown.matches("What do you believe?").count(), 2, "{shown}");
+    assert!(!shown.contains("What do you want?"), "{shown}");
+    let ghap: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(ghap["hypothesis"], "a hypothesis");
+
+    let command = home.command(&["ghap", "resolve", "--json"]);
+    let (stdout, shown, exit) =
+        typed(command, "falsified\nred\nthe lexer\noversight\ntwo places\n");
+    assert_eq!(exit, Some(0), "{shown}");
+    let ghap: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(ghap["resolution"]["root_cause"]["category"], "oversight");
+}
+
+#[test]
+fn only_yes_is_yes() {
+    let home = Home::new();
+    home.ok(&["remember", "x", "--category", "fact"]);
+    for answer in ["n\n", "\n", "yess\n", "\u{4}"] {
+        let (_, shown, exit) = typed(home.command(&["forget", "--all"]), answer);
+        assert_eq!(exit, Some(1), "{answer:?}: {shown}");
+        assert!(
+            shown.contains("Forget this for good? [y/N]")
+                && shown.contains("nothing was forgotten"),
+            "{shown}"
+        );
+    }
+    assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
+    let (stdout, shown, exit) = typed(home.command(&["forget", "--all"]), "Yes\n");
+    assert_eq!((stdout.as_str(), exit), ("forgot 1 row\n", Some(0)), "{shown}");
+}
+
+/// An editor that does with the file what a script says.
+fn with_editor(home: &Home, args: &[&str], script: &str) -> rutter_testkit::Ran {
+    let editor = home.path("editor");
+    std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = home.command(args);
+    rutter_testkit::Ran::of(
+        command.env("EDITOR", format!("{} --wait", editor.display())).stdin(Stdio::null()),
+    )
+}
+
+#[test]
+fn an_editor_can_be_used_for_what_is_missing() {
+    let home = Home::new();
+    let args =
+        ["ghap", "start", "--domain", "debugging", "--strategy", "ask-user", "--editor", "--json"];
+    let script = "sed -i -e 's/^<!-- goal.*/&\\n# the goal/' -e 's/^<!-- hypothesis.*/&\\none\\n## two/' \
+                  -e 's/^<!-- action.*/&\\nact/' -e 's/^<!-- prediction.*/&\\nit passes/' \"$2\"";
+    let ran = with_editor(&home, &args, script).success();
+    let ghap: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (ghap["goal"].as_str(), ghap["hypothesis"].as_str()),
+        (Some("# the goal"), Some("one\n## two"))
+    );
+    let ran =
+        with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "exit 3");
+    assert_eq!(ran.exit, Some(1));
+    assert!(
+        ran.stderr.contains("the editor ended with exit status: 3; nothing was changed"),
+        "{ran}"
+    );
+    let ran = with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "true");
+    assert!(ran.stderr.contains("`result` was left empty; nothing was changed"), "{ran}");
+}
+
+#[test]
+fn a_memory_can_be_changed_in_an_editor() {
+    let home = Home::new();
+    let memory = home.json(&["remember", "one thing", "--category", "fact"]);
+    let id = memory["short"].as_str().unwrap();
+    drop(with_editor(&home, &["edit", id], "sed -i s/one/another/ \"$2\"").success());
+    assert_eq!(home.json(&["memories"])[0]["text"], "another thing");
+    let ran = home.rutter(&["edit", id]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.contains("set EDITOR"), "{ran}");
+}
