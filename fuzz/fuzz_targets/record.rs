@@ -1,0 +1,45 @@
+//! Any bytes as a file to import: taken or refused, never a panic; what was taken comes out and goes in again as it is.
+
+#![no_main]
+
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use rutter_memory::store::Record;
+use rutter_memory::{Store, StoreError, Time};
+
+/// One folder for all runs; the store in it is emptied by each.
+fn folder() -> &'static std::path::Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder")).path()
+}
+
+fn lines(store: &mut Store) -> Vec<u8> {
+    let mut out = Vec::new();
+    store
+        .export::<StoreError>(None, |record: &Record| {
+            serde_json::to_writer(&mut out, record).expect("written");
+            out.push(b'\n');
+            Ok(())
+        })
+        .expect("what was taken can be written");
+    out
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let now = Time::from_millis(1_763_200_000_000);
+    let path = folder().join("memory");
+    drop(std::fs::remove_dir_all(&path));
+    let mut store = Store::open(&path, now).expect("a store");
+    let mut file = b"{\"rutter-export\":{\"schema\":1}}\n".to_vec();
+    file.extend_from_slice(bytes);
+    if store.import(file.as_slice(), |_| {}).is_err() {
+        return;
+    }
+    let once = lines(&mut store);
+    drop(store);
+    drop(std::fs::remove_dir_all(&path));
+    let mut store = Store::open(&path, now).expect("a store");
+    store.import(once.as_slice(), |_| {}).expect("what came out can go in");
+    assert!(lines(&mut store) == once, "it is not what went in");
+});
