@@ -34,26 +34,38 @@ mod place;
 mod remote;
 mod repository;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::redact::redact;
 use address::Address;
 use repository::{Found, Repository};
 
 /// How many repositories on this machine are followed from clone to origin.
 const HOPS: usize = 4;
 
-/// The identity of a project. It holds no credentials.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The identity of a project. It holds no credentials, and nothing else that looks like a secret: there is no way to make
+/// one around the redaction.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ProjectKey(String);
 
 impl ProjectKey {
-    /// A key that [`Located::find`] made earlier, read back from where it was kept.
-    pub fn stored(text: impl Into<String>) -> Self {
-        Self(text.into())
+    /// A key from its text. Where the name of a folder looks like a secret, what it stood for stays distinct by a
+    /// checksum: two projects must not become one because both were redacted.
+    pub fn new(text: &str) -> Self {
+        let clean = redact(text);
+        if clean == text {
+            return Self(text.to_owned());
+        }
+        // FNV-1a: enough to tell folders apart, and the same in every version.
+        let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(format!("{clean}#{sum:016x}"))
     }
 
     /// Whether it is the path of a folder without git.
@@ -67,11 +79,17 @@ impl ProjectKey {
     }
 
     fn git(common_dir: &Path) -> Self {
-        Self(format!("git:{}", place::spell(common_dir)))
+        Self::new(&format!("git:{}", place::spell(common_dir)))
     }
 
     fn folder(path: &Path) -> Self {
-        Self(format!("dir:{}", place::spell(path)))
+        Self::new(&format!("dir:{}", place::spell(path)))
+    }
+}
+
+impl<'de> Deserialize<'de> for ProjectKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::new(&Cow::<'de, str>::deserialize(deserializer)?))
     }
 }
 
@@ -142,7 +160,7 @@ fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
         let path = match address {
             None => break,
             Some(Address::Network { key, name: last }) => {
-                keys.push(ProjectKey(key));
+                keys.push(ProjectKey::new(&key));
                 name = last;
                 break;
             }
@@ -176,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_key_is_its_text() {
-        let key = ProjectKey::stored("github.com/o/r");
+        let key = ProjectKey::new("github.com/o/r");
         assert_eq!(key.to_string(), "github.com/o/r");
         let json = serde_json::to_string(&key).unwrap();
         assert_eq!(json, "\"github.com/o/r\"");

@@ -109,7 +109,7 @@ mod tests {
         Session {
             id: Id::new(now),
             client: Clean::new("b3e3"),
-            project: ProjectKey::stored("dir:/x"),
+            project: ProjectKey::new("dir:/x"),
             source: Source::Startup,
             started: now,
             seen: now,

@@ -25,8 +25,8 @@ pub struct Place {
 impl From<&Located> for Place {
     fn from(located: &Located) -> Self {
         Self {
-            key: projects::clean_key(&located.key),
-            aliases: located.aliases.iter().map(projects::clean_key).collect(),
+            key: located.key.clone(),
+            aliases: located.aliases.clone(),
             root: Clean::new(&located.root.to_string_lossy()),
             name: Clean::new(&located.name),
         }

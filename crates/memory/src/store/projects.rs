@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::entry::Place;
 use super::{Store, StoreError, ghaps, sessions};
 use crate::project::ProjectKey;
-use crate::redact::redact;
 use crate::{Clean, Id, Time};
 
 /// A project.
@@ -51,26 +50,10 @@ pub struct ProjectSummary {
     pub memories: u64,
 }
 
-/// A key as it may be written. Where the name of a folder looks like a secret, what it stood for stays distinct by a
-/// checksum: two projects must not become one because both were redacted.
-pub(crate) fn clean_key(key: &ProjectKey) -> ProjectKey {
-    let text = key.as_str();
-    let clean = redact(text);
-    if clean == text {
-        return key.clone();
-    }
-    // FNV-1a: enough to tell folders apart, and the same in every version.
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    ProjectKey::stored(format!("{clean}#{sum:016x}"))
-}
-
 /// The row of a place's project, made or joined where needed.
 pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Result<i64, StoreError> {
-    let key = clean_key(&place.key);
-    let aliases: Vec<ProjectKey> =
-        place.aliases.iter().map(clean_key).filter(|alias| *alias != key).collect();
+    let key = &place.key;
+    let aliases: Vec<&ProjectKey> = place.aliases.iter().filter(|alias| *alias != key).collect();
     // The same place before it had this key.
     let mut earlier = Vec::new();
     for alias in &aliases {
@@ -80,8 +63,8 @@ pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Resul
             earlier.push(other);
         }
     }
-    let known = match known_as(connection, &key)? {
-        Some(row) if leads_to(connection, &key, row)? => Some(row),
+    let known = match known_as(connection, key)? {
+        Some(row) if leads_to(connection, key, row)? => Some(row),
         _ => None,
     };
     let row = match (known, earlier.first()) {
@@ -93,7 +76,7 @@ pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Resul
             )?;
             row
         }
-        (None, None) => insert(connection, &key, place, now)?,
+        (None, None) => insert(connection, key, place, now)?,
     };
     earlier.dedup();
     for other in earlier.into_iter().filter(|other| *other != row) {
@@ -246,7 +229,7 @@ impl Store {
     /// The project of a place; `None` when nothing was ever written about it.
     pub fn project(&self, place: &Place) -> Result<Option<Project>, StoreError> {
         for key in std::iter::once(&place.key).chain(&place.aliases) {
-            if let Some(row) = known_as(&self.connection, &clean_key(key))? {
+            if let Some(row) = known_as(&self.connection, key)? {
                 let found = self.connection.query_row(
                     "SELECT * FROM project WHERE id = ?1",
                     [row],
@@ -254,7 +237,7 @@ impl Store {
                 )?;
                 // As when it is written.
                 let enough = key == &place.key && leads_to(&self.connection, key, row)?;
-                if enough || found.key == clean_key(key) {
+                if enough || found.key == *key {
                     return Ok(Some(found));
                 }
             }
@@ -287,7 +270,7 @@ impl Store {
 
     /// The one project that a person means: by any key, by its id, or by its name where only one has it.
     pub fn project_named(&self, name: &str) -> Result<ProjectSummary, StoreError> {
-        let key = clean_key(&ProjectKey::stored(name));
+        let key = ProjectKey::new(name);
         let id = name.parse::<crate::IdSuffix>().ok();
         let mut projects = self.projects()?;
         let by_key = projects.iter().position(|summary| {

@@ -15,7 +15,7 @@ impl ToSql for ProjectKey {
 
 impl FromSql for ProjectKey {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        String::column_result(value).map(Self::stored)
+        value.as_str().map(Self::new)
     }
 }
 

@@ -95,7 +95,7 @@ impl World {
 }
 
 fn key(text: impl Into<String>) -> ProjectKey {
-    ProjectKey::stored(text)
+    ProjectKey::new(&text.into())
 }
 
 fn keys(located: &Located) -> Vec<&str> {

@@ -78,6 +78,7 @@ fn a_secret_in_any_text_is_nowhere() {
     ));
 
     let mut outcome = world.outcome(7, Verdict::Failed);
+    outcome.project = rutter_memory::project::ProjectKey::new(&format!("dir:/{secret}"));
     outcome.command = Clean::new(&text);
     outcome.runner = Clean::new(&text);
     outcome.failing = vec![Clean::new(&text)];

@@ -181,5 +181,5 @@ pub(crate) fn ghaps(store: &mut Store) -> Vec<Ghap> {
 }
 
 pub(crate) fn key(text: &str) -> ProjectKey {
-    ProjectKey::stored(text)
+    ProjectKey::new(text)
 }

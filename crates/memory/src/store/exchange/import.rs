@@ -12,7 +12,7 @@ use crate::ghap::{Ghap, Resolution, Status};
 use crate::memory::Memory;
 use crate::project::ProjectKey;
 use crate::session::Session;
-use crate::store::projects::{self, Project, clean_key};
+use crate::store::projects::{self, Project};
 use crate::store::{Store, StoreError, VERSION, ghaps, memories, outcomes};
 use crate::{Clean, Id, Time};
 
@@ -217,7 +217,7 @@ fn changed(connection: &Connection, table: &str, id: Id) -> rusqlite::Result<Opt
 }
 
 fn project_of(connection: &Connection, key: &ProjectKey) -> Result<i64, Refused> {
-    projects::known_as(connection, &clean_key(key))?
+    projects::known_as(connection, key)?
         .ok_or_else(|| Refused::Row("its project is not in the file before it".to_owned()))
 }
 
@@ -239,12 +239,12 @@ fn import_project(connection: &Connection, project: &Project) -> Result<Became, 
             ));
         }
     }
-    let key = clean_key(&project.key);
+    let key = &project.key;
     let by_id: Option<i64> = connection
         .query_row("SELECT id FROM project WHERE uid = ?1", [project.id], |row| row.get(0))
         .optional()?;
-    let (row, became) = match (projects::known_as(connection, &key)?, by_id) {
-        (Some(row), _) | (None, Some(row)) => (row, take_over(connection, row, &key, project)?),
+    let (row, became) = match (projects::known_as(connection, key)?, by_id) {
+        (Some(row), _) | (None, Some(row)) => (row, take_over(connection, row, key, project)?),
         (None, None) => {
             connection.execute(
                 "INSERT INTO project (uid, key, name, root, created, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -259,7 +259,7 @@ fn import_project(connection: &Connection, project: &Project) -> Result<Became, 
             .prepare_cached(
                 "INSERT INTO project_alias (key, project, merged) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             )?
-            .execute(params![clean_key(key), row, project.merged.contains(key)])?;
+            .execute(params![key, row, project.merged.contains(key)])?;
     }
     Ok(became)
 }
