@@ -6,6 +6,18 @@ use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
+#[cfg(test)]
+mod cases;
+mod line;
+mod lines;
+pub mod read;
+pub mod report;
+pub mod runners;
+mod scan;
+pub mod script;
+pub mod signature;
+pub mod text;
+
 choice! {
     /// What was run.
     Kind, "kind of run" {

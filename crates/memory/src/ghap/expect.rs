@@ -32,7 +32,7 @@
 //! Commands are seen through `cd x &&`, variables, `timeout`, `uv run`, `npx`, `python -m` and the like. "Everything"
 //! is a runner of the same language without a filter, and for a test it must be a runner of tests.
 
-mod command;
+pub(crate) mod command;
 mod names;
 mod phrases;
 mod target;

@@ -22,6 +22,8 @@ mod ghaps;
 mod hot;
 /// Any sequence of commands, with reopening in between.
 mod model;
+/// What real runs printed, whole, cut off, coloured and mixed up.
+mod outcomes;
 /// Which project a folder belongs to, against what git says about it.
 mod project;
 /// Projects that join and projects that do not.

@@ -1,8 +1,8 @@
 //! A command line as the runs in it, seen through what is wrapped around them.
 
 mod runners;
-mod shell;
-mod wrapped;
+pub(crate) mod shell;
+pub(crate) mod wrapped;
 
 use super::names::{self, Name};
 use runners::{EXCLUDING, NARROWING, NARROWING_ALONE, PLAIN, RUNNERS, WHOLE};
@@ -35,8 +35,8 @@ pub(super) fn takes_value(flag: &str) -> bool {
 /// The runs of a command line, without what only moves about or shows things.
 pub(super) fn read(line: &str) -> Vec<Run> {
     let mut runs = Vec::new();
-    for words in shell::commands(line) {
-        runs.extend(Run::of(words));
+    for simple in shell::commands(line) {
+        runs.extend(Run::of(simple.words));
     }
     runs
 }

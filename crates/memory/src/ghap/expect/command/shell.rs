@@ -1,17 +1,41 @@
-//! Enough of a shell's syntax to tell its commands apart.
+//! Enough of a shell's syntax to tell its commands apart, and what one's end means for the next.
 
 /// How deep `sh -c "…"` is followed.
 const DEPTH: usize = 3;
 
-/// The simple commands of a line, as words.
-pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
+/// What stands between a command and the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joiner {
+    /// `&&`: the next runs if this one succeeds.
+    And,
+    /// `||`: the next runs if this one fails.
+    Or,
+    /// `|`: the next reads what this one prints.
+    Pipe,
+    /// `;` or a line break: the next runs whatever happens.
+    Then,
+    /// `&`: nobody waits for this one.
+    Background,
+    /// Nothing follows.
+    End,
+}
+
+/// One simple command, as words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Simple {
+    pub(crate) words: Vec<String>,
+    pub(crate) joiner: Joiner,
+}
+
+/// The simple commands of a line.
+pub(crate) fn commands(line: &str) -> Vec<Simple> {
     let mut all = Vec::new();
     read(line, DEPTH, &mut all);
     all
 }
 
-fn read(line: &str, depth: usize, all: &mut Vec<Vec<String>>) {
-    for words in split(line) {
+fn read(line: &str, depth: usize, all: &mut Vec<Simple>) {
+    for Simple { words, joiner } in split(line) {
         let script = words
             .iter()
             .position(|word| matches!(word.as_str(), "-c" | "-lc" | "-ec"))
@@ -22,14 +46,21 @@ fn read(line: &str, depth: usize, all: &mut Vec<Vec<String>>) {
                 })
             });
         match script.and_then(|at| words.get(at + 1)) {
-            Some(script) if depth > 0 => read(script, depth - 1, all),
-            _ => all.push(words),
+            Some(script) if depth > 0 => {
+                let before = all.len();
+                read(script, depth - 1, all);
+                // The script ends as its last command does.
+                if let Some(last) = all[before..].last_mut() {
+                    last.joiner = joiner;
+                }
+            }
+            _ => all.push(Simple { words, joiner }),
         }
     }
 }
 
 /// Cuts a line at what parts commands, and commands at blanks; quotes hold together, redirections are left out.
-fn split(line: &str) -> Vec<Vec<String>> {
+fn split(line: &str) -> Vec<Simple> {
     let mut cut = Cut::default();
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
@@ -66,7 +97,14 @@ fn split(line: &str) -> Vec<Vec<String>> {
                     .is_some()
                 {}
             }
-            '&' | '|' | ';' | '\n' | '(' | ')' => cut.end_command(),
+            '&' if characters.next_if_eq(&'&').is_some() => cut.end_command(Joiner::And),
+            '&' => cut.end_command(Joiner::Background),
+            '|' if characters.next_if_eq(&'|').is_some() => cut.end_command(Joiner::Or),
+            '|' => {
+                characters.next_if_eq(&'&');
+                cut.end_command(Joiner::Pipe);
+            }
+            ';' | '\n' | '(' | ')' => cut.end_command(Joiner::Then),
             '#' if !cut.open => while characters.next_if(|c| *c != '\n').is_some() {},
             blank if blank.is_whitespace() => cut.end_word(),
             plain => {
@@ -75,13 +113,18 @@ fn split(line: &str) -> Vec<Vec<String>> {
             }
         }
     }
-    cut.end_command();
+    cut.end_command(Joiner::End);
+    if let Some(last) = cut.commands.last_mut()
+        && last.joiner == Joiner::Then
+    {
+        last.joiner = Joiner::End;
+    }
     cut.commands
 }
 
 #[derive(Default)]
 struct Cut {
-    commands: Vec<Vec<String>>,
+    commands: Vec<Simple>,
     words: Vec<String>,
     word: String,
     /// Whether a word has begun; it may be empty.
@@ -96,10 +139,20 @@ impl Cut {
         self.word.clear();
     }
 
-    fn end_command(&mut self) {
+    fn end_command(&mut self, joiner: Joiner) {
         self.end_word();
-        if !self.words.is_empty() {
-            self.commands.push(std::mem::take(&mut self.words));
+        let words = std::mem::take(&mut self.words);
+        // Behind `)`, `}`, `fi` and `done` stands what follows the command inside.
+        let closing = matches!(words.as_slice(), [word] if matches!(word.as_str(), "}" | "fi" | "done" | "esac"));
+        if words.is_empty() || closing {
+            if let Some(last) = self.commands.last_mut()
+                && last.joiner == Joiner::Then
+                && !matches!(joiner, Joiner::Then | Joiner::End)
+            {
+                last.joiner = joiner;
+            }
+        } else {
+            self.commands.push(Simple { words, joiner });
         }
     }
 }
@@ -112,7 +165,7 @@ mod tests {
     fn lines_are_cut_as_a_shell_cuts_them() {
         let shown = |line: &str| {
             let commands = commands(line);
-            commands.iter().map(|words| words.join("·")).collect::<Vec<_>>().join(" | ")
+            commands.iter().map(|simple| simple.words.join("·")).collect::<Vec<_>>().join(" | ")
         };
         assert_eq!(
             shown("cd a && X=1 b 'c d' \"e \\\" f\" 2>&1 | tail -5"),
@@ -125,5 +178,23 @@ mod tests {
         assert_eq!(shown("(a; b) || true"), "a | b | true");
         assert_eq!(shown("'open"), "open");
         assert_eq!(shown(""), "");
+    }
+
+    #[test]
+    fn what_follows_a_command_is_known() {
+        use Joiner::{And, Background, End, Or, Pipe, Then};
+        for (line, expected) in [
+            ("a", &[End][..]),
+            ("a && b || c; d | e & f", &[And, Or, Then, Pipe, Background, End]),
+            ("(a; b) || true", &[Then, Or, End]),
+            ("{ a; b; } | tail", &[Then, Pipe, End]),
+            ("if a; then b; fi && c", &[Then, And, End]),
+            ("bash -c 'a && b' || true", &[And, Or, End]),
+            ("a 2>&1 |& tee log\n", &[Pipe, End]),
+            ("a;", &[End]),
+        ] {
+            let joiners: Vec<Joiner> = commands(line).iter().map(|simple| simple.joiner).collect();
+            assert_eq!(joiners, expected, "{line}");
+        }
     }
 }

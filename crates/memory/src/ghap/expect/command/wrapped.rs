@@ -49,7 +49,7 @@ pub(super) fn is_assignment(word: &str) -> bool {
 }
 
 /// The words without variables and wrappers in front.
-pub(super) fn unwrapped(mut words: Vec<String>) -> Vec<String> {
+pub(crate) fn unwrapped(mut words: Vec<String>) -> Vec<String> {
     loop {
         let Some(head) = words.first() else { return words };
         let base = base(head).to_owned();

@@ -1,0 +1,102 @@
+//! Runs a reader over the recorded outputs of its runner, whole and cut.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Verdict;
+use super::report::{Report, Runner};
+use super::runners::named;
+
+/// Checks every recorded case of a runner, in each order of its two streams.
+pub(super) fn check(name: &str) {
+    let runner = named(name).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
+    let folder = folder.join(name.replace(' ', "-"));
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            seen += 1;
+            let case: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            let stream =
+                |extension| plain(&fs::read(path.with_extension(extension)).unwrap_or_default());
+            let (out, err) = (stream("out"), stream("err"));
+            for text in [format!("{out}{err}"), format!("{err}{out}")] {
+                wrong.extend(
+                    differs(runner, &case, &text).map(|why| format!("{}: {why}", path.display())),
+                );
+            }
+        }
+    }
+    assert!(seen > 0, "no cases of {name}");
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn differs(runner: &Runner, case: &Value, text: &str) -> Option<String> {
+    let report = (runner.read)(text);
+    let expect = &case["expect"];
+    let failing: Vec<&str> = report.failures.iter().filter_map(|f| f.test.as_deref()).collect();
+    let counts = report.counts.map_or(Value::Null, |counts| serde_json::to_value(counts).unwrap());
+    if serde_json::to_value(report.verdict).unwrap() != expect["verdict"]
+        || counts != expect["counts"]
+        || serde_json::to_value(&failing).unwrap() != expect["failing"]
+    {
+        return Some(format!("{report:#?}\n  expected {expect}"));
+    }
+    if let Some(failures) = expect["failures"].as_array() {
+        let got: Vec<Value> = report.failures.iter().map(|failure| serde_json::json!({
+            "test": failure.test, "error": failure.error, "message": failure.message, "frame": failure.frame,
+        })).collect();
+        if got != *failures {
+            return Some(format!("{got:#?}\n  expected {failures:#?}"));
+        }
+    }
+    cut(runner, text, &report)
+}
+
+/// Lines that end a part of a run. Where these runners are done they say no more, so that a text that is cut
+/// right behind one cannot be told from a whole one; whoever cuts it knows.
+const ENDS: &[&str] = &["test result: ok. ", "     Running ", "ok  \t", "Passed!  - "];
+
+/// A text that was cut off may say less than the whole, and nothing better.
+fn cut(runner: &Runner, text: &str, whole: &Report) -> Option<String> {
+    let points = (0..200).map(|part| text.len() * part / 200).chain([10_000]);
+    for point in points.filter(|point| *point < text.len()) {
+        let text = &text[..text.floor_char_boundary(point)];
+        let report = (runner.read)(text);
+        let better = report.verdict == Verdict::Passed && whole.verdict != Verdict::Passed;
+        let worse = report.verdict == Verdict::Failed && whole.verdict == Verdict::Passed;
+        let mut last = text.lines().rev().filter(|line| !line.is_empty()).take(2);
+        let ended = last.any(|line| ENDS.iter().any(|end| line.starts_with(end)));
+        if worse || (better && !ended) {
+            return Some(format!("cut at {point} it is {report:?}, whole {whole:?}"));
+        }
+    }
+    None
+}
+
+fn plain(bytes: &[u8]) -> String {
+    super::text::plain(bytes).into_owned()
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_a_reader_panic(seed in 0_usize..10_000, noise in "\\PC{0,40}", at in 0_usize..4_000, cut in 0_usize..8_000) {
+        let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
+        for runner in super::runners::RUNNERS {
+            drop((runner.read)(&noise));
+            let folder = folders.join(runner.name.replace(' ', "-"));
+            let mut files: Vec<_> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+            files.sort();
+            if !files.is_empty() {
+                let mut text = plain(&fs::read(&files[seed % files.len()]).unwrap());
+                text.insert_str(text.floor_char_boundary(at.min(text.len())), &noise);
+                text.truncate(text.floor_char_boundary(cut.min(text.len())));
+                drop((runner.read)(&text));
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! go vet.
+
+use super::go_errors;
+use crate::outcome::Kind;
+use crate::outcome::report::Runner;
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "go vet", kind: Kind::Lint, read: go_errors::read };
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::outcome::cases::check("go vet");
+    }
+}

@@ -1,0 +1,144 @@
+//! Reading single lines of a run: rules, amounts, places and errors, as many runners print them.
+
+/// How many failures are kept of a run. Whoever has more has one reason for them, and a hook has no time to lose: names are
+/// looked up among each other.
+pub(super) const MOST: usize = 1000;
+
+/// The title in a rule such as `==== title ====`.
+pub(super) fn ruled(line: &str, mark: char) -> Option<&str> {
+    let inner = line.trim_start_matches(mark);
+    let title = inner.trim_end_matches(mark);
+    if inner.len() == line.len() || title.len() == inner.len() {
+        return None;
+    }
+    let title = title.strip_prefix(' ')?.strip_suffix(' ')?;
+    (!title.is_empty() && !title.starts_with(mark)).then_some(title)
+}
+
+/// A number and the words after it: `3 passed`.
+pub(super) fn amount(text: &str) -> Option<(u32, &str)> {
+    let (number, words) = text.split_once(' ')?;
+    Some((number.parse().ok()?, words))
+}
+
+/// Milliseconds in `1.5`, which are seconds.
+pub(super) fn seconds(text: &str) -> Option<u64> {
+    decimal(text, 1000)
+}
+
+/// A plain decimal number times a scale, cut to a whole. Nothing else that a float could be: no sign, no exponent.
+pub(super) fn decimal(text: &str, scale: u64) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) {
+        return None;
+    }
+    let mut value = whole.parse::<u64>().ok()?.checked_mul(scale)?;
+    let mut unit = scale;
+    for digit in part.bytes() {
+        unit /= 10;
+        value = value.checked_add(u64::from(digit - b'0') * unit)?;
+    }
+    Some(value)
+}
+
+/// The error in `package.Name: what it says`, `Name [CODE]: …` or a bare `Name`, and what it says.
+///
+/// A name starts its last part with a capital; prose such as `Note that this: …` has blanks before the colon.
+pub(super) fn error(line: &str) -> Option<(&str, &str)> {
+    let end = line
+        .find(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | '.' | '$')))
+        .unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    let last = name.rsplit('.').next()?;
+    if !last.starts_with(|sign: char| sign.is_ascii_uppercase()) || name.starts_with('.') {
+        return None;
+    }
+    let rest = match rest.strip_prefix(" [").and_then(|rest| rest.split_once(']')) {
+        Some((code, rest)) if !code.contains(' ') => rest,
+        _ => rest,
+    };
+    if rest.is_empty() {
+        return Some((name, ""));
+    }
+    let message = rest.strip_prefix(':')?;
+    (message.is_empty() || message.starts_with(' ')).then(|| (name, message.trim()))
+}
+
+/// The path in `path:12` and in `path:12:5`, and what follows the numbers.
+pub(super) fn located(text: &str) -> Option<(&str, &str)> {
+    let mut from = 0;
+    loop {
+        let colon = from + text[from..].find(':')?;
+        let rest = &text[colon + 1..];
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 && colon > 0 {
+            let mut after = &rest[digits..];
+            if let Some(more) = after.strip_prefix(':') {
+                let column = more.bytes().take_while(u8::is_ascii_digit).count();
+                if column > 0 {
+                    after = &more[column..];
+                }
+            }
+            return Some((&text[..colon], after));
+        }
+        from = colon + 1;
+    }
+}
+
+/// Whether a file is the project's own, not the language's and not a library's.
+pub(super) fn own(path: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "site-packages",
+        "dist-packages",
+        "node_modules",
+        "lib/python",
+        "\\Lib\\",
+        "node:",
+        "internal/",
+    ];
+    !path.starts_with('<') && !OTHERS.iter().any(|other| path.contains(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_have_a_title_between_marks() {
+        assert_eq!(ruled("==== a = b ====", '='), Some("a = b"));
+        for line in ["====", "=== ===", "==== a", "a ====", "====a====", "", "_ _ _ _ "] {
+            assert_eq!(ruled(line, '='), None, "{line}");
+        }
+        assert_eq!(ruled("_ _ _ _", '_'), None);
+    }
+
+    #[test]
+    fn errors_are_names() {
+        assert_eq!(error("ValueError: bad: x"), Some(("ValueError", "bad: x")));
+        assert_eq!(error("shop.Empty"), Some(("shop.Empty", "")));
+        let node = error("AssertionError [ERR_ASSERTION]: 1 == 2");
+        assert_eq!(node, Some(("AssertionError", "1 == 2")));
+        for line in ["note: x", "Now this: y", "", "a.b: c", "C:\\x", "Error at x", "::"] {
+            assert_eq!(error(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn places_end_in_numbers() {
+        assert_eq!(located("a/b.py:12: in x"), Some(("a/b.py", ": in x")));
+        assert_eq!(located("C:\\a.js:3:14)"), Some(("C:\\a.js", ")")));
+        assert_eq!(located(":3"), None);
+        assert_eq!(located("a: b:"), None);
+    }
+
+    #[test]
+    fn decimals_are_only_digits() {
+        assert_eq!(seconds("0.06"), Some(60));
+        assert_eq!(seconds("75.3"), Some(75_300));
+        assert_eq!(decimal("12.75", 1), Some(12));
+        for text in ["", ".", "1.", "-1", "1e3", "NaN", "99999999999999999999"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
+}

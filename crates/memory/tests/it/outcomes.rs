@@ -1,0 +1,379 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_memory::outcome::report::{Report, Runner};
+use rutter_memory::outcome::runners::RUNNERS;
+use rutter_memory::outcome::script::script;
+use rutter_memory::outcome::signature;
+use rutter_memory::outcome::text::plain;
+use rutter_memory::outcome::{Counts, Verdict};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    command: String,
+    exit: i32,
+    version: String,
+    bug: Option<String>,
+    /// How many runs the command makes, where it is more than one: the text may then be cut between them.
+    #[serde(default = "one")]
+    sections: u32,
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    verdict: Verdict,
+    counts: Option<Counts>,
+    failing: Vec<String>,
+    #[serde(default)]
+    failures: Vec<BTreeMap<String, Option<String>>>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+struct Fixture {
+    name: String,
+    runner: &'static Runner,
+    out: Vec<u8>,
+    err: Vec<u8>,
+    case: Case,
+}
+
+impl Fixture {
+    fn read(&self, bytes: &[u8]) -> Report {
+        (self.runner.read)(&plain(bytes))
+    }
+
+    fn whole(&self) -> Vec<u8> {
+        [self.out.clone(), self.err.clone()].concat()
+    }
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<_> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+/// A runner's folder: its name, with a hyphen for all that is neither letter nor digit.
+fn folder_of(runner: &Runner) -> String {
+    let words = runner.name.split(|sign: char| !sign.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// Every case of every runner.
+fn fixtures() -> Vec<Fixture> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
+    let mut found = Vec::new();
+    for folder in folders(&root).iter().filter(|path| path.is_dir()) {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let runner = RUNNERS.iter().find(|runner| folder_of(runner) == name);
+        let runner = runner.unwrap_or_else(|| panic!("no runner is called {name}"));
+        for path in folders(folder).iter().filter(|path| path.extension().unwrap() == "json") {
+            let name = format!("{name}/{}", path.file_stem().unwrap().to_str().unwrap());
+            let case = serde_json::from_slice(&fs::read(path).unwrap())
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let out = fs::read(path.with_extension("out")).unwrap();
+            let err = fs::read(path.with_extension("err")).unwrap_or_default();
+            found.push(Fixture { name, runner, out, err, case });
+        }
+    }
+    found
+}
+
+/// What is wrong with a report, if anything.
+fn difference(expected: &Expected, report: &Report) -> Option<String> {
+    let mut failing: Vec<_> = report.failures.iter().filter_map(|one| one.test.clone()).collect();
+    failing.sort();
+    let mut wanted = expected.failing.clone();
+    wanted.sort();
+    if report.verdict != expected.verdict {
+        return Some(format!("verdict {:?}: {report:#?}", report.verdict));
+    }
+    if report.counts != expected.counts {
+        return Some(format!("counts {:?}, not {:?}", report.counts, expected.counts));
+    }
+    if failing != wanted {
+        return Some(format!("failing {failing:#?}, not {wanted:#?}"));
+    }
+    for wanted in &expected.failures {
+        let fits = report.failures.iter().any(|failure| {
+            wanted.iter().all(|(key, value)| {
+                value
+                    == match key.as_str() {
+                        "test" => &failure.test,
+                        "error" => &failure.error,
+                        "message" => &failure.message,
+                        "frame" => &failure.frame,
+                        other => panic!("a failure has no {other}"),
+                    }
+            })
+        });
+        if !fits {
+            return Some(format!("no failure is {wanted:#?}: {:#?}", report.failures));
+        }
+    }
+    None
+}
+
+fn assert_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn outcome_of_every_fixture_is_read_as_it_was() {
+    let fixtures = fixtures();
+    assert!(fixtures.len() > 100, "{} cases", fixtures.len());
+    let mut wrong = Vec::new();
+    for fixture in &fixtures {
+        let report = fixture.read(&fixture.whole());
+        let said = difference(&fixture.case.expect, &report);
+        wrong.extend(
+            said.map(|said| format!("{} ({}): {said}", fixture.name, fixture.case.version)),
+        );
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn outcome_fixtures_are_themselves_plausible() {
+    for fixture in &fixtures() {
+        let Fixture { name, case, .. } = fixture;
+        let expect = &case.expect;
+        // Behind a pipe, or where the run is told not to fail, the status is another's.
+        let hidden = ["|", "ignore"].iter().any(|sign| case.command.contains(sign));
+        if case.sections == 1 && !hidden {
+            let exit = match expect.verdict {
+                Verdict::Passed => case.exit == 0,
+                Verdict::Failed => case.exit != 0,
+                Verdict::Unknown => true,
+            };
+            assert!(exit, "{name}: {:?} with exit status {}", expect.verdict, case.exit);
+        }
+        let failed = expect.counts.is_some_and(|counts| counts.failed > 0);
+        assert!(!failed || expect.verdict == Verdict::Failed, "{name}");
+        assert!(expect.failing.is_empty() || expect.verdict == Verdict::Failed, "{name}");
+        assert!(case.bug.is_none() || expect.verdict == Verdict::Failed, "{name}");
+        for (bytes, what) in [(&fixture.out, "out"), (&fixture.err, "err")] {
+            let text = String::from_utf8_lossy(bytes);
+            for place in ["/tmp/", "/work/", "/root/", "/data/"] {
+                assert!(!text.contains(place), "{name}.{what} has a path below {place}");
+            }
+        }
+    }
+}
+
+/// These print nothing behind their last part, so that a text that is cut right behind a part cannot be told from a
+/// whole one; rspec counts its examples before it says how many of them were pending. The readers' own tests look at
+/// every other cut, and whoever reads knows when a text was cut.
+const SILENT_ENDS: &[&str] = &["cargo test", "go test", "dotnet test", "rspec"];
+
+/// Cuts within lines. Every byte was tried when the readers were written; this is enough to see one go astray.
+const STEP: usize = 7;
+
+/// Whatever is cut off, a part never says `passed` where the whole does not, nor before it has its summary.
+#[test]
+fn outcome_of_a_cut_text_is_never_better() {
+    let mut wrong = Vec::new();
+    for fixture in fixtures().iter().filter(|fixture| !SILENT_ENDS.contains(&fixture.runner.name)) {
+        let whole = fixture.whole();
+        let mut cuts: Vec<_> = vec![10_000, whole.len() / 2, whole.len() / 3, whole.len() / 5];
+        if whole.len() < 20_000 {
+            cuts.extend((0..whole.len()).filter(|&at| whole[at] == b'\n'));
+        }
+        if whole.len() < 4_000 {
+            cuts.extend((0..whole.len()).step_by(STEP));
+        }
+        for cut in cuts {
+            let part = &whole[..cut.min(whole.len())];
+            let report = fixture.read(part);
+            let expect = &fixture.case.expect;
+            // Within the summary line, what was skipped may still be missing.
+            let told = |counts: Option<Counts>| counts.map(|counts| (counts.passed, counts.failed));
+            let same =
+                expect.verdict == Verdict::Passed && told(report.counts) == told(expect.counts);
+            if report.verdict == Verdict::Passed && !same && fixture.case.sections == 1 {
+                wrong.push(format!("{} passes in its first {cut} bytes", fixture.name));
+            }
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn outcome_does_not_depend_on_colour_or_line_ends() {
+    let mut wrong = Vec::new();
+    for fixture in &fixtures() {
+        let whole = fixture.whole();
+        let (mut coloured, mut windows) = (Vec::new(), Vec::new());
+        for line in whole.split_inclusive(|&byte| byte == b'\n') {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let end = &line[text.len()..];
+            coloured.extend([b"\x1b[1m\x1b[38;5;9m", text, b"\x1b[0m\x1b[K", end].concat());
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            windows.extend([text, if end.is_empty() { b"" } else { b"\r\n" }].concat());
+        }
+        for (what, bytes) in [("coloured", coloured), ("with CRLF", windows)] {
+            let said = difference(&fixture.case.expect, &fixture.read(&bytes));
+            wrong.extend(said.map(|said| format!("{} {what}: {said}", fixture.name)));
+        }
+    }
+    assert_none(&wrong);
+}
+
+/// Both streams end up in one text, in an order nobody can rely on.
+#[test]
+fn outcome_does_not_depend_on_the_order_of_the_streams() {
+    let mut wrong = Vec::new();
+    for fixture in fixtures().iter().filter(|fixture| !fixture.err.is_empty()) {
+        let Fixture { name, out, err, case, .. } = fixture;
+        let said = difference(&case.expect, &fixture.read(&[err.clone(), out.clone()].concat()));
+        wrong.extend(said.map(|said| format!("{name} with stderr first: {said}")));
+        // Line by line, names may get lost, but nothing gets better.
+        let (mut left, mut right) = (
+            out.split_inclusive(|&byte| byte == b'\n'),
+            err.split_inclusive(|&byte| byte == b'\n'),
+        );
+        let mut mixed = Vec::new();
+        loop {
+            let pair = (left.next(), right.next());
+            mixed.extend(pair.0.into_iter().chain(pair.1).flatten());
+            if pair == (None, None) {
+                break;
+            }
+        }
+        let passed = fixture.read(&mixed).verdict == Verdict::Passed;
+        if passed && case.expect.verdict != Verdict::Passed {
+            wrong.push(format!("{name} passes when its streams are mixed"));
+        }
+    }
+    assert_none(&wrong);
+}
+
+/// `npm test` and the like tell what they run.
+#[test]
+fn outcome_of_a_script_tells_its_command() {
+    let mut seen = 0;
+    for fixture in &fixtures() {
+        let (runner, case) = fixture.name.split_once('/').unwrap();
+        let Some((wrapper @ ("npm" | "pnpm" | "yarn"), _)) = case.split_once('_') else { continue };
+        // Into a terminal, or a pipe for both streams, the wrapper speaks first.
+        let mut bytes = fixture.whole();
+        if wrapper == "pnpm" {
+            bytes = [fixture.err.clone(), fixture.out.clone()].concat();
+        }
+        let text = plain(&bytes);
+        let script = script(&text);
+        let command = script.command.unwrap_or_else(|| panic!("{} tells none", fixture.name));
+        assert!(command.starts_with(runner), "{} tells {command}", fixture.name);
+        // npm leaves it to the exit status.
+        let failed = fixture.case.expect.verdict == Verdict::Failed && wrapper != "npm";
+        assert_eq!(script.failed, failed, "{}", fixture.name);
+        seen += 1;
+    }
+    assert!(seen > 5, "{seen}");
+}
+
+/// Two runs of one bug share a signature, and two bugs do not: of all pairs of runs of one runner, how many are told right.
+#[test]
+#[expect(clippy::print_stdout, reason = "the figure")]
+fn outcome_signatures_tell_bugs_apart() {
+    let mut runs = Vec::new();
+    for fixture in &fixtures() {
+        if let Some(bug) = &fixture.case.bug {
+            let signature = signature::of(&fixture.read(&fixture.whole()).failures);
+            runs.push((fixture.runner.name, bug.clone(), signature, fixture.name.clone()));
+        }
+    }
+    let (mut same, mut same_right, mut other, mut other_right) = (0_u32, 0_u32, 0_u32, 0_u32);
+    let mut wrong = BTreeSet::new();
+    for (at, (runner, bug, signature, name)) in runs.iter().enumerate() {
+        for (_, other_bug, other_signature, other_name) in
+            runs[at + 1..].iter().filter(|run| run.0 == *runner)
+        {
+            let alike = signature.is_some() && signature == other_signature;
+            if bug == other_bug {
+                same += 1;
+                same_right += u32::from(alike);
+            } else {
+                other += 1;
+                other_right += u32::from(!alike);
+            }
+            if alike != (bug == other_bug) {
+                wrong.insert(format!("{name} {signature:?}, {other_name} {other_signature:?}"));
+            }
+        }
+    }
+    println!(
+        "{} runs: of {same} pairs of one bug {same_right} share a signature; of {other} pairs of two bugs {other_right} do not",
+        runs.len()
+    );
+    for pair in &wrong {
+        println!("  {pair}");
+    }
+    assert!(same > 200 && other > 500, "{same} {other}");
+    assert!(f64::from(same_right) >= 0.95 * f64::from(same), "{wrong:#?}");
+    assert!(f64::from(other_right) >= 0.99 * f64::from(other), "{wrong:#?}");
+}
+
+#[test]
+fn outcome_of_ten_megabytes_is_read() {
+    // What most readers stop at, over and over.
+    let part = "x\nE   Error: x\n________ a ________\n= 1 passed in 1s =\n  ● a › b\n    at x (/a.js:1:2)\na.py:1:2: E1 x\n";
+    let text = part.repeat(10 * 1024 * 1024 / part.len());
+    for runner in RUNNERS {
+        assert_ne!((runner.read)(&text).verdict, Verdict::Passed, "{}", runner.name);
+    }
+}
+
+mod arbitrary {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Pieces that the readers look for, so that chance finds their corners.
+    fn pieces() -> impl Strategy<Value = String> {
+        let mut lines: Vec<String> = Vec::new();
+        for fixture in fixtures() {
+            let whole = fixture.whole();
+            lines.extend(plain(&whole).lines().map(str::to_owned));
+        }
+        lines.sort();
+        lines.dedup();
+        prop::collection::vec(prop::sample::select(lines), 0..40).prop_map(|lines| lines.join("\n"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn outcome_of_any_bytes_is_not_passed(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            let text = plain(&bytes);
+            for runner in RUNNERS {
+                prop_assert_ne!((runner.read)(&text).verdict, Verdict::Passed, "{}", runner.name);
+            }
+        }
+
+        #[test]
+        fn outcome_of_any_text_is_not_passed(text in "(\\PC{0,80}\n){0,20}") {
+            for runner in RUNNERS {
+                prop_assert_ne!((runner.read)(&text).verdict, Verdict::Passed, "{}", runner.name);
+            }
+        }
+
+        #[test]
+        fn outcome_of_any_lines_is_consistent(text in pieces()) {
+            for runner in RUNNERS {
+                let report = (runner.read)(&text);
+                let failed = !report.failures.is_empty() || report.counts.is_some_and(|counts| counts.failed > 0);
+                prop_assert!(!failed || report.verdict != Verdict::Passed, "{}", runner.name);
+            }
+        }
+    }
+}
