@@ -49,6 +49,11 @@ pub enum Command {
     Memories(memory::MemoriesArgs),
     /// Change a memory, or the lesson of a GHAP
     Edit(memory::EditArgs),
+    /// Say what a run of tests, a build or a check said, and how that was decided
+    ///
+    /// Reads what it printed from stdin; nothing is stored. For example:
+    /// pytest > log; rutter outcome --command pytest --exit $? < log
+    Outcome(memory::OutcomeArgs),
     /// Forget rows, and every byte they were written with
     ///
     /// What would go is listed first. The log and damaged databases that were put aside go as well, because

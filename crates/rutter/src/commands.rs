@@ -7,5 +7,6 @@ pub(crate) mod exchange;
 pub(crate) mod forget;
 pub(crate) mod ghap;
 pub(crate) mod memories;
+pub(crate) mod outcome;
 pub(crate) mod project;
 pub(crate) mod tend;

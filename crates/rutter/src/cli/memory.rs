@@ -430,3 +430,20 @@ pub struct TendArgs {
     #[command(flatten)]
     pub format: FormatArgs,
 }
+
+/// `rutter outcome`
+#[derive(Debug, Args)]
+pub struct OutcomeArgs {
+    /// The command line that was run
+    #[arg(long, value_name = "CMD")]
+    pub command: String,
+    /// Its exit status
+    #[arg(long, value_name = "N")]
+    pub exit: Option<i32>,
+    /// Some of the output is missing
+    #[arg(long)]
+    pub cut: bool,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}

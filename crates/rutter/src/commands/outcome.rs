@@ -40,7 +40,11 @@ fn text(reading: &Reading, ui: &mut Ui<'_>) -> Result<(), Failure> {
     writeln!(ui.out, "{}: {} ({})", reading.verdict, reading.runner, reading.kind)?;
     writeln!(ui.out, "  because    {}", reading.because)?;
     if let Some(counts) = reading.counts {
-        writeln!(ui.out, "  counts     {} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped)?;
+        writeln!(
+            ui.out,
+            "  counts     {} passed, {} failed, {} skipped",
+            counts.passed, counts.failed, counts.skipped
+        )?;
     }
     for test in &reading.failing {
         writeln!(ui.out, "  failing    {test}")?;

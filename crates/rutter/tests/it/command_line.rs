@@ -28,6 +28,7 @@ fn help() {
       remember     Remember something
       memories     List what is remembered here, the newest first
       edit         Change a memory, or the lesson of a GHAP
+      outcome      Say what a run of tests, a build or a check said, and how that was decided
       forget       Forget rows, and every byte they were written with
       export       Write everything out as lines of JSON
       import       Take rows in

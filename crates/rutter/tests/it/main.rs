@@ -26,6 +26,8 @@ mod guides;
 
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
+/// `rutter outcome`.
+mod outcome;
 /// Questions on a terminal, and in an editor.
 mod questions;
 
