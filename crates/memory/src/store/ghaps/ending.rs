@@ -1,0 +1,123 @@
+//! How a GHAP ends: what is said about it, and the run that says the same or otherwise.
+
+use rusqlite::{Connection, params};
+
+use super::Resolved;
+use super::rows::by_id;
+use crate::ghap::{self, Evidence, Ghap, GhapError, Lesson, Resolve, RootCause, Status};
+use crate::outcome::Outcome;
+use crate::store::{StoreError, outcomes};
+use crate::{Clean, Id, Limit, Time};
+
+/// The texts of a resolution, checked before anything is touched.
+pub(super) struct Ending {
+    status: Status,
+    result: Clean,
+    surprise: Option<Clean>,
+    root_cause: Option<RootCause>,
+    lesson: Option<Lesson>,
+}
+
+impl Ending {
+    pub(super) fn check(resolve: &Resolve<'_>) -> Result<Self, GhapError> {
+        if resolve.status == Status::Active {
+            return Err(GhapError::StillActive);
+        }
+        let long = |text: Option<&str>, what| {
+            text.map(|text| Clean::within(text, what, Limit::Long)).transpose()
+        };
+        let root_cause = match resolve.root_cause {
+            Some((category, text)) => Some(RootCause {
+                category,
+                text: Clean::within(text, "the root cause", Limit::Long)?,
+            }),
+            None => None,
+        };
+        let surprise = long(resolve.surprise, "the surprise")?;
+        let (what_worked, takeaway) =
+            (long(resolve.what_worked, "what worked")?, long(resolve.takeaway, "the takeaway")?);
+        ghap::need_for(resolve.status, surprise.is_some(), root_cause.is_some())?;
+        Ok(Self {
+            status: resolve.status,
+            result: Clean::within(resolve.result, "the result", Limit::Long)?,
+            surprise,
+            root_cause,
+            lesson: (what_worked.is_some() || takeaway.is_some())
+                .then_some(Lesson { what_worked, takeaway }),
+        })
+    }
+}
+
+/// The run to hold the claim against: the one that was named, which must fit, or the newest that does.
+pub(super) fn evidence(
+    connection: &Connection,
+    ghap: &Ghap,
+    named: Option<Id>,
+) -> Result<Option<(Outcome, bool)>, StoreError> {
+    if let Some(id) = named {
+        let refuse = |why| StoreError::from(GhapError::NoEvidence { id: id.short(), why });
+        let outcome = outcomes::select(connection, "WHERE outcome.uid = ?1", [id])?.pop();
+        let outcome = outcome.ok_or_else(|| refuse("there is no such outcome"))?;
+        let came_true = ghap.compare(&outcome).map_err(refuse)?;
+        return Ok(Some((outcome, came_true)));
+    }
+    // By the time they ended: one that waited in the spool was written later than it ran.
+    let recent = outcomes::select(
+        connection,
+        "WHERE project.key = ?1 AND outcome.at >= ?2 AND (session.client = ?3 OR outcome.session IS NULL)
+         ORDER BY outcome.at DESC, outcome.id DESC LIMIT 500",
+        params![ghap.project, ghap.predicted, ghap.session],
+    )?;
+    Ok(recent
+        .into_iter()
+        .find_map(|outcome| ghap.compare(&outcome).ok().map(|came_true| (outcome, came_true))))
+}
+
+pub(super) fn end(
+    connection: &Connection,
+    ghap: &Ghap,
+    ending: &Ending,
+    outcome: Option<(Outcome, bool)>,
+    now: Time,
+) -> Result<Resolved, StoreError> {
+    // Whoever gives up claims nothing that a run could bear out.
+    let evidence = outcome.as_ref().filter(|_| ending.status != Status::Abandoned).map(
+        |(outcome, came_true)| Evidence {
+            outcome: Some(outcome.id),
+            supports: *came_true == (ending.status == Status::Confirmed),
+        },
+    );
+    let tier = ghap::tier(ending.status, ghap.testable, evidence);
+    let (cause, cause_text) =
+        ending.root_cause.as_ref().map(|cause| (cause.category, &cause.text)).unzip();
+    let lesson = ending.lesson.as_ref();
+    let at = now.max(ghap.created);
+    connection.execute(
+        "UPDATE ghap SET status = ?2, resolved = ?3, result = ?4, surprise = ?5, cause = ?6, cause_text = ?7,
+                what_worked = ?8, takeaway = ?9, tier = ?10, supports = ?11,
+                outcome = (SELECT id FROM outcome WHERE uid = ?12), changed = max(changed + 1, ?3)
+         WHERE uid = ?1",
+        params![
+            ghap.id,
+            ending.status,
+            at,
+            ending.result,
+            ending.surprise,
+            cause,
+            cause_text,
+            lesson.and_then(|lesson| lesson.what_worked.as_ref()),
+            lesson.and_then(|lesson| lesson.takeaway.as_ref()),
+            tier,
+            evidence.map(|evidence| evidence.supports),
+            evidence.and_then(|evidence| evidence.outcome),
+        ],
+    )?;
+    connection.execute(
+        "INSERT INTO experience (uid, project, ghap, tier, created) SELECT ?2, project, id, ?3, ?4 FROM ghap WHERE uid = ?1",
+        params![ghap.id, Id::new(now), tier, at],
+    )?;
+    Ok(Resolved {
+        ghap: by_id(connection, ghap.id)?,
+        outcome: evidence.and(outcome).map(|(outcome, _)| outcome),
+    })
+}
