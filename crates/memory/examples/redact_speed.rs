@@ -100,6 +100,16 @@ fn texts() -> Vec<(&'static str, String)> {
         "\"password\",\"a\",",
         "<token>",
         "pass is a ",
+        "password Ab0dEf1hIj2l ",
+        "login 'Ab0=Ef1:Ij2",
+        "secret / a1! ",
+        "token a=a:a@a,",
+        " -p a -P b /p:c",
+        "echo a | ",
+        "$ secret\n",
+        "password to go on:\n\n",
+        "password from x to y ",
+        "a/b@",
     ];
     texts.extend(hostile.map(|text| (text, text.to_owned())));
     texts

@@ -72,7 +72,9 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return known;
     }
     let declared = left.quoted || is_declared(text, left.start, right.end);
-    let code = right.form != Form::Quoted && declared;
+    // `private key: x` is no declaration.
+    let two_words = matches!(left.name, b"key" | b"Key") && colon;
+    let code = right.form != Form::Quoted && declared && !two_words;
     let secret = !code && value::is_secret(value, name, site);
     secret.then(|| Finding { start: right.start, end: right.whole(text), kind: name.kind })
 }
@@ -138,6 +140,11 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
     if left.start > 0 && text[left.start - 1] == b'\\' && matches!(word[0], b'n' | b'r' | b't') {
         word = &word[1..];
     }
+    // So does an escaped ampersand: `\u0026api_key=…`.
+    if left.start > 0 && text[left.start - 1] == b'\\' && word.len() > 5 && word.starts_with(b"u00")
+    {
+        word = &word[5..];
+    }
     if query && is_signature(word) {
         return Some(Name { says: Says::Secret, kind: "signature" });
     }
@@ -156,6 +163,11 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
     }
     // `api key: …`, `Secret Key: …`: a name of two words.
     let two_words = before < left.start;
+    // `Unseal Key 1: …`: a number after it.
+    if two_words && word.len() < 3 && word.iter().all(u8::is_ascii_digit) {
+        let start = alphabet::run_back(text, before, NAME | SPACE, (before - floor).min(32));
+        return name::read(&text[start..before]);
+    }
     if two_words && matches!(word, b"key" | b"Key" | b"KEY" | b"phrase" | b"Phrase") {
         let start = alphabet::run_back(text, before, NAME, before - floor);
         return name::read(&text[start..left.start + word.len()]).filter(|_| start < before);

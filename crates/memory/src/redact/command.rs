@@ -3,7 +3,8 @@
 //! A short flag means something else in every program, so the program must be named on the same line.
 
 use super::alphabet::{self, ALNUM, BLANK, QUOTE, SPACE};
-use super::{Finding, extent, placeholder, prefix, random};
+use super::value::Form;
+use super::{Finding, drawn, extent, heat, name, placeholder, prefix, random};
 
 mod programs;
 
@@ -38,7 +39,8 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
     ),
     ("-p", Programs::of(&["sshpass", "mongo", "mongosh", "mongodump"]), Takes::Either),
     ("-p", Programs::of(&["login", "twine", "rabbitmqadmin", "snowsql"]), Takes::Next),
-    ("-P", Programs::of(&["sqlcmd", "bcp", "unzip", "zip"]), Takes::Next),
+    ("-P", Programs::of(&["unzip", "zip"]), Takes::Either),
+    ("-P", Programs::of(&["sqlcmd", "bcp"]), Takes::Next),
     ("-a", Programs::of(&["redis-cli"]), Takes::Next),
     ("-U", Programs::of(&["smbclient"]), Takes::AfterPercent),
     ("-w", Programs::of(&["ldapsearch", "ldapmodify"]), Takes::Next),
@@ -49,11 +51,15 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
 
 /// The secret in the argument of the flag at `at`, on a command line that has named `programs`.
 pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> Option<Finding> {
-    if programs == Programs::default() || at > 0 && !alphabet::is(text[at - 1], BLANK | QUOTE) {
+    if at > 0 && !alphabet::is(text[at - 1], BLANK | QUOTE) {
         return None;
     }
+    if programs == Programs::default() {
+        return any(text, at, done);
+    }
     let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
-    let (flag, _, takes) = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()))?;
+    let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
+    let Some((flag, _, takes)) = row else { return any(text, at, done) };
     let mut from = at + flag.len();
     let joined = !alphabet::is_at(text, from, SPACE) && text.get(from) != Some(&b'=');
     let fits = match takes {
@@ -70,16 +76,71 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
     argument(text, from, *takes, done)
 }
 
+/// A drawn value after a short flag of whatever program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
+///
+/// No list of programs is ever complete; what is drawn and no hash is rarely anything else behind these letters.
+pub(super) fn any(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let slash = text[at] == b'/';
+    let end = alphabet::run(text, at + 1, alphabet::LETTER);
+    let flag = &text[at + 1..end];
+    let known = match flag {
+        [one] => matches!(
+            one,
+            b'a' | b'A'
+                | b'k'
+                | b'K'
+                | b'p'
+                | b'P'
+                | b'S'
+                | b't'
+                | b'T'
+                | b'w'
+                | b'W'
+                | b'x'
+                | b'X'
+        ),
+        _ if flag.len() > 16 => false,
+        _ if slash => flag.len() < 3 && flag.contains(&b'p') || name::read(flag).is_some(),
+        _ => name::read(flag).is_some() || flag.ends_with(b"cookie"),
+    };
+    let from = alphabet::run(text, end, SPACE);
+    let from = if slash && text.get(end) == Some(&b':') { end + 1 } else { from };
+    if !known || from == end || text.get(end) == Some(&b'=') {
+        return None;
+    }
+    let right = extent::right(text, from, false, false)?;
+    let value = text.get(right.start..right.end)?;
+    // Of `user:x@host` and `user:x` the part between.
+    let from = value.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
+    let host = value.iter().rposition(|&byte| byte == b'@').filter(|&at| from > 0 && at > from);
+    let value = &value[from..host.unwrap_or(value.len())];
+    let start = right.start + from;
+    let secret = start >= done
+        && drawn::is_drawn(value)
+        && !heat::is_other(value)
+        && !placeholder::is(value);
+    let end = || if host.is_some() { start + value.len() } else { right.whole(text) };
+    secret.then(|| Finding { start, end: end(), kind: "password" })
+}
+
 /// The secret within the argument that begins at `from`.
 fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Finding> {
     let right = extent::right(text, from, false, false)?;
-    let (mut start, end) = (right.start, right.whole(text));
+    let (mut start, mut end) = (right.start, right.whole(text));
     let parting = match takes {
         Takes::AfterColon => Some(b':'),
         Takes::AfterPercent => Some(b'%'),
         _ => None,
     };
     if let Some(parting) = parting {
+        // The whole word, commas and all.
+        if right.form != Form::Quoted {
+            let over = |byte: &u8| {
+                alphabet::is(*byte, BLANK | QUOTE)
+                    || matches!(byte, b'|' | b';' | b')' | b'\\' | b'<' | b'>')
+            };
+            end = text[start..].iter().position(over).map_or(text.len(), |at| start + at).max(end);
+        }
         let user = text.get(start..end)?;
         // A token may stand in the user's place, with nothing after the colon.
         if let Some(token) = prefix::token(text, start) {
@@ -88,7 +149,8 @@ fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Findi
         start += user.iter().position(|&byte| byte == parting)? + 1;
     }
     let value = text.get(start..end)?;
-    let plain = value.first().is_some_and(|&first| first != b'-') && !placeholder::is(value);
+    let flag = parting.is_none() && value.first() == Some(&b'-');
+    let plain = !flag && !value.is_empty() && !placeholder::is(value);
     (start >= done && plain && value.len() >= 3).then_some(Finding { start, end, kind: "password" })
 }
 
@@ -160,6 +222,8 @@ mod tests {
             ("docker login -u ci -p hunter2 x", "docker login -u ci -p [redacted:password] x"),
             ("smbclient //n/s -U 'bob%hunter2'", "smbclient //n/s -U 'bob%[redacted:password]'"),
             ("htpasswd -nb admin hunter2", "htpasswd -nb admin [redacted:password]"),
+            ("anything -P QCeMPQ4Gqb1MCs x", "anything -P [redacted:password] x"),
+            ("task /ru A\\b /rp LqoagvW2V341Al", "task /ru A\\b /rp [redacted:password]"),
         ] {
             assert_eq!(redact(text), left);
         }
@@ -170,6 +234,9 @@ mod tests {
             "psql -p5433 -U app",
             "cargo test -p rutter-memory",
             "mysql -u root -p shop",
+            "git log -p 8a7d0c3fe5b94a1290ff",
+            "x -t node:20-alpine3.19 -w /srv/app",
+            "msbuild /p:Configuration=Release /p:Platform=x64",
         ] {
             assert_eq!(redact(text), text);
         }

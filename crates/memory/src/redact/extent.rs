@@ -20,6 +20,8 @@ pub(super) struct Right {
 
 /// What stands after a separator, from `after` on.
 pub(super) fn right(text: &[u8], after: usize, loose: bool, below: bool) -> Option<Right> {
+    // `**Password:** x`: the name is set in bold.
+    let after = if alphabet::starts(text, after, b"** ") { after + 2 } else { after };
     let mut start = alphabet::run(text, after, SPACE);
     if start > after + 40 {
         return None;
@@ -121,7 +123,7 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: Form) -> usize {
         bracket |= byte == b'[';
         let ends = match byte {
             b'"' | b'\'' | b'`' | b';' | b'<' | b'>' | b')' | b']' | b'}' | b'|' | 0x1b => true,
-            b'\\' => alphabet::escape(text, at) > 0,
+            b'\\' => is_break(text, at),
             b',' | b'&' => parts(text, at, form),
             0xe2 => matches!(text.get(at + 1), Some(0x80 | 0x81)),
             0xe3 => text.get(at + 1) == Some(&0x80),
@@ -145,6 +147,13 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: Form) -> usize {
     at
 }
 
+/// Whether the backslash at `at` begins an escape, rather than guarding a sign: `p\\!x` in a file of properties.
+fn is_break(text: &[u8], at: usize) -> bool {
+    let length = alphabet::escape(text, at);
+    let guarded = matches!(text.get(at + length), Some(b'!' | b'#' | b'=' | b':'));
+    length > 0 && !(guarded && text[at + length - 1] == b'\\')
+}
+
 fn is_boundary(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
@@ -155,6 +164,8 @@ fn parts(text: &[u8], at: usize, form: Form) -> bool {
     let word = alphabet::run(text, next, NAME);
     let named = matches!(text.get(word), Some(b'=' | b':')) || alphabet::starts(text, at, b"&amp;");
     // After `password: ` the rest of the word is the value; `a=b,c=d` is a list.
-    let named = named && form != Form::Loose;
+    if form == Form::Loose {
+        return text.get(next).is_none_or(|&byte| alphabet::is(byte, END));
+    }
     !text.get(next).is_some_and(|&byte| alphabet::is(byte, ALNUM)) || named
 }

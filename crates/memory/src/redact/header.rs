@@ -1,7 +1,7 @@
 //! Headers that carry credentials: `Authorization`, `Proxy-Authorization`, `Cookie`, and a bare `Bearer …`.
 
 use super::Finding;
-use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, URL64};
+use super::alphabet::{self, NAME, NEWLINE, QUOTE, SPACE, URL64};
 use super::name::{Name, Says};
 use super::{placeholder, random};
 
@@ -140,7 +140,9 @@ fn credential_end(text: &[u8], start: usize) -> usize {
     while end > start && matches!(text[end - 1], b'.' | b':') {
         end -= 1;
     }
-    if alphabet::is_at(text, start, ALNUM) { end } else { start }
+    let begins = alphabet::is_at(text, start, URL64 | alphabet::PLUS_SLASH)
+        && alphabet::is_at(text, start + 1, URL64 | alphabet::PLUS_SLASH);
+    if begins { end } else { start }
 }
 
 /// Where the line or the string around a header ends, or the first of its parts.

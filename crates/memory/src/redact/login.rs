@@ -1,10 +1,13 @@
 //! A user and a password side by side, without a name that says so: `user:password@host`, `auth=("user", "x")`.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
-use super::{Finding, extent, placeholder, random};
+use super::{Finding, drawn, extent, placeholder, random};
 
 /// `user:password@host` without a scheme; the `@` is at `at`.
 pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    if let Some(found) = slash(text, at, done) {
+        return Some(found);
+    }
     let host = alphabet::is_at(text, at + 1, ALNUM) && !alphabet::starts(text, at + 1, b"sha256:");
     let floor = at.saturating_sub(64).max(done);
     let stop = |&byte: &u8| byte == b':' || alphabet::is(byte, END);
@@ -21,6 +24,17 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         end: at,
         kind: "password",
     })
+}
+
+/// `user/password@host`, as Oracle's tools take it; the `@` is at `at`.
+fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let from = alphabet::run_back(text, at, ALNUM | alphabet::UNDERSCORE, (at - done).min(40));
+    let slash = from.checked_sub(1).filter(|&slash| slash > done && text[slash] == b'/')?;
+    let user = alphabet::run_back(text, slash, alphabet::WORD, (slash - done).min(32));
+    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE);
+    let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
+    let secret = user < slash && alone && host && drawn::is_drawn(&text[from..at]);
+    secret.then_some(Finding { start: from, end: at, kind: "password" })
 }
 
 /// `auth=("user", "password")` and `BasicAuth("user", "password")`; the parenthesis is at `at`.

@@ -2,7 +2,10 @@
 
 use super::alphabet::{self, LOWER, UPPER};
 
+mod ends;
 mod words;
+
+pub(super) use ends::{ends, may_end, may_matter};
 
 use words::{is_suffix, opens, opens_nothing};
 
@@ -42,7 +45,8 @@ pub(super) fn read(name: &[u8]) -> Option<Name> {
         if let Some(found) = judge(before, last) {
             return Some(found);
         }
-        let number = last.iter().all(u8::is_ascii_digit);
+        // `KEY_2`, `PASSWORD_V4`.
+        let number = last.strip_prefix(b"v").unwrap_or(last).iter().all(u8::is_ascii_digit);
         if !number && !is_suffix(last) {
             return None;
         }
@@ -62,6 +66,7 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
             "password",
             "passwd",
             "passwort",
+            "kennwort",
             "pwd",
             "storepass",
             "requirepass",
@@ -78,8 +83,9 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     {
         return name(Says::Phrase, "passphrase");
     }
-    if matches!(last, b"pass" | b"pw" | b"psw") {
-        let says = if previous.is_empty() { Says::Secret } else { Says::Password };
+    if matches!(last, b"pass" | b"pw" | b"psw" | b"sshpass") {
+        let says =
+            if previous.is_empty() && last == b"pass" { Says::Secret } else { Says::Password };
         return name(says, "password");
     }
     let public = matches!(previous, b"public" | b"pub" | b"key")
@@ -90,8 +96,14 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     if last.ends_with(b"secret") {
         return name(Says::Secret, "secret");
     }
-    if matches!(last, b"credential" | b"credentials" | b"creds" | b"cred") {
+    if matches!(last, b"credential" | b"credentials" | b"creds" | b"cred" | b"dockerconfigjson") {
         return name(Says::Secret, "secret");
+    }
+    if last == b"id" && previous == b"secret" {
+        return name(Says::Perhaps, "secret");
+    }
+    if last == b"id" && previous == b"session" {
+        return name(Says::Perhaps, "token");
     }
     if ends_with_any(
         last,
@@ -117,57 +129,14 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
             | b"sid"
             | b"cookie"
             | b"authorization"
+            | b"login"
+            | b"oauth"
+            | b"pat"
+            | b"totp"
     ) {
         return name(Says::Perhaps, "token");
     }
     None
-}
-
-/// Whether a name may be a secret's, by its last letters alone; cheap enough for every word.
-pub(super) fn may_end(name: &[u8]) -> bool {
-    let [.., a, b, c] = *name else { return false };
-    let end = [a | 32, b | 32, c | 32];
-    matches!(
-        &end,
-        b"ord"
-            | b"swd"
-            | b"pwd"
-            | b"ret"
-            | b"ken"
-            | b"key"
-            | b"ase"
-            | b"ial"
-            | b"als"
-            | b"eds"
-            | b"rer"
-            | b"ass"
-    )
-}
-
-/// Last two letters of every name that a separator makes something of: secrets' own, the words that may follow,
-/// headers, types, and attributes that take their name from elsewhere.
-static ENDS: [u32; 32] = ends(
-    b"rdwdrtssdeseicpwswenetallsdsedeythltwtertionidieigrentaestaevnvexveinewxtldryodawgengtrstuearysk",
-);
-
-const fn ends(pairs: &[u8]) -> [u32; 32] {
-    let mut table = [0; 32];
-    let mut at = 0;
-    // Every two neighbours, also across pairs: the few extra ones cost less than separators in the list.
-    while at + 1 < pairs.len() {
-        table[(pairs[at] & 31) as usize] |= 1 << (pairs[at + 1] & 31);
-        at += 1;
-    }
-    table
-}
-
-/// Whether a separator after this name is worth a closer look.
-pub(super) fn may_matter(name: &[u8]) -> bool {
-    match *name {
-        [.., a, b] if b.is_ascii_alphabetic() => ENDS[(a & 31) as usize] & (1 << (b & 31)) != 0,
-        [.., _] => true,
-        [] => false,
-    }
 }
 
 /// Lower-case words with `_` between them.

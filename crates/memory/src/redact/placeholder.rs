@@ -5,7 +5,7 @@
 //! development databases (`postgres`, `guest`) count as placeholders; a word that is in no list here does not.
 
 use super::alphabet::{self, ALNUM};
-use super::{MARK, random};
+use super::{MARK, drawn, random};
 
 mod words;
 
@@ -23,6 +23,7 @@ static MARKS: &[&str] = &[
     "placeholder",
     "redacted",
     "filtered",
+    "no_log",
     "replace",
     "todo",
     "xxxx",
@@ -133,7 +134,18 @@ fn has_mark(lower: &[u8]) -> bool {
     let begins = |two: &[u8]| {
         matches!(
             two,
-            b"ch" | b"du" | b"ex" | b"fa" | b"in" | b"pl" | b"re" | b"fi" | b"to" | b"xx" | b"yo"
+            b"ch"
+                | b"du"
+                | b"ex"
+                | b"fa"
+                | b"in"
+                | b"no"
+                | b"pl"
+                | b"re"
+                | b"fi"
+                | b"to"
+                | b"xx"
+                | b"yo"
         )
     };
     let mut pairs = lower.windows(2).enumerate().filter(|(_, two)| begins(two));
@@ -144,7 +156,9 @@ fn has_mark(lower: &[u8]) -> bool {
 fn is_template(value: &[u8]) -> bool {
     let braces = |two: &[u8]| matches!(two, b"${" | b"{{" | b"#{" | b"{}");
     let percent = |two: &[u8]| matches!(two, b"%s" | b"%(");
-    value.windows(2).any(|two| braces(two) || percent(two) && random::is_wordy(value))
+    value.windows(2).any(|two| {
+        braces(two) || percent(two) && random::is_wordy(value) && !drawn::is_drawn(value)
+    })
 }
 
 /// `sk-...`, `abc…`, `***`, `ab******`: more is left out than said.

@@ -1,14 +1,24 @@
 //! The one pass: from word to word and sign to sign, each asking the rules that begin with it.
 
-use super::alphabet::{self, ALNUM, END, QUOTE};
+use super::alphabet::{self, ALNUM, BLANK, END, QUOTE};
 use super::command::{self, Programs};
 use super::{
-    Finding, assign, encoded, header, login, name, pem, placeholder, prefix, shape, spaced, url,
+    Finding, assign, encoded, header, heat, login, markup, name, pem, placeholder, prefix, shape,
+    spaced, url,
 };
 
 /// Every secret, in order and apart from each other.
 pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
-    Scan { text, at: 0, done: 0, programs: Programs::default(), chain: 0, aws: None }
+    Scan {
+        text,
+        at: 0,
+        done: 0,
+        programs: Programs::default(),
+        chain: 0,
+        aws: None,
+        warm: 0,
+        line: 0,
+    }
 }
 
 /// How far the pass has come.
@@ -23,7 +33,14 @@ struct Scan<'a> {
     chain: usize,
     /// Where the last key id of AWS ended; its secret has no name of its own in a table.
     aws: Option<usize>,
+    /// Up to here a word before speaks of secrets.
+    warm: usize,
+    /// Where the line begins.
+    line: usize,
 }
+
+/// How far a value that was taken keeps the text after it warm: tables have rows.
+const STAYS: usize = 160;
 
 /// How many separators in a row may each have a name and a value: `a=b:c=d` without end is no assignment, and
 /// to look at the rest of it from every sign would be slow.
@@ -38,6 +55,9 @@ impl Iterator for Scan<'_> {
                 if alphabet::is(byte, ALNUM) { self.word() } else { self.sign(byte) };
             let found = found.filter(|found| found.start >= self.done && found.start < found.end);
             if let Some(found) = found {
+                if found.start < self.warm {
+                    self.warm = self.warm.max(found.end + STAYS);
+                }
                 self.done = found.end;
                 self.at = found.end;
                 self.aws = if found.kind == "aws-key" { Some(found.end) } else { self.aws };
@@ -60,8 +80,9 @@ impl Scan<'_> {
             b'=' | b':' if self.chain >= CHAIN => None,
             b'=' | b':' => self.separator(byte),
             b',' if at > 0 && alphabet::is(text[at - 1], QUOTE) => spaced::pair(text, at, done),
-            b'>' => spaced::element(text, at, done),
+            b'>' => markup::element(text, at, done),
             b'-' => pem::block(text, at).or_else(|| command::flag(text, at, done, self.programs)),
+            b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => command::any(text, at, done),
             b'$' => shape::crypt(text, at),
             b'~' => shape::azure(text, at, done),
             b'[' => return (None, placeholder::mark_end(text, at).unwrap_or(at + 1)),
@@ -71,14 +92,21 @@ impl Scan<'_> {
                 return (encoded::secret(text, at, done), at + alphabet::escape(text, at).max(1));
             }
             b'\\' | 0x1b => return (None, at + alphabet::escape(text, at).max(1)),
-            b'|' | b';' => {
+            b'|' => {
+                self.programs = Programs::default();
+                heat::piped(text, at, done)
+            }
+            b';' => {
                 self.programs = Programs::default();
                 None
             }
             // A backslash at the end carries a command on to the next line.
-            b'\n' if at == 0 || text[at - 1] != b'\\' => {
-                self.programs = Programs::default();
-                None
+            b'\n' => {
+                if at == 0 || text[at - 1] != b'\\' {
+                    self.programs = Programs::default();
+                }
+                let line = std::mem::replace(&mut self.line, at + 1);
+                if at < self.warm { heat::printed(text, line.max(done), at) } else { None }
             }
             _ => None,
         };
@@ -90,7 +118,7 @@ impl Scan<'_> {
         let (text, at, done) = (self.text, self.at, self.done);
         self.chain += 1;
         if byte == b'=' {
-            return assign::secret(text, at, done).or_else(|| spaced::form_field(text, at));
+            return assign::secret(text, at, done).or_else(|| markup::form_field(text, at));
         }
         if text.get(at + 1) == Some(&b'/') && alphabet::starts(text, at, b"://") {
             return url::secret(text, at);
@@ -108,7 +136,13 @@ impl Scan<'_> {
         let found = prefix::token(text, at)
             .or_else(|| shape::token(text, at, end))
             .or_else(|| shape::aws_secret(text, at, self.aws?))
-            .or_else(|| keyword(text, at, end, self.done));
+            .or_else(|| keyword(text, at, end, self.done))
+            .or_else(|| if at < self.warm { heat::value(text, at, end, self.done) } else { None });
+        // Where it is warm for long enough already there is nothing to ask.
+        let reach = if end + STAYS < self.warm { 0 } else { heat::reach(text, at, end) };
+        if reach > 0 {
+            self.warm = self.warm.max(end + reach);
+        }
         (found, end)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::alphabet::{self, ALNUM, BASE64, DIGIT, DOT, HEX, LETTER, TILDE, URL64};
-use super::{placeholder, random};
+use super::{drawn, placeholder, random};
 
 /// The token that begins at `at`, the start of a word that ends at `end`.
 pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
@@ -83,8 +83,9 @@ fn telegram(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     }
     let stop = alphabet::run(text, end + 1, URL64);
     let body = &text[end + 1..stop];
-    let token =
-        (33..=40).contains(&body.len()) && body.starts_with(b"A") && random::is_random(body);
+    let token = (33..=40).contains(&body.len())
+        && body.starts_with(b"A")
+        && (random::is_random(body) || drawn::is_drawn(body));
     token.then_some(Finding { start: digits, end: stop, kind: "telegram-token" })
 }
 
@@ -153,6 +154,14 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
         let login = text[user] == b'/' && text[end] == b'@' && !placeholder::is(password);
         return login.then_some(Finding { start: user + 1, end, kind: "password" });
     }
+    if alphabet::starts(text, at, b":APA91b") {
+        let start = alphabet::run_back(text, at, URL64, at.min(24));
+        return Some(Finding {
+            start,
+            end: alphabet::run(text, at + 1, URL64),
+            kind: "firebase-key",
+        });
+    }
     let port = alphabet::run(text, at + 1, DIGIT);
     if !(4..=5).contains(&(port - at - 1)) || text.get(port) != Some(&b':') {
         return None;
@@ -176,7 +185,7 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
         && !password.contains(&b':')
         && password.len() >= 6
         && !placeholder::is(password)
-        && !random::is_wordy(password);
+        && (!random::is_wordy(password) || drawn::is_drawn(password));
     line.then_some(Finding { start: user + 1, end, kind: "password" })
 }
 

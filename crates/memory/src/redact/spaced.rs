@@ -5,12 +5,16 @@ use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
 use super::extent::Right;
 use super::name::{self, Name, Says};
 use super::value::{self, Form, Site};
-use super::{Finding, extent, header, placeholder, prefix, random};
+use super::{Finding, drawn, extent, header, heat, placeholder, prefix, random};
 
 /// The secret after the word that ends at `end`, when the word is the end of a secret's name.
 pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let floor = end.saturating_sub(name::LONGEST).max(done);
     if text.get(end) == Some(&b'|') || !alphabet::is_at(text, end, SPACE) {
+        return None;
+    }
+    // What is left of a secret, or a list.
+    if text.get(end + 1) == Some(&b'[') {
         return None;
     }
     let start = alphabet::run_back(text, end, NAME, end - floor);
@@ -29,6 +33,9 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     let shouted = !word.iter().any(u8::is_ascii_lowercase);
     if matches!(text.get(gap), Some(b'"' | b'\'')) {
         return quoted(text, gap, named, flag);
+    }
+    if let Some(found) = announced(text, gap, named) {
+        return Some(found);
     }
     let (from, said) = said(text, gap);
     let from = if text.get(gap) == Some(&b'|') && shouted {
@@ -49,31 +56,76 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     } else {
         match named.says {
             Says::Password | Says::Phrase => {
-                value.len() >= 8 && is_bare_secret(value) && ends_here(text, to)
+                let sure = is_signed(value) || ends_here(text, to);
+                value.len() >= 8 && is_bare_secret(value) && sure
             }
             Says::Secret => random::is_random(value) && (shouted || ends_here(text, to)),
             Says::Perhaps => shouted && random::is_random(value),
         }
     };
-    let sane = taken && !placeholder::is(value);
+    let sane = taken && !placeholder::is(value) && !heat::is_version(value);
     sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }
 
 /// After `is` or `was`, a few words on at most: where the value begins.
 fn said(text: &[u8], gap: usize) -> (usize, bool) {
     let mut at = gap;
-    for _ in 0..3 {
+    for _ in 0..5 {
         let word = alphabet::run(text, at, alphabet::LETTER);
         let next = alphabet::run(text, word, SPACE);
         if word == at || next == word || word - at > 12 {
             break;
         }
-        if matches!(&text[at..word], b"is" | b"was") {
+        if matches!(&text[at..word], b"is" | b"was" | b"ist" | b"lautet" | b"est" | b"es") {
             return (next, true);
+        }
+        // `changed from x to y`: one after the other, the second when the first is gone.
+        if matches!(&text[at..word], b"from" | b"to") {
+            let past =
+                placeholder::mark_end(text, next).map(|mark| alphabet::run(text, mark, SPACE));
+            let to = past.filter(|&past| alphabet::starts(text, past, b"to ")).map(|past| past + 3);
+            let from = to.unwrap_or(next);
+            let end = Right::bare(text, from, Form::Tight).end;
+            return if is_signed(&text[from..end]) { (from, true) } else { (gap, false) };
         }
         at = next;
     }
     (gap, false)
+}
+
+/// A mixture of letters, digits and signs that is no name.
+pub(super) fn is_signed(value: &[u8]) -> bool {
+    let sign = |byte: &u8| {
+        matches!(
+            byte,
+            b'!' | b'#' | b'%' | b'^' | b'*' | b'~' | b'@' | b'+' | b'=' | b'$' | b'&' | b'?'
+        )
+    };
+    value.len() >= 8
+        && value.iter().any(sign)
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// `Use this password to go on:` and, below it, a line that is nothing but a value.
+fn announced(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
+    let line = text[gap..text.len().min(gap + 64)].iter().position(|&byte| byte == b'\n')? + gap;
+    let end = alphabet::run_back(text, line, BLANK, line - gap);
+    let prose = |byte: &u8| alphabet::is(*byte, alphabet::LETTER | SPACE) || *byte == b',';
+    if end <= gap + 1 || text[end - 1] != b':' || !text[gap..end - 1].iter().all(prose) {
+        return None;
+    }
+    let start = alphabet::run(text, line, BLANK);
+    let right = Right::bare(text, start, Form::Tight);
+    let value = text.get(start..right.end)?;
+    let stop = right.whole(text);
+    let alone = text.get(stop).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
+    let secret = name.says != Says::Perhaps
+        && alone
+        && start - line <= 8
+        && (random::is_random(value) || drawn::is_drawn(value))
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: stop, kind: name.kind })
 }
 
 /// The value of a long flag; `--password flag` in a sentence is none.
@@ -81,6 +133,10 @@ fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
     let next = alphabet::run(text, end, SPACE);
     let sentence = next > end && alphabet::is_at(text, next, ALNUM) && random::is_wordy(value);
     let site = Site::plain(Form::Tight);
+    // `-Password (ConvertTo-…)`: a call.
+    if value[0] == b'(' {
+        return false;
+    }
     let name = if name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
     !sentence && value::is_secret(value, name, site)
 }
@@ -88,7 +144,9 @@ fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
 /// No word, no call, no path.
 fn is_bare_secret(value: &[u8]) -> bool {
     let code = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'/' | b'{'));
-    !code && !random::is_wordy(value) && value.iter().any(u8::is_ascii_alphabetic)
+    !code
+        && (!random::is_wordy(value) || drawn::is_drawn(value))
+        && value.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// Whether the line, or its cell, or its clause ends.
@@ -165,58 +223,6 @@ pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let name = value.iter().all(u8::is_ascii_alphabetic) && value.len() < 8
         || value::names_a_secret(value);
     (!name).then_some(found)
-}
-
-/// `<password>x</password>`: the `>` is at `at`.
-pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let start = alphabet::run_back(text, at, NAME, (at - done).min(name::LONGEST));
-    if start == at || start <= done || text[start - 1] != b'<' {
-        return None;
-    }
-    let named = if &text[start..at] == b"string" {
-        property(text, start - 1, done)?
-    } else {
-        name::read(&text[start..at])?
-    };
-    let window = &text[at + 1..text.len().min(at + 513)];
-    let length = window.iter().position(|&byte| byte == b'<')?;
-    if window.get(length + 1) != Some(&b'/') {
-        return None;
-    }
-    let value = &window[..length];
-    let site = Site::plain(Form::Quoted);
-    let found = Finding { start: at + 1, end: at + 1 + length, kind: named.kind };
-    (length > 0 && value::is_secret(value, named, site)).then_some(found)
-}
-
-/// The name of a property list's string, whose tag begins at `tag`: `<key>APIKey</key>` before it.
-fn property(text: &[u8], tag: usize, done: usize) -> Option<Name> {
-    let end = alphabet::run_back(text, tag, BLANK, (tag - done).min(40));
-    let close =
-        end.checked_sub(6).filter(|&close| close >= done && &text[close..end] == b"</key>")?;
-    let start = alphabet::run_back(text, close, NAME, (close - done).min(name::LONGEST));
-    name::read(&text[start..close])
-}
-
-/// A field of a multipart form: `name="password"`, an empty line, the value. The `=` is at `at`.
-pub(super) fn form_field(text: &[u8], at: usize) -> Option<Finding> {
-    if at < 4 || &text[at - 4..at] != b"name" || text.get(at + 1) != Some(&b'"') {
-        return None;
-    }
-    let end = alphabet::run(text, at + 2, NAME);
-    let named = name::read(&text[at + 2..end])?;
-    let before = &text[at.saturating_sub(16)..at - 4];
-    if !before.windows(9).any(|part| part.eq_ignore_ascii_case(b"form-data")) {
-        return None;
-    }
-    let from = alphabet::run(text, end + 1, BLANK);
-    let lines: usize =
-        text.get(end + 1..from)?.iter().map(|&byte| usize::from(byte == b'\n')).sum();
-    let right = Right::bare(text, from, Form::Tight);
-    let site = Site::plain(Form::Tight);
-    let value = text.get(from..right.end)?;
-    let secret = lines == 2 && !value.is_empty() && value::is_secret(value, named, site);
-    secret.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }
 
 #[cfg(test)]

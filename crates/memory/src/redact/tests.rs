@@ -101,6 +101,14 @@ fn fragment() -> impl Strategy<Value = String> {
         "8Q~",
         "user",
         "name=\"",
+        "login",
+        "echo ",
+        " / ",
+        "$ ",
+        "/p:",
+        "from ",
+        "k3Xw9QzA1bT7",
+        "arn:",
     ]);
     prop_oneof![
         4 => fixed.prop_map(str::to_owned),

@@ -62,6 +62,7 @@ static WEBHOOKS: &[(&str, &str)] = &[
     ("hooks.zapier.com", "/hooks/catch/"),
     ("maker.ifttt.com", "/with/key/"),
     ("chat.googleapis.com", "/v1/spaces/"),
+    ("conda.anaconda.org", "/t/"),
 ];
 
 /// The path of a webhook, whose host begins at `start`.

@@ -2,7 +2,7 @@
 
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
 use super::name::{Name, Says};
-use super::{placeholder, random};
+use super::{drawn, placeholder, random};
 
 mod code;
 
@@ -40,7 +40,10 @@ impl Site {
 
 /// Whether the value is a secret.
 pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
-    if name.says == Says::Perhaps && !random::is_random(value) {
+    if name.says == Says::Perhaps && (!random::is_random(value) || is_locator(value, name)) {
+        return false;
+    }
+    if is_address(value) {
         return false;
     }
     // `String!` and `string?` are types as `string` is.
@@ -61,18 +64,35 @@ pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
     }
     match name.says {
         Says::Phrase if spaced => site.form == Form::Quoted && value.len() >= 8,
-        _ if spaced => name.says == Says::Password && is_odd(value),
+        _ if spaced => name.says == Says::Password && (is_odd(value) || is_in_groups(value)),
         Says::Password | Says::Phrase => is_password(value, site),
         Says::Secret => is_key(value, name, site),
         Says::Perhaps => true,
     }
 }
 
+/// A UUID, a path or words before a hash: what a `key` or a `session` that is no secret is found by.
+fn is_locator(value: &[u8], name: Name) -> bool {
+    let uuid = value.len() == 36 && value[8] == b'-' && value[23] == b'-' && drawn::is_hex(value);
+    let mut parts = value.split(|byte| matches!(byte, b'-' | b'/' | b'_' | b'.'));
+    let plain = |part: &[u8]| {
+        (2..16).contains(&part.len())
+            && part[1..].iter().all(|&byte| alphabet::is(byte, LOWER | DIGIT))
+    };
+    let words = parts.by_ref().take(2).all(|part| plain(part) && random::is_wordy(part));
+    uuid && name.kind != "secret" || words && parts.next().is_some()
+}
+
+/// The address of an account or a contract on a chain.
+fn is_address(value: &[u8]) -> bool {
+    value.len() == 42 && value.starts_with(b"0x") && drawn::is_hex(&value[2..])
+}
+
 /// Whether a value beside the name of a password is one.
 fn is_password(value: &[u8], site: Site) -> bool {
     let digits = value.iter().all(|&byte| alphabet::is(byte, DIGIT));
     let letters = value.iter().all(|&byte| alphabet::is(byte, WORD) && !alphabet::is(byte, DIGIT));
-    match site.form {
+    let literal = match site.form {
         _ if digits => value.len() >= 6 && site.form != Form::Loose,
         _ if value.len() < 4 => false,
         // `"password": "Passwort"` is a label, `password: userPassword` a field.
@@ -82,20 +102,22 @@ fn is_password(value: &[u8], site: Site) -> bool {
         Form::Loose if letters => site.shouted && !site.sentence && value.len() >= 6,
         Form::Loose if site.sentence => value.len() >= 8 && !random::is_wordy(value),
         Form::Loose => is_mixed(value) && !names_a_secret(value),
-    }
+    };
+    // A drawn one is a password whatever else it looks like.
+    literal || value.len() >= 4 && drawn::is_drawn(value)
 }
 
 /// Whether a value beside the name of a token, secret or key is one.
 fn is_key(value: &[u8], name: Name, site: Site) -> bool {
     let least = if site.form == Form::Loose && name.kind != "password" { 12 } else { 8 };
-    let drawn = || !random::is_wordy(value);
-    let drawn = if site.form == Form::Loose && value.len() >= 16 {
+    let random = if site.form == Form::Loose && value.len() >= 16 {
         random::is_random(value)
     } else {
-        drawn()
+        !random::is_wordy(value)
     };
     // `oauth2ClientSecret` is what the value is called elsewhere.
-    let drawn = drawn && (!names_a_secret(value) || random::is_random(value));
+    let drawn =
+        random && (!names_a_secret(value) || random::is_random(value)) || drawn::is_drawn(value);
     value.len() >= least
         && drawn
         && value.iter().any(|&byte| alphabet::is(byte, LETTER))
@@ -109,6 +131,22 @@ fn is_mixed(value: &[u8]) -> bool {
         .iter()
         .any(|&byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b'-'));
     has(LETTER) && (has(DIGIT) || odd) || has(DIGIT) && odd
+}
+
+/// Groups of the same length that are no words, as services print their passwords: `qzvt hbwk xmrd lpfy`.
+fn is_in_groups(value: &[u8]) -> bool {
+    let first = value.iter().position(|&byte| byte == b' ').unwrap_or(value.len());
+    let mut whole = [0; 32];
+    let mut length = 0;
+    for group in value.split(|&byte| byte == b' ') {
+        let Some(room) = whole.get_mut(length..length + group.len()) else { return false };
+        if group.len() != first || !group.iter().all(|&byte| alphabet::is(byte, alphabet::ALNUM)) {
+            return false;
+        }
+        room.copy_from_slice(group);
+        length += group.len();
+    }
+    length >= 12 && drawn::is_odd(&whole[..length])
 }
 
 /// Words with blanks between them that are no sentence: digits and signs inside.

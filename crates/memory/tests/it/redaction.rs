@@ -17,19 +17,49 @@ const MISSED: &[(&str, &str)] = &[
         "the template calls a user and a database secret; the password goes",
     ),
     (
-        "second-chat-db-password",
-        "words with signs between them after `password: #` read as a comment",
+        "fourth-composer-auth-github",
+        "40 hexadecimal digits after the name of a host; nothing says what they are",
     ),
-    ("third-elasticsearch-setup", "`PASSWORD elastic = x`: the name is two words before the sign"),
+    ("fourth-ethereum-hardhat", "`accounts: [\"0x…\"]`: a hash of a transaction looks the same"),
     (
-        "third-prose-credentials-for",
-        "`Credentials for staging: admin / x`: nothing but prose around it",
+        "fourth-docker-buildx-secret-arg",
+        "`GITHUB_PAT=`: a name that ends so is dismissed before it is read",
     ),
+    ("fourth-consul-config", "UUIDs under `tokens = {`: most UUIDs near that word are ids"),
+    ("fourth-poetry-config", "`config http-basic.acme ci x`: no word of it reaches the value"),
+    ("fourth-bundle-config", "two groups of eight hexadecimal digits after the name of a host"),
+    ("fourth-sql-psql-table", "40 hexadecimal digits in the column of a table"),
+    (
+        "fourth-js-crypto-hmac",
+        "`createHmac('sha256', 'x')`: what stands after `sha256` passes for a digest",
+    ),
+    (
+        "fourth-kotlin-string-resource",
+        "the value of an element whose tag ends with an attribute's quote",
+    ),
+    ("fourth-r-renviron", "`GITHUB_PAT = `, as above"),
+    (
+        "fourth-expect-script",
+        "`expect \"assword:\"`: the word is cut, and the value ends with an escape",
+    ),
+    (
+        "fourth-shell-read-silent",
+        "`echo $DB_PASS` and the value on the next line: `PASS` reaches to the end of its line",
+    ),
+    ("fourth-prose-user-slash-pass", "`log in as admin / x`: `log in` is two words"),
+    (
+        "fourth-xml-soap-security",
+        "the value of an element whose tag ends with an attribute's quote",
+    ),
+    ("fourth-minio-mc-alias", "`mc alias set prod URL x y`: nothing speaks of a secret"),
+    ("fourth-lftp-user", "`-u deploy,x`: a comma between user and password"),
 ];
 
 /// Texts without a secret that are changed, each with its reason.
-const CHANGED: &[(&str, &str)] =
-    &[("third-dmesg", "`kernel key: ` before 40 hexadecimal digits may well be a key")];
+const CHANGED: &[(&str, &str)] = &[
+    ("third-dmesg", "`kernel key: ` before 40 hexadecimal digits may well be a key"),
+    ("fourth-http-sec-websocket", "`Sec-WebSocket-Key` is a nonce and is called a key"),
+];
 
 /// Whether a piece of a secret of the case is in what was kept.
 fn survives(case: &Case, kept: &str) -> bool {
@@ -56,7 +86,14 @@ fn figures() {
     let (secrets, lookalikes) = (corpus::secrets(), corpus::lookalikes());
     let (mut missed, mut changed) = (Vec::new(), Vec::new());
     println!("part      secrets  missed  recall    look-alikes  changed  false positives");
-    for part in [Part::Tuning, Part::HeldOut, Part::Second, Part::Third] {
+    for part in [
+        Part::Tuning,
+        Part::HeldOut,
+        Part::Second,
+        Part::Third,
+        Part::FourthTuning,
+        Part::FourthHeldOut,
+    ] {
         let (left, all) = failures(&secrets, part, survives);
         let (taken, clean) = failures(&lookalikes, part, |case, kept| kept != case.text);
         let (recall, false_positives) = (share(all - left.len(), all), share(taken.len(), clean));
@@ -69,8 +106,9 @@ fn figures() {
         println!("          missed: {left:?}\n          changed: {taken:?}");
         missed.extend(left);
         changed.extend(taken);
-        // Forty cases are too few for a share of two in a hundred; the lists below are exact for them.
-        if matches!(part, Part::Tuning | Part::HeldOut) {
+        // Forty cases are too few for a share of two in a hundred, and the fourth held-out half is what it was when it was
+        // read; the lists above are exact for all.
+        if matches!(part, Part::Tuning | Part::HeldOut | Part::FourthTuning) {
             assert!(recall >= 98.0, "{recall} % of the secrets of {part:?}");
             assert!(false_positives <= 2.0, "{false_positives} % of the look-alikes of {part:?}");
         }
@@ -79,6 +117,25 @@ fn figures() {
         |list: &[(&'static str, &str)]| list.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     assert_eq!(missed, listed(MISSED));
     assert_eq!(changed, listed(CHANGED));
+}
+
+/// A case is one draw of its template; a rule that only fits that one would show here.
+#[test]
+fn other_draws_do_as_well() {
+    let (mut all, mut left, mut clean, mut taken) = (0, 0, 0, 0);
+    for round in 1..=10 {
+        let (secrets, lookalikes) = corpus::redrawn(round);
+        for case in &secrets {
+            all += 1;
+            left += usize::from(survives(case, &redact(&case.text)));
+        }
+        for case in &lookalikes {
+            clean += 1;
+            taken += usize::from(redact(&case.text) != case.text);
+        }
+    }
+    assert!(share(all - left, all) >= 97.0, "{left} of {all} missed");
+    assert!(share(taken, clean) <= 0.5, "{taken} of {clean} changed");
 }
 
 #[test]

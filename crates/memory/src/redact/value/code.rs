@@ -2,7 +2,7 @@
 
 use super::{Form, Site};
 use crate::redact::alphabet::{self, ALNUM, DIGIT, LETTER, WORD};
-use crate::redact::random;
+use crate::redact::{drawn, random};
 
 /// A number as programs write it: `0x04`, `8u32`, `1_000`, `15m`.
 pub(super) fn is_number(value: &[u8]) -> bool {
@@ -42,10 +42,12 @@ fn has_unit(value: &[u8]) -> bool {
 pub(super) fn is_code(value: &[u8], site: Site) -> bool {
     let head = alphabet::run(value, 0, WORD | alphabet::DOT);
     let call = head > 0 && matches!(value.get(head), Some(b'(' | b'[' | b'{' | b'<'));
-    let path = value.windows(2).any(|two| two == b"::" || two == b"->" || two == b"?.");
+    let path = !drawn::is_drawn(value)
+        && value.windows(2).any(|two| two == b"::" || two == b"->" || two == b"?.");
     // Tags, anchors and aliases of YAML are followed by names; a password may begin so too.
     let loose = site.form == Form::Loose
         && random::is_wordy(value)
+        && !drawn::is_drawn(value)
         && matches!(
             value[0],
             b'&' | b'*' | b'!' | b'|' | b'>' | b'@' | b'(' | b'#' | b'/' | b'?' | b':'

@@ -1,0 +1,197 @@
+//! Whether a short value was drawn rather than written, judged by its pairs of letters.
+//!
+//! Three of a hundred pairs of neighbours in words and names are rare ones; in a drawn value it is every second
+//! pair. That tells a password of twelve characters from a name, which the places where the sort of character changes
+//! cannot. It is asked only where something else speaks of secrets: hashes and ids are drawn as well.
+
+use super::alphabet::{self, ALNUM, DIGIT, HEX, LETTER, LOWER, UPPER};
+
+/// For every first letter, a bit for each second one that often follows it: the pairs that make up 96 of a hundred in
+/// the sources and manuals of a thousand packages.
+#[rustfmt::skip]
+static COMMON: [u32; 26] = [
+    0x1fe_bd6e, 0x116_4911, 0x01e_ddb5, 0x01e_4959, 0x1ef_b87f, 0x01e_7979,
+    0x016_2190, 0x01a_4111, 0x2ae_f87f, 0x000_0000, 0x000_0110, 0x11c_4939,
+    0x01c_d113, 0x17c_ed7d, 0x07e_fd6e, 0x11e_c915, 0x010_0000, 0x11e_717d,
+    0x11e_dd95, 0x19e_d9bd, 0x00e_b977, 0x000_0111, 0x006_6191, 0x008_8011,
+    0x00c_a000, 0x000_0010,
+];
+
+/// Shortest value that can be told from a name.
+pub(super) const LEAST: usize = 10;
+
+/// How much of a value is looked at.
+const MOST: usize = 48;
+
+/// How likely a value was drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Drawn {
+    No,
+    Likely,
+    Surely,
+}
+
+/// Whether a value is most likely drawn, and no number, hash or UUID.
+pub(super) fn is_drawn(value: &[u8]) -> bool {
+    drawn(value) >= Drawn::Likely
+}
+
+/// How likely a value was drawn; numbers, hashes and UUIDs do not count.
+pub(super) fn drawn(value: &[u8]) -> Drawn {
+    let value = &value[..value.len().min(MOST)];
+    let code = |byte: &u8| {
+        matches!(
+            byte,
+            b'(' | b')'
+                | b'['
+                | b']'
+                | b'{'
+                | b'}'
+                | b'<'
+                | b'>'
+                | b'|'
+                | b'"'
+                | b'\''
+                | b'`'
+                | b'\\'
+        )
+    };
+    let dotted = |byte: &u8| *byte == b'.' || alphabet::is(*byte, HEX | alphabet::DASH);
+    if value.len() < LEAST
+        || value.starts_with(b"0x")
+        || value.iter().all(dotted)
+        || value.iter().any(code)
+    {
+        return Drawn::No;
+    }
+    let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
+    let (lower, upper) = (has(LOWER), has(UPPER));
+    // In one case only, names of parts and constants are drawn as well.
+    let digits = value.iter().filter(|&&byte| alphabet::is(byte, DIGIT)).count();
+    let parted = value.iter().any(|byte| matches!(byte, b'_' | b'-'));
+    let enough = match lower && upper {
+        true => LEAST,
+        false if parted => usize::MAX,
+        false if digits >= 3 => 12,
+        false => 16,
+    };
+    // By chance, letters in a row look like a word now and then.
+    let word = 6 + usize::from(!(lower && upper)) + value.len() / 24;
+    let (odd, pairs, stubs) = score(value);
+    if value.len() < enough || pairs < 6 || has_word(value, word) {
+        return Drawn::No;
+    }
+    // Names with acronyms in them (`RegOpenKeyExW`) are odd too; without a digit or a sign more of it is needed.
+    let parts =
+        LETTER | alphabet::DASH | alphabet::PLUS_SLASH | alphabet::DOT | alphabet::UNDERSCORE;
+    if value.iter().all(|&byte| alphabet::is(byte, parts)) {
+        return match (odd + 2 * stubs) * 20 {
+            _ if !(lower && upper) => Drawn::No,
+            odd if odd >= pairs * 28 && value.len() >= 14 => Drawn::Surely,
+            odd if odd >= pairs * 23 => Drawn::Likely,
+            _ => Drawn::No,
+        };
+    }
+    if odd * 13 >= pairs * 10 { Drawn::Surely } else { Drawn::No }
+}
+
+/// Whether so many small letters in a row are those of a word.
+fn has_word(value: &[u8], least: usize) -> bool {
+    let mut length = 1;
+    value.windows(2).any(|two| {
+        let small = alphabet::is(two[0], LETTER) && alphabet::is(two[1], LOWER);
+        length = if small && is_common(two[0], two[1]) { length + 1 } else { 1 };
+        length >= least
+    })
+}
+
+/// Whether nothing but hexadecimals and dashes: a hash, an object's name, a UUID.
+pub(super) fn is_hex(value: &[u8]) -> bool {
+    value.iter().all(|&byte| alphabet::is(byte, HEX | alphabet::DASH))
+}
+
+/// Whether the pairs of letters are those of no word.
+pub(super) fn is_odd(value: &[u8]) -> bool {
+    let (odd, pairs, _) = score(value);
+    pairs >= 6 && odd >= pairs
+}
+
+/// How odd the pairs of neighbours are, how many there are, and how many words of one or two small letters.
+fn score(value: &[u8]) -> (usize, usize, usize) {
+    let (mut odd, mut pairs, mut stubs) = (0, 0, 0);
+    // How many small letters stand after the last capital, when one did.
+    let mut small = None;
+    for (at, two) in value.windows(2).enumerate() {
+        let (a, b) = (two[0], two[1]);
+        let (first, second) = (alphabet::is(a, ALNUM), alphabet::is(b, ALNUM));
+        if first != second {
+            // `!`, `%` and their like are in no name; `-`, `.` and `/` part its words.
+            let sign = if first { b } else { a };
+            let part = matches!(sign, b'-' | b'_' | b'.' | b'/' | b':' | b',' | b'=' | b'@');
+            odd += if part { 0 } else { 2 };
+            pairs += usize::from(!part);
+            small = None;
+        } else if first {
+            let digits = (alphabet::is(a, DIGIT), alphabet::is(b, DIGIT));
+            let hump = alphabet::is(a, LOWER) && alphabet::is(b, UPPER);
+            let falls = alphabet::is(a, UPPER) && alphabet::is(b, LOWER);
+            // The last of several capitals begins a word.
+            let after = falls && at > 0 && alphabet::is(value[at - 1], UPPER);
+            stubs += usize::from(hump && small.is_some_and(|small| small < 3));
+            odd += match digits {
+                (true, true) => continue,
+                (true, false) | (false, true) => 2,
+                _ if hump => 2,
+                _ if is_common(a, b) => usize::from(after),
+                _ => 3,
+            };
+            small = if falls { Some(1) } else { small.map(|small| small + 1) };
+            pairs += 1;
+        }
+    }
+    (odd, pairs, stubs)
+}
+
+fn is_common(a: u8, b: u8) -> bool {
+    debug_assert!(alphabet::is(a, LETTER) && alphabet::is(b, LETTER), "pairs of letters");
+    COMMON[usize::from((a | 32) - b'a') % 26] & (1 << ((b | 32) - b'a')) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_drawn;
+
+    #[test]
+    fn drawn_values_and_names() {
+        for value in [
+            "1CdCVLIMOaBZhX",
+            "xGRfbRs6d7CO",
+            "qfias3z%.MO1lQ",
+            "f8MEviWXghum",
+            "APswTvsVamVM",
+            "ouseWRiqagfMuX",
+            "DGISJOWV2A41F5YIGPAT",
+            "oy23mp8egr5s51r5xd280roly6a79p",
+        ] {
+            assert!(is_drawn(value.as_bytes()), "{value}");
+        }
+        for value in [
+            "oauth2ClientSecret",
+            "base64Encode",
+            "getUserById2",
+            "aes-256-gcm-siv",
+            "X509Certificate",
+            "SecretsManagerReadWrite",
+            "8a7d0c3fe5b94a1290ff",
+            "2026-11-15T12:20:13",
+            "KeyExchangeAlgorithm",
+            "application/json",
+            "0x7F00FFC000000000",
+            "PBXBuildFile",
+            "PBXFileReference",
+            "MprAdminServerConnect",
+        ] {
+            assert!(!is_drawn(value.as_bytes()), "{value}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What commands are given and what they print.
+
+use super::{QUOTED, is_other};
+use crate::redact::alphabet::{self, BLANK, NEWLINE, QUOTE, SPACE};
+use crate::redact::{Finding, drawn, placeholder, random};
+
+/// `echo X | program`: a literal that is piped in has no name. The `|` is at `at`, or the end of `<<< X`.
+pub(in crate::redact) fn piped(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let floor = at.saturating_sub(QUOTED).max(done);
+    let line = floor
+        + text[floor..at]
+            .iter()
+            .rposition(|&byte| matches!(byte, b'\n' | b'|' | b';' | b'&'))
+            .map_or(0, |at| at + 1);
+    let command = &text[line..at];
+    let words: [&[u8]; 3] = [b"echo ", b"printf ", b"print "];
+    let verb = words.iter().find_map(|word| {
+        command.windows(word.len()).position(|part| part == *word).map(|at| at + word.len())
+    })?;
+    let end = alphabet::run_back(text, at, SPACE, at - line);
+    let quote = end > line && alphabet::is(text[end - 1], QUOTE);
+    let stop = if quote { end - 1 } else { end };
+    let inner = text.get(line + verb..stop)?;
+    let from =
+        inner.iter().rposition(|&byte| alphabet::is(byte, BLANK | QUOTE)).map_or(0, |at| at + 1);
+    let literal = &inner[from..];
+    // `user:password`, as chpasswd takes it.
+    let part = literal.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
+    let value = &literal[part..];
+    let start = stop - value.len();
+    let next = alphabet::run(text, at + 1, SPACE);
+    let decoder: [&[u8]; 5] = [b"base64", b"openssl base64", b"xxd", b"jq", b"basenc"];
+    let data = decoder.iter().any(|word| alphabet::starts(text, next, word));
+    let secret = !data && drawn::is_drawn(value) && !is_other(value) && !placeholder::is(value);
+    (secret && start >= done).then_some(Finding { start, end: stop, kind: "secret" })
+}
+
+/// What a command that speaks of secrets printed: a line that is nothing but a value, hashes included. The command's line
+/// is from `line` to the line end at `at`.
+pub(in crate::redact) fn printed(text: &[u8], line: usize, at: usize) -> Option<Finding> {
+    let command = &text[line..at];
+    let prompts: [&[u8]; 4] = [b"$ ", b"# ", b"% ", b"> "];
+    if command.len() > 200 || !prompts.iter().any(|prompt| command.starts_with(prompt)) {
+        return None;
+    }
+    // What these print is a hash.
+    let hashes: [&[u8]; 5] = [b"git ", b"sum", b"hash", b"digest", b"sha"];
+    if hashes.iter().any(|word| command.windows(word.len()).any(|part| part == *word)) {
+        return None;
+    }
+    let start = at + 1;
+    let window = &text[start..text.len().min(start + QUOTED)];
+    let length = window.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(window.len());
+    let value = &window[..length];
+    let alone = text.get(start + length).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
+    let secret = alone
+        && (random::is_random(value) || drawn::is_drawn(value))
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}
