@@ -52,6 +52,20 @@ pub enum GhapCommand {
     List(ListArgs),
 }
 
+/// What a prediction is held against, and how sure one is of it.
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// What a run must say for the prediction to come true [default: read from the prediction]
+    #[arg(long, value_parser = one_of!(Expects))]
+    pub expects: Option<Expects>,
+    /// The command, test or file that the prediction is about [default: read from the prediction]
+    #[arg(long, value_name = "TEXT")]
+    pub target: Option<String>,
+    /// How sure you are, from 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub confidence: Option<f64>,
+}
+
 /// `rutter ghap start`
 #[derive(Debug, Args)]
 pub struct StartArgs {
@@ -73,15 +87,9 @@ pub struct StartArgs {
     /// What you will see if you are right
     #[arg(long, value_name = "TEXT")]
     pub prediction: Option<String>,
-    /// What a run must say for the prediction to come true [default: read from the prediction]
-    #[arg(long, value_parser = one_of!(Expects))]
-    pub expects: Option<Expects>,
-    /// The command, test or file that the prediction is about [default: read from the prediction]
-    #[arg(long, value_name = "TEXT")]
-    pub target: Option<String>,
-    /// How sure you are, from 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub confidence: Option<f64>,
+    /// How it can be tested.
+    #[command(flatten)]
+    pub test: TestArgs,
     /// Write what is missing in $EDITOR
     #[arg(long)]
     pub editor: bool,
@@ -105,15 +113,9 @@ pub struct UpdateArgs {
     /// How you go about it now
     #[arg(long, value_parser = one_of!(Strategy))]
     pub strategy: Option<Strategy>,
-    /// What a run must say for the prediction to come true
-    #[arg(long, value_parser = one_of!(Expects))]
-    pub expects: Option<Expects>,
-    /// The command, test or file that the prediction is about
-    #[arg(long, value_name = "TEXT")]
-    pub target: Option<String>,
-    /// How sure you are, from 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub confidence: Option<f64>,
+    /// How it can be tested.
+    #[command(flatten)]
+    pub test: TestArgs,
     /// A remark to add as well
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,

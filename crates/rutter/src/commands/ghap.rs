@@ -116,9 +116,9 @@ fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Fai
         hypothesis: &hypothesis,
         action: &action,
         prediction: &prediction,
-        expects: args.expects,
-        target: args.target.as_deref(),
-        confidence: args.confidence,
+        expects: args.test.expects,
+        target: args.test.target.as_deref(),
+        confidence: args.test.confidence,
     };
     let ghap = store.start_ghap(&owner, &start, env.now)?;
     show::one(&ghap, &store, args.format.chosen(), env, ui)
@@ -132,9 +132,9 @@ fn update(args: &UpdateArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), F
         action: args.action.as_deref(),
         prediction: args.prediction.as_deref(),
         strategy: args.strategy,
-        expects: args.expects,
-        target: args.target.as_deref(),
-        confidence: args.confidence,
+        expects: args.test.expects,
+        target: args.test.target.as_deref(),
+        confidence: args.test.confidence,
         note: args.note.as_deref(),
     };
     let ghap = store.update_ghap(&owner, &update, env.now)?;
