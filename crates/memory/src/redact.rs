@@ -20,6 +20,7 @@ use std::borrow::Cow;
 
 mod alphabet;
 mod assign;
+mod call;
 mod command;
 mod drawn;
 mod encoded;
@@ -30,6 +31,7 @@ mod login;
 mod markup;
 mod name;
 mod pem;
+mod place;
 mod placeholder;
 mod prefix;
 mod private;
@@ -37,6 +39,7 @@ mod random;
 mod scan;
 mod shape;
 mod spaced;
+mod table;
 mod url;
 mod value;
 

@@ -21,7 +21,8 @@ struct Left<'a> {
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let after = operator(text, at)?;
     let left = left(text, at, done)?;
-    if !name::may_matter(left.name) {
+    let literal = text[done..left.start].ends_with(b"--from-literal=");
+    if !name::may_matter(left.name) && !literal {
         return None;
     }
     let colon = text[at] == b':';
@@ -34,7 +35,8 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     let query = left.start > 0 && matches!(text[left.start - 1], b'?' | b'&' | b'#' | b';');
-    let name = read(text, &left, query, done)?;
+    let given = literal.then_some(Name { says: Says::Perhaps, kind: "secret" });
+    let name = read(text, &left, query, done).or(given)?;
     let right = extent::right(text, after, left.blanks > 0 || colon, colon)?;
     // `PASSWORD= next` is an empty value and the next word.
     let spaced = alphabet::is_at(text, after, SPACE | NEWLINE);
@@ -148,7 +150,12 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
     if query && is_signature(word) {
         return Some(Name { says: Says::Secret, kind: "signature" });
     }
-    let named = name::read(word);
+    let named = name::read(word).map(|name| match name.says {
+        Says::Secret if word.eq_ignore_ascii_case(b"pass") && has_user(text, left.start, done) => {
+            Name { says: Says::Password, ..name }
+        }
+        _ => name,
+    });
     if named.is_some_and(|name| name.says != Says::Perhaps) || left.quoted {
         let floor = left.start.saturating_sub(80).max(done);
         return named
@@ -173,6 +180,18 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
         return name::read(&text[start..left.start + word.len()]).filter(|_| start < before);
     }
     named.or_else(|| attribute(text, word, left.start, floor))
+}
+
+/// `user: bob pass: x`: whether a user is named before, on the same line.
+fn has_user(text: &[u8], start: usize, done: usize) -> bool {
+    let before = &text[start.saturating_sub(28).max(done)..start];
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    // Most are dismissed by one letter.
+    line.windows(4).any(|part| match part[1] | 32 {
+        b's' => part[3] | 32 == b'r' && part.eq_ignore_ascii_case(b"user"),
+        b'g' => part.eq_ignore_ascii_case(b"ogin"),
+        _ => false,
+    })
 }
 
 /// Parameters of a URL that prove something.

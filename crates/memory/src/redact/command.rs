@@ -23,6 +23,8 @@ enum Takes {
     AfterColon,
     /// What follows a percent sign in `user%password`.
     AfterPercent,
+    /// What follows a comma in `user,password`.
+    AfterComma,
 }
 
 /// Flag, the programs that have it, and what it takes.
@@ -32,18 +34,68 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
     ("-U", Programs::of(&["curl"]), Takes::AfterColon),
     ("--proxy-user", Programs::of(&["curl"]), Takes::AfterColon),
     ("-a", Programs::of(&["http", "https"]), Takes::AfterColon),
+    ("--auth", Programs::of(&["http", "https"]), Takes::AfterColon),
+    ("-A", Programs::of(&["snmpwalk", "snmpget"]), Takes::Next),
+    ("-X", Programs::of(&["snmpwalk", "snmpget"]), Takes::Next),
+    ("-p", Programs::of(&["useradd", "usermod"]), Takes::Next),
     (
         "-p",
-        Programs::of(&["mysql", "mysqldump", "mysqladmin", "mariadb", "7z", "7za"]),
+        Programs::of(&["mysql", "mysqldump", "mysqladmin", "mariadb", "7z", "7za", "rar", "unrar"]),
         Takes::Joined,
     ),
-    ("-p", Programs::of(&["sshpass", "mongo", "mongosh", "mongodump"]), Takes::Either),
-    ("-p", Programs::of(&["login", "twine", "rabbitmqadmin", "snowsql"]), Takes::Next),
+    (
+        "-p",
+        Programs::of(&[
+            "sshpass",
+            "mongo",
+            "mongosh",
+            "mongodump",
+            "mongorestore",
+            "mongoexport",
+            "mongoimport",
+        ]),
+        Takes::Either,
+    ),
+    (
+        "-p",
+        Programs::of(&[
+            "login",
+            "twine",
+            "rabbitmqadmin",
+            "snowsql",
+            "cqlsh",
+            "beeline",
+            "psexec",
+            "cypher-shell",
+        ]),
+        Takes::Next,
+    ),
     ("-P", Programs::of(&["unzip", "zip"]), Takes::Either),
-    ("-P", Programs::of(&["sqlcmd", "bcp"]), Takes::Next),
+    (
+        "-P",
+        Programs::of(&["sqlcmd", "bcp", "tsql", "mosquitto_pub", "mosquitto_sub", "ipmitool"]),
+        Takes::Next,
+    ),
     ("-a", Programs::of(&["redis-cli"]), Takes::Next),
-    ("-U", Programs::of(&["smbclient"]), Takes::AfterPercent),
-    ("-w", Programs::of(&["ldapsearch", "ldapmodify"]), Takes::Next),
+    ("-U", Programs::of(&["smbclient", "rpcclient", "winexe"]), Takes::AfterPercent),
+    (
+        "-w",
+        Programs::of(&[
+            "ldapsearch",
+            "ldapmodify",
+            "ldapadd",
+            "ldapwhoami",
+            "ldapdelete",
+            "ldappasswd",
+            "kadmin",
+        ]),
+        Takes::Next,
+    ),
+    ("-s", Programs::of(&["ldappasswd"]), Takes::Next),
+    ("-u", Programs::of(&["lftp"]), Takes::AfterComma),
+    ("-N", Programs::of(&["ssh-keygen"]), Takes::Next),
+    ("-P", Programs::of(&["ssh-keygen"]), Takes::Next),
+    ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
     ("-t", Programs::of(&["codecov"]), Takes::Next),
     ("--body", Programs::of(&["secret"]), Takes::Next),
     ("-b", Programs::of(&["secret"]), Takes::Next),
@@ -130,6 +182,7 @@ fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Findi
     let parting = match takes {
         Takes::AfterColon => Some(b':'),
         Takes::AfterPercent => Some(b'%'),
+        Takes::AfterComma => Some(b','),
         _ => None,
     };
     if let Some(parting) = parting {
@@ -152,6 +205,16 @@ fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Findi
     let flag = parting.is_none() && value.first() == Some(&b'-');
     let plain = !flag && !value.is_empty() && !placeholder::is(value);
     (start >= done && plain && value.len() >= 3).then_some(Finding { start, end, kind: "password" })
+}
+
+/// `-passout pass:x` of openssl; the colon is at `at`.
+pub(super) fn source(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let before = &text[at.saturating_sub(14).max(done)..at];
+    let flags: [&[u8]; 3] = [b"-pass pass", b"-passin pass", b"-passout pass"];
+    if !before.ends_with(b"pass") || !flags.iter().any(|flag| before.ends_with(flag)) {
+        return None;
+    }
+    argument(text, at + 1, Takes::Joined, done)
 }
 
 /// `htpasswd -nb user password`; the word that ends at `end` is the program.

@@ -7,7 +7,7 @@
 use super::alphabet::{self, ALNUM, DIGIT, HEX, LETTER, LOWER, UPPER};
 
 /// For every first letter, a bit for each second one that often follows it: the pairs that make up 96 of a hundred in
-/// the sources and manuals of a thousand packages.
+/// three thousand files of sources and manuals.
 #[rustfmt::skip]
 static COMMON: [u32; 26] = [
     0x1fe_bd6e, 0x116_4911, 0x01e_ddb5, 0x01e_4959, 0x1ef_b87f, 0x01e_7979,

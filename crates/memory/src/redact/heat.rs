@@ -7,10 +7,12 @@
 //!
 //! [drawn]: super::drawn
 
+mod block;
 mod command;
 mod other;
 mod words;
 
+pub(super) use block::{block, listed};
 pub(super) use command::{piped, printed};
 pub(super) use other::{is_other, is_version};
 pub(super) use words::reach;

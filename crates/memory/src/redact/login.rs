@@ -33,8 +33,19 @@ fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let user = alphabet::run_back(text, slash, alphabet::WORD, (slash - done).min(32));
     let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE);
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
-    let secret = user < slash && alone && host && drawn::is_drawn(&text[from..at]);
+    let secret = user < slash
+        && alone
+        && host
+        && (drawn::is_drawn(&text[from..at])
+            || is_oracle(text, user, done) && !placeholder::is(&text[from..at]));
     secret.then_some(Finding { start: from, end: at, kind: "password" })
+}
+
+/// Whether a tool of Oracle's stands before its login.
+fn is_oracle(text: &[u8], user: usize, done: usize) -> bool {
+    let before = &text[user.saturating_sub(12).max(done)..user];
+    let tools: [&[u8]; 5] = [b"sqlplus ", b"sqlplus -s ", b"sqlldr ", b"expdp ", b"impdp "];
+    tools.iter().any(|tool| before.ends_with(tool))
 }
 
 /// `auth=("user", "password")` and `BasicAuth("user", "password")`; the parenthesis is at `at`.

@@ -6,26 +6,48 @@ use super::extent::Right;
 use super::name::{self, Name};
 use super::value::{self, Form, Site};
 
-/// `<password>x</password>`: the `>` is at `at`.
+/// Longest tag that is looked at.
+const TAG: usize = 240;
+
+/// `<password>x</password>`, with or without attributes: the `>` is at `at`.
 pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let start = alphabet::run_back(text, at, NAME, (at - done).min(name::LONGEST));
-    if start == at || start <= done || text[start - 1] != b'<' {
+    let floor = at.saturating_sub(TAG).max(done);
+    let open = floor + text[floor..at].iter().rposition(|byte| matches!(byte, b'<' | b'>'))?;
+    let tag = &text[open + 1..at];
+    if text[open] != b'<' || !alphabet::is_at(tag, 0, NAME) || tag.ends_with(b"/") {
         return None;
     }
-    let named = if &text[start..at] == b"string" {
-        property(text, start - 1, done)?
-    } else {
-        name::read(&text[start..at])?
+    let end = alphabet::run(tag, 0, NAME | alphabet::COLON);
+    // Of `wsse:Password` the part after its space of names.
+    let local = tag[..end].iter().rposition(|&byte| byte == b':').map_or(0, |colon| colon + 1);
+    let word = &tag[local..end];
+    let by_tag = match word {
+        b"string" if end == tag.len() => property(text, open, done),
+        _ => name::read(word),
     };
+    let by_attribute = || attribute(&tag[end..]).map(|named| (named, true));
+    let (named, attributed) = by_tag.map(|named| (named, false)).or_else(by_attribute)?;
     let window = &text[at + 1..text.len().min(at + 513)];
     let length = window.iter().position(|&byte| byte == b'<')?;
     if window.get(length + 1) != Some(&b'/') {
         return None;
     }
     let value = &window[..length];
+    // What is named by an attribute is a label in some language more often than not.
+    let label = attributed && value.iter().all(|&byte| byte.is_ascii_alphabetic() || byte >= 128);
     let site = Site::plain(Form::Quoted);
     let found = Finding { start: at + 1, end: at + 1 + length, kind: named.kind };
-    (length > 0 && value::is_secret(value, named, site)).then_some(found)
+    (length > 0 && !label && value::is_secret(value, named, site)).then_some(found)
+}
+
+/// What the name says that the attributes of a tag give it: `<string name="api_key">`, `<entry key="db.password">`.
+fn attribute(attributes: &[u8]) -> Option<Name> {
+    let known: [&[u8]; 4] = [b" name=\"", b" key=\"", b" name='", b" key='"];
+    let begins = |known: &&[u8]| {
+        attributes.windows(known.len()).position(|part| part == *known).map(|at| at + known.len())
+    };
+    let start = known.iter().find_map(begins)?;
+    name::read(&attributes[start..alphabet::run(attributes, start, NAME)])
 }
 
 /// The name of a property list's string, whose tag begins at `tag`: `<key>APIKey</key>` before it.

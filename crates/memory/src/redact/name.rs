@@ -111,6 +111,9 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     ) {
         return name(Says::Secret, "key");
     }
+    if last == b"keys" && opens(previous) {
+        return name(Says::Perhaps, "key");
+    }
     if last == b"key" {
         return match previous {
             _ if opens_nothing(previous) => None,

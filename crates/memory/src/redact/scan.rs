@@ -2,9 +2,10 @@
 
 use super::alphabet::{self, ALNUM, BLANK, END, QUOTE};
 use super::command::{self, Programs};
+use super::table::Table;
 use super::{
-    Finding, assign, encoded, header, heat, login, markup, name, pem, placeholder, prefix, shape,
-    spaced, url,
+    Finding, assign, call, encoded, header, heat, login, markup, name, pem, place, placeholder,
+    prefix, shape, spaced, url,
 };
 
 /// Every secret, in order and apart from each other.
@@ -18,6 +19,9 @@ pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
         aws: None,
         warm: 0,
         line: 0,
+        hot: 0,
+        table: Table::default(),
+        awaited: [None, None],
     }
 }
 
@@ -37,6 +41,12 @@ struct Scan<'a> {
     warm: usize,
     /// Where the line begins.
     line: usize,
+    /// Up to here stands a block of secrets.
+    hot: usize,
+    /// The table that the line belongs to.
+    table: Table,
+    /// What the current command's arguments hold, by their place.
+    awaited: [Option<Finding>; 2],
 }
 
 /// How far a value that was taken keeps the text after it warm: tables have rows.
@@ -51,8 +61,15 @@ impl Iterator for Scan<'_> {
 
     fn next(&mut self) -> Option<Finding> {
         while let Some(&byte) = self.text.get(self.at) {
-            let (found, next) =
-                if alphabet::is(byte, ALNUM) { self.word() } else { self.sign(byte) };
+            let (found, next) = match self.awaited[0] {
+                Some(found) if found.start <= self.at => {
+                    let awaited = found.start == self.at;
+                    self.awaited = [self.awaited[1], None];
+                    (awaited.then_some(found), self.at)
+                }
+                _ if alphabet::is(byte, ALNUM) => self.word(),
+                _ => self.sign(byte),
+            };
             let found = found.filter(|found| found.start >= self.done && found.start < found.end);
             if let Some(found) = found {
                 if found.start < self.warm {
@@ -79,7 +96,12 @@ impl Scan<'_> {
         let found = match byte {
             b'=' | b':' if self.chain >= CHAIN => None,
             b'=' | b':' => self.separator(byte),
-            b',' if at > 0 && alphabet::is(text[at - 1], QUOTE) => spaced::pair(text, at, done),
+            b',' => {
+                let quoted = at > 0 && alphabet::is(text[at - 1], QUOTE);
+                let pair = if quoted { spaced::pair(text, at, done) } else { None };
+                pair.or_else(|| self.table.cell(text, at, done))
+                    .or_else(|| call::key(text, at, done))
+            }
             b'>' => markup::element(text, at, done),
             b'-' => pem::block(text, at).or_else(|| command::flag(text, at, done, self.programs)),
             b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => command::any(text, at, done),
@@ -87,14 +109,14 @@ impl Scan<'_> {
             b'~' => shape::azure(text, at, done),
             b'[' => return (None, placeholder::mark_end(text, at).unwrap_or(at + 1)),
             b'@' => login::at_sign(text, at, done),
-            b'(' => login::pair(text, at, done),
+            b'(' => login::pair(text, at, done).or_else(|| call::key(text, at, done)),
             b'%' => {
                 return (encoded::secret(text, at, done), at + alphabet::escape(text, at).max(1));
             }
             b'\\' | 0x1b => return (None, at + alphabet::escape(text, at).max(1)),
             b'|' => {
                 self.programs = Programs::default();
-                heat::piped(text, at, done)
+                self.table.cell(text, at, done).or_else(|| heat::piped(text, at, done))
             }
             b';' => {
                 self.programs = Programs::default();
@@ -106,7 +128,10 @@ impl Scan<'_> {
                     self.programs = Programs::default();
                 }
                 let line = std::mem::replace(&mut self.line, at + 1);
-                if at < self.warm { heat::printed(text, line.max(done), at) } else { None }
+                self.table.line(text, line.max(done), at);
+                let warm = at < self.warm;
+                let printed = if warm { heat::printed(text, line.max(done), at) } else { None };
+                printed.or_else(|| self.table.cell(text, at, done))
             }
             _ => None,
         };
@@ -123,7 +148,9 @@ impl Scan<'_> {
         if text.get(at + 1) == Some(&b'/') && alphabet::starts(text, at, b"://") {
             return url::secret(text, at);
         }
-        shape::colon(text, at).or_else(|| assign::secret(text, at, done))
+        shape::colon(text, at)
+            .or_else(|| command::source(text, at, done))
+            .or_else(|| assign::secret(text, at, done))
     }
 
     /// What begins with a word, and where to go on when nothing does.
@@ -137,11 +164,19 @@ impl Scan<'_> {
             .or_else(|| shape::token(text, at, end))
             .or_else(|| shape::aws_secret(text, at, self.aws?))
             .or_else(|| keyword(text, at, end, self.done))
+            .or_else(|| if at < self.hot { heat::listed(text, at, self.done) } else { None })
             .or_else(|| if at < self.warm { heat::value(text, at, end, self.done) } else { None });
         // Where it is warm for long enough already there is nothing to ask.
         let reach = if end + STAYS < self.warm { 0 } else { heat::reach(text, at, end) };
         if reach > 0 {
             self.warm = self.warm.max(end + reach);
+        }
+        if at >= self.hot {
+            self.hot = heat::block(text, at, end).unwrap_or(self.hot);
+        }
+        let awaited = place::awaited(text, at, end);
+        if awaited[0].is_some() {
+            self.awaited = awaited;
         }
         (found, end)
     }
@@ -157,6 +192,7 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
         (b'r', 4) | (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => {
             command::generated(text, at, end)
         }
+        (b's', 4 | 8) if matches!(word, b"send" | b"sendline") => call::sent(text, at, end, done),
         (b'p', 7) if word == b"Private" => pem::putty(text, at),
         _ => None,
     }

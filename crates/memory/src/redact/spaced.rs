@@ -58,6 +58,7 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
             Says::Password | Says::Phrase => {
                 let sure = is_signed(value) || ends_here(text, to);
                 value.len() >= 8 && is_bare_secret(value) && sure
+                    || value.len() >= 4 && sure && is_given(text, start, done)
             }
             Says::Secret => random::is_random(value) && (shouted || ends_here(text, to)),
             Says::Perhaps => shouted && random::is_random(value),
@@ -91,6 +92,15 @@ fn said(text: &[u8], gap: usize) -> (usize, bool) {
         at = next;
     }
     (gap, false)
+}
+
+/// Whether `password` is an argument here: `machine x login y password z`, `nmcli … password z`.
+fn is_given(text: &[u8], start: usize, done: usize) -> bool {
+    let before = &text[start.saturating_sub(96).max(done)..start];
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let tools: [&[u8]; 3] = [b"nmcli ", b"mysqladmin ", b"machine "];
+    let begins = |part: &[u8], tool: &[u8]| part[0] == tool[0] && part == tool;
+    tools.iter().any(|tool| line.windows(tool.len()).any(|part| begins(part, tool)))
 }
 
 /// A mixture of letters, digits and signs that is no name.

@@ -16,49 +16,15 @@ const MISSED: &[(&str, &str)] = &[
         "second-heroku-config-output",
         "the template calls a user and a database secret; the password goes",
     ),
-    (
-        "fourth-composer-auth-github",
-        "40 hexadecimal digits after the name of a host; nothing says what they are",
-    ),
-    ("fourth-ethereum-hardhat", "`accounts: [\"0x…\"]`: a hash of a transaction looks the same"),
-    (
-        "fourth-docker-buildx-secret-arg",
-        "`GITHUB_PAT=`: a name that ends so is dismissed before it is read",
-    ),
-    ("fourth-consul-config", "UUIDs under `tokens = {`: most UUIDs near that word are ids"),
-    ("fourth-poetry-config", "`config http-basic.acme ci x`: no word of it reaches the value"),
-    ("fourth-bundle-config", "two groups of eight hexadecimal digits after the name of a host"),
-    ("fourth-sql-psql-table", "40 hexadecimal digits in the column of a table"),
-    (
-        "fourth-js-crypto-hmac",
-        "`createHmac('sha256', 'x')`: what stands after `sha256` passes for a digest",
-    ),
-    (
-        "fourth-kotlin-string-resource",
-        "the value of an element whose tag ends with an attribute's quote",
-    ),
-    ("fourth-r-renviron", "`GITHUB_PAT = `, as above"),
-    (
-        "fourth-expect-script",
-        "`expect \"assword:\"`: the word is cut, and the value ends with an escape",
-    ),
-    (
-        "fourth-shell-read-silent",
-        "`echo $DB_PASS` and the value on the next line: `PASS` reaches to the end of its line",
-    ),
-    ("fourth-prose-user-slash-pass", "`log in as admin / x`: `log in` is two words"),
-    (
-        "fourth-xml-soap-security",
-        "the value of an element whose tag ends with an attribute's quote",
-    ),
-    ("fourth-minio-mc-alias", "`mc alias set prod URL x y`: nothing speaks of a secret"),
-    ("fourth-lftp-user", "`-u deploy,x`: a comma between user and password"),
+    ("fifth-env-session-cookie-keys", "`COOKIE_KEYS=x,y`: two hexadecimals behind one name"),
 ];
 
 /// Texts without a secret that are changed, each with its reason.
 const CHANGED: &[(&str, &str)] = &[
     ("third-dmesg", "`kernel key: ` before 40 hexadecimal digits may well be a key"),
     ("fourth-http-sec-websocket", "`Sec-WebSocket-Key` is a nonce and is called a key"),
+    ("fifth-php-laravel-validation", "`'password' => 'required|string|min:8'` reads as a value"),
+    ("fifth-k8s-metadata", "`checksum/secret: ` before a hash is named like a secret"),
 ];
 
 /// Whether a piece of a secret of the case is in what was kept.
@@ -93,6 +59,7 @@ fn figures() {
         Part::Third,
         Part::FourthTuning,
         Part::FourthHeldOut,
+        Part::Fifth,
     ] {
         let (left, all) = failures(&secrets, part, survives);
         let (taken, clean) = failures(&lookalikes, part, |case, kept| kept != case.text);
@@ -106,9 +73,11 @@ fn figures() {
         println!("          missed: {left:?}\n          changed: {taken:?}");
         missed.extend(left);
         changed.extend(taken);
-        // Forty cases are too few for a share of two in a hundred, and the fourth held-out half is what it was when it was
-        // read; the lists above are exact for all.
-        if matches!(part, Part::Tuning | Part::HeldOut | Part::FourthTuning) {
+        // Forty cases are too few for a share of two in a hundred; the lists above are exact for all.
+        if matches!(
+            part,
+            Part::Tuning | Part::HeldOut | Part::FourthTuning | Part::FourthHeldOut | Part::Fifth
+        ) {
             assert!(recall >= 98.0, "{recall} % of the secrets of {part:?}");
             assert!(false_positives <= 2.0, "{false_positives} % of the look-alikes of {part:?}");
         }

@@ -30,13 +30,42 @@ static PROGRAMS: &[&str] = &[
     "codecov",
     "rabbitmqadmin",
     "snowsql",
+    "ldapadd",
+    "ldapwhoami",
+    "ldapdelete",
+    "ldappasswd",
+    "mongorestore",
+    "mongoexport",
+    "mongoimport",
+    "mosquitto_pub",
+    "mosquitto_sub",
+    "ipmitool",
+    "lftp",
+    "cqlsh",
+    "beeline",
+    "tsql",
+    "xfreerdp",
+    "rpcclient",
+    "winexe",
+    "ssh-keygen",
+    "etcdctl",
+    "wget",
+    "rar",
+    "unrar",
+    "kadmin",
+    "psexec",
+    "cypher-shell",
+    "snmpwalk",
+    "snmpget",
+    "useradd",
+    "usermod",
     // `gh secret set NAME --body VALUE`
     "secret",
 ];
 
 /// The programs that the command line has named so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::redact) struct Programs(u32);
+pub(in crate::redact) struct Programs(u64);
 
 impl Programs {
     pub(super) fn meets(self, others: Self) -> bool {
@@ -89,7 +118,7 @@ const fn lengths() -> [u16; 128] {
     while row < PROGRAMS.len() {
         let name = PROGRAMS[row].as_bytes();
         let mut length = 0;
-        while length < name.len() && name[length] != b'-' {
+        while length < name.len() && name[length] != b'-' && name[length] != b'_' {
             length += 1;
         }
         table[name[0] as usize] |= 1 << length;

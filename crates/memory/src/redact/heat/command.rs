@@ -31,8 +31,28 @@ pub(in crate::redact) fn piped(text: &[u8], at: usize, done: usize) -> Option<Fi
     let next = alphabet::run(text, at + 1, SPACE);
     let decoder: [&[u8]; 5] = [b"base64", b"openssl base64", b"xxd", b"jq", b"basenc"];
     let data = decoder.iter().any(|word| alphabet::starts(text, next, word));
-    let secret = !data && drawn::is_drawn(value) && !is_other(value) && !placeholder::is(value);
+    let drawn = || drawn::is_drawn(value) && !is_other(value);
+    let literal =
+        value.len() >= 4 && !value.iter().any(|&byte| matches!(byte, b'$' | b'\\' | b'(' | b'/'));
+    let secret = !data && (drawn() || literal && is_asked(text, next)) && !placeholder::is(value);
     (secret && start >= done).then_some(Finding { start, end: stop, kind: "secret" })
+}
+
+/// Whether the command at `at` reads a password from its input.
+fn is_asked(text: &[u8], at: usize) -> bool {
+    let window = &text[at.min(text.len())..text.len().min(at + 120)];
+    let line = window.split(|&byte| matches!(byte, b'\n' | b'|' | b';')).next().unwrap_or_default();
+    let known: [&[u8]; 8] = [
+        b"password-stdin",
+        b"chpasswd",
+        b"passwd --stdin",
+        b"sudo -S ",
+        b"--with-token",
+        b"cryptsetup ",
+        b"pass insert",
+        b"--passphrase-fd 0",
+    ];
+    known.iter().any(|word| line.windows(word.len()).any(|part| part == *word))
 }
 
 /// What a command that speaks of secrets printed: a line that is nothing but a value, hashes included. The command's line

@@ -50,9 +50,18 @@ pub(in crate::redact) fn reach(text: &[u8], at: usize, end: usize) -> usize {
     if far {
         return FAR;
     }
-    let near = is_near(lower) || ends(&["pass", "sessionid"]);
+    // `echo $DB_PASS` prints it on the next line.
+    let asked = ends(&["pass"]) || matches!(&*lower, b"pw" | b"otp" | b"totp");
+    let near =
+        asked || is_near(lower) || ends(&["sessionid"]) || lower == b"in" && is_log_in(text, at);
     let line = || text[end..].iter().take(NEAR).position(|&byte| alphabet::is(byte, NEWLINE));
-    if near { line().unwrap_or(NEAR) } else { 0 }
+    if near { line().map_or(NEAR, |line| line + usize::from(asked)) } else { 0 }
+}
+
+/// `log in` and `sign in`, in two words.
+fn is_log_in(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(5)..at];
+    [&b"log "[..], b"Log ", b"sign ", b"Sign "].iter().any(|word| before.ends_with(word))
 }
 
 /// Words of logins and signatures, without a name for the secret.

@@ -24,7 +24,7 @@ pub(in crate::redact) fn may_end(name: &[u8]) -> bool {
 /// Last two letters of every name that a separator makes something of: secrets' own, the words that may follow,
 /// headers, types, and attributes that take their name from elsewhere.
 static ENDS: [u32; 32] = ends(
-    b"rdwdrtssdeseicpwswenetallsdsedeythltwtertionidieigrentaestaevnvexveinewxtldryodawgengtrstuearysk",
+    b"rdwdrtssdeseicpwswenetallsdsedeythltwtertionidieigrentaestaevnvexveinewxtldryodawgengtrstuearyskatys",
 );
 
 pub(in crate::redact) const fn ends(pairs: &[u8]) -> [u32; 32] {
