@@ -1,7 +1,7 @@
 //! The handle of a hook: opens what is there, or says at once that it is not ready.
 //!
 //! It never creates, never migrates, never checkpoints, and waits for a lock at most half of the time it is given. A
-//! checkpoint on close would cost a hook twenty times its own work whenever it is the last to leave.
+//! checkpoint on close would cost a hook far more than its own work whenever it is the last to leave.
 
 use std::time::{Duration, Instant};
 
