@@ -1,7 +1,7 @@
 use std::os::unix::fs::FileExt as _;
 use std::process::{Command, Stdio};
 
-use rutter_testkit::{Ran, skip};
+use rutter_testkit::{Ran, excuse};
 
 use crate::support::{Home, assert_output};
 
@@ -55,10 +55,7 @@ fn a_real_disk_that_is_full_is_no_different() {
         .stderr(Stdio::null())
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        return rutter_testkit::excuse(
-            "a small disk of its own",
-            "this machine lets nobody mount one",
-        );
+        return excuse("a small disk of its own", "this machine lets nobody mount one");
     }
     let ballast = home.memory().join("ballast");
     std::fs::write(&ballast, vec![0; 256 * 1024]).unwrap();
@@ -96,7 +93,7 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     };
     match as_nobody(&["--version"]) {
         Ok(output) if output.status.success() => {}
-        _ => return skip("a folder of somebody else", "setpriv is missing, or this is not root"),
+        _ => return excuse("a folder of somebody else", "setpriv is missing, or this is not root"),
     }
     for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"]] {
         let ran = Ran::from(as_nobody(args).unwrap());
