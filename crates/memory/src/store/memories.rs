@@ -52,7 +52,7 @@ pub struct MemoryFilter {
     pub limit: Option<usize>,
 }
 
-const SELECT: &str = "SELECT memory.*, project.key AS project_key FROM memory LEFT JOIN project ON project.id = memory.project";
+pub(crate) const SELECT: &str = "SELECT memory.*, project.key AS project_key FROM memory LEFT JOIN project ON project.id = memory.project";
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
     Ok(Memory {

@@ -6,7 +6,6 @@ use rutter_memory::{Id, IdSuffix, Store, StoreError};
 
 use crate::Failure;
 use crate::ask::{self, Question};
-use crate::cli::Format;
 use crate::cli::memory::{
     AbandonArgs, AdoptArgs, GhapCommand, ListArgs, NoteArgs, ResolveArgs, ShowArgs, StartArgs,
     UpdateArgs,
@@ -281,11 +280,5 @@ fn list(args: &ListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
         };
         store.ghaps(&filter, env.now)?
     };
-    if args.format.chosen() == Format::Json {
-        return show::list_json(&ghaps, &store, env, ui);
-    }
-    if ghaps.is_empty() {
-        return Ok(ui.remark("there are none; `rutter ghap start` begins one")?);
-    }
-    show::list(&ghaps, &store, env, ui)
+    show::list(&ghaps, &store, args.format.chosen(), env, ui)
 }

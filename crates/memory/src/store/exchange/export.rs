@@ -15,46 +15,47 @@ pub struct Exported {
     pub rows: usize,
 }
 
-/// The rows of one table: those of a project (?1), or all where it is NULL.
+/// The rows of one table.
 struct Table {
-    rows: &'static str,
+    /// As whoever reads them selects them.
+    select: &'static str,
+    /// Those of a project (?1), or all where it is NULL, in their order.
+    rest: &'static str,
     read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
 }
 
 const TABLES: [Table; 6] = [
     Table {
-        rows: "SELECT * FROM project WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
+        select: "SELECT * FROM project",
+        rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
         read: |connection, row| projects::read(connection, row).map(Record::Project),
     },
     // Also those that began elsewhere and went on here. Of where they began an export of this project says nothing.
     Table {
-        rows: "SELECT session.*, coalesce(?1, project.key) AS project_key
-               FROM session JOIN project ON project.id = session.project
-               WHERE ?1 IS NULL OR project.key = ?1
+        select: "SELECT session.*, coalesce(?1, project.key) AS project_key
+                 FROM session JOIN project ON project.id = session.project",
+        rest: "WHERE ?1 IS NULL OR project.key = ?1
                   OR session.id IN (SELECT session FROM ghap WHERE project = (SELECT id FROM project WHERE key = ?1))
                   OR session.id IN (SELECT session FROM outcome WHERE project = (SELECT id FROM project WHERE key = ?1))
                ORDER BY session.id",
         read: |_, row| sessions::read(row).map(Record::Session),
     },
     Table {
-        rows: "SELECT outcome.*, project.key AS project_key, session.client AS session_client
-               FROM outcome JOIN project ON project.id = outcome.project
-               LEFT JOIN session ON session.id = outcome.session
-               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY outcome.id",
+        select: outcomes::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY outcome.id",
         read: |_, row| outcomes::read(row).map(Record::Outcome),
     },
     Table {
-        rows: "SELECT ghap.*, project.key AS project_key, session.client AS session_client,
-                      outcome.uid AS outcome_uid
-               FROM ghap JOIN project ON project.id = ghap.project JOIN session ON session.id = ghap.session
-               LEFT JOIN outcome ON outcome.id = ghap.outcome
-               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY ghap.id",
-        read: |connection, row| ghaps::read_whole(connection, row).map(|ghap| Record::Ghap(Box::new(ghap))),
+        select: ghaps::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY ghap.id",
+        read: |connection, row| {
+            ghaps::read_whole(connection, row).map(|ghap| Record::Ghap(Box::new(ghap)))
+        },
     },
     Table {
-        rows: "SELECT experience.*, project.key AS project_key, ghap.uid AS ghap_uid
-               FROM experience JOIN project ON project.id = experience.project JOIN ghap ON ghap.id = experience.ghap
-               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY experience.id",
+        select: "SELECT experience.*, project.key AS project_key, ghap.uid AS ghap_uid
+                 FROM experience JOIN project ON project.id = experience.project JOIN ghap ON ghap.id = experience.ghap",
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY experience.id",
         read: |_, row| {
             Ok(Record::Experience(Experience {
                 id: row.get("uid")?,
@@ -66,9 +67,8 @@ const TABLES: [Table; 6] = [
         },
     },
     Table {
-        rows: "SELECT memory.*, project.key AS project_key
-               FROM memory LEFT JOIN project ON project.id = memory.project
-               WHERE ?1 IS NULL OR project.key = ?1 ORDER BY memory.id",
+        select: memories::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY memory.id",
         read: |_, row| memories::read(row).map(Record::Memory),
     },
 ];
@@ -80,7 +80,9 @@ fn walk<E: From<StoreError>>(
     mut take: impl FnMut(rusqlite::Result<Record>) -> Result<(), E>,
 ) -> Result<(), E> {
     for table in TABLES {
-        let mut all = connection.prepare(table.rows).map_err(StoreError::from)?;
+        let mut all = connection
+            .prepare(&format!("{} {}", table.select, table.rest))
+            .map_err(StoreError::from)?;
         let mut rows = all.query(params![project]).map_err(StoreError::from)?;
         while let Some(row) = rows.next().map_err(StoreError::from)? {
             take((table.read)(connection, row))?;

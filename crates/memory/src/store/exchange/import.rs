@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, ErrorKind, Read as _};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -59,27 +59,21 @@ impl Store {
         // Before the database is locked: a pipe may take its time, and hooks must not wait for it.
         let records = read(input, progress)?;
         let mut done = Imported::default();
-        let mut wrong = None;
-        let written = self.write(|transaction| {
-            for (line, record) in &records {
-                match import(transaction, record) {
-                    Ok(Became::Added) => done.added += 1,
-                    Ok(Became::Updated) => done.updated += 1,
-                    Ok(Became::Kept) => done.kept += 1,
-                    Err(Refused::Row(why)) => {
-                        wrong = Some(ImportError::Line { line: *line, why });
-                        return Err(StoreError::Busy);
-                    }
-                    Err(Refused::Store(error)) => return Err(error),
-                }
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(StoreError::from)?;
+        for (line, record) in &records {
+            match import(&transaction, record) {
+                Ok(Became::Added) => done.added += 1,
+                Ok(Became::Updated) => done.updated += 1,
+                Ok(Became::Kept) => done.kept += 1,
+                Err(Refused::Row(why)) => return Err(ImportError::Line { line: *line, why }),
+                Err(Refused::Store(error)) => return Err(error.into()),
             }
-            Ok(())
-        });
-        match (wrong, written) {
-            (Some(wrong), _) => Err(wrong),
-            (None, Err(error)) => Err(error.into()),
-            (None, Ok(())) => Ok(done),
         }
+        transaction.commit().map_err(StoreError::from)?;
+        Ok(done)
     }
 }
 

@@ -9,7 +9,8 @@ use crate::ghap::{
 use crate::store::StoreError;
 use crate::{Clean, Id};
 
-const SELECT: &str = "SELECT ghap.*, project.key AS project_key, session.client AS session_client,
+pub(crate) const SELECT: &str =
+    "SELECT ghap.*, project.key AS project_key, session.client AS session_client,
          outcome.uid AS outcome_uid
      FROM ghap JOIN project ON project.id = ghap.project JOIN session ON session.id = ghap.session
      LEFT JOIN outcome ON outcome.id = ghap.outcome";

@@ -72,11 +72,18 @@ pub(super) fn resolved(
 pub(super) fn list(
     ghaps: &[Ghap],
     store: &Store,
+    format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let shown =
         ghaps.iter().map(|ghap| Shown::of(ghap, store, env)).collect::<Result<Vec<_>, _>>()?;
+    if format == Format::Json {
+        return ui.json(&shown);
+    }
+    if shown.is_empty() {
+        return Ok(ui.remark("there are none; `rutter ghap start` begins one")?);
+    }
     let rows = shown.iter().map(|shown| {
         [
             shown.short.clone(),
@@ -93,17 +100,6 @@ pub(super) fn list(
         ]
     });
     Ok(ui.table(["ID", "STATUS", "TIER", "DOMAIN", "STARTED", "GOAL"], rows)?)
-}
-
-pub(super) fn list_json(
-    ghaps: &[Ghap],
-    store: &Store,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let shown =
-        ghaps.iter().map(|ghap| Shown::of(ghap, store, env)).collect::<Result<Vec<_>, _>>()?;
-    ui.json(&shown)
 }
 
 fn text(shown: &Shown<'_>, ui: &mut Ui<'_>) -> Result<(), Failure> {
