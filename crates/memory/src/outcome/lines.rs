@@ -1,5 +1,7 @@
 //! What several runners' readers look for in a line. Plain scanning: this runs in a hook.
 
+pub(super) use super::scan::seconds as millis;
+
 /// The number at the start of a text, and the rest.
 pub(super) fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -13,18 +15,6 @@ pub(super) fn counted(list: &str, word: &str) -> Option<u32> {
         let (number, rest) = number(part.trim())?;
         (rest.trim_start().split(' ').next()? == word).then_some(number)
     })
-}
-
-/// Seconds with a fraction, as milliseconds: `0.05` is 50.
-pub(super) fn millis(seconds: &str) -> Option<u64> {
-    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
-    let whole: u64 = whole.parse().ok()?;
-    if !fraction.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let thousandths = fraction.bytes().chain(*b"000").take(3);
-    let thousandths = thousandths.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
-    whole.checked_mul(1000)?.checked_add(thousandths)
 }
 
 /// The file of `src/lib.rs:19:17`: what stands before the line, with a Windows drive left alone.
@@ -62,15 +52,6 @@ mod tests {
         assert_eq!(file("src/lib.rs"), None);
         assert_eq!(file(":3"), None);
         assert_eq!(file("a:"), None);
-    }
-
-    #[test]
-    fn seconds() {
-        assert_eq!(millis("0.05"), Some(50));
-        assert_eq!(millis("12"), Some(12_000));
-        assert_eq!(millis("1.23456"), Some(1_234));
-        assert_eq!(millis("1.x"), None);
-        assert_eq!(millis("99999999999999999999"), None);
     }
 
     #[test]
