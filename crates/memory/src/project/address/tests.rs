@@ -257,7 +257,7 @@ proptest! {
         secret in "([A-Z]{2}[/?#@:%\\[\\]\\\\ -]{0,2}){1,3}ZQ",
         helper in prop_oneof![Just(""), Just("x::")],
     ) {
-        let lower = url.to_lowercase().replace('z', "y");
+        let lower = url.to_lowercase().replace('z', "y").replace("%7a", "%79").replace("%5a", "%59");
         let (scheme, rest) = lower.split_once("://").unwrap_or(("", &lower));
         let slashes = if scheme.is_empty() { "" } else { "://" };
         for login in [format!("{user}:{secret}"), secret.clone(), format!("{secret}:x-oauth-basic")] {
