@@ -23,6 +23,8 @@ pub struct Injection {
     pub id: Id,
     /// In which session, by the client's name for it.
     pub session: Clean,
+    /// To which agent; none is the main one.
+    pub agent: Option<Clean>,
     /// On which event of the client.
     pub event: Clean,
     /// Which row.

@@ -5,11 +5,13 @@
 //! [`store::spool`]. Texts enter as [`Clean`], which cannot be made without taking the secrets out, so there is no
 //! way around the redaction. Nothing here prints, reads the environment or asks what time it is.
 
+pub mod change;
 mod choice;
 mod clean;
 pub mod episode;
 pub mod experience;
 pub mod ghap;
+pub mod hook;
 mod id;
 pub mod injection;
 pub mod log;

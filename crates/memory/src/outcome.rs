@@ -6,15 +6,18 @@ use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
+pub mod call;
 #[cfg(test)]
 mod cases;
 mod line;
 mod lines;
 pub mod read;
 pub mod report;
+pub mod run;
 pub mod runners;
 mod scan;
 pub mod script;
+pub mod selection;
 pub mod signature;
 pub mod text;
 

@@ -55,6 +55,9 @@ pub struct Session {
     pub cohort: Option<Clean>,
     /// How many tools it has called.
     pub calls: u64,
+    /// When what it had been shown last left its context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refreshed: Option<Time>,
 }
 
 /// A process, by more than its number: numbers come again.
@@ -117,6 +120,7 @@ mod tests {
             process: None,
             cohort: None,
             calls: 0,
+            refreshed: None,
         }
     }
 

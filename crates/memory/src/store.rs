@@ -20,11 +20,13 @@ use crate::{IdSuffix, Time};
 
 pub mod doctor;
 pub mod entry;
+mod episodes;
 mod exchange;
 mod files;
 mod forget;
 mod ghaps;
 pub mod hot;
+mod injections;
 mod memories;
 mod outcomes;
 mod projects;
@@ -35,6 +37,7 @@ pub mod spool;
 mod tables;
 pub mod tend;
 
+pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
 pub use files::Files;
 pub(crate) use files::{append_to, make_folder as make_private_folder};

@@ -79,6 +79,8 @@ pub enum Command {
     ///
     /// Hooks start it when there is something to do. It leaves when another one is at it.
     Tend(memory::TendArgs),
+    /// Take in an event of the client, as its hooks do: payload on stdin, answer on stdout, always exit 0
+    Hook(memory::HookArgs),
     /// Print a completion script for a shell
     ///
     /// For example: rutter completions fish > ~/.config/fish/completions/rutter.fish

@@ -25,6 +25,12 @@ pub(crate) struct Environment {
     pub(crate) now: Time,
 }
 
+/// Whether the user has switched Rutter off for this process and those it starts.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn is_off() -> bool {
+    env::var_os("RUTTER").is_some_and(|value| value == "off")
+}
+
 impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn read() -> Result<Self, Failure> {

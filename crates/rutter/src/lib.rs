@@ -8,6 +8,7 @@ pub mod cli;
 mod commands;
 mod environment;
 mod failure;
+pub mod hook;
 pub mod ui;
 
 pub use failure::Failure;
@@ -20,12 +21,17 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     match &cli.command {
         Command::Contract { command } => return commands::contract::run(command, ui),
         Command::Completions(args) => return commands::completions::run(args, ui),
+        // The binary has taken it in already, unless somebody calls this as a library.
+        Command::Hook(_) => return Ok(()),
         Command::Outcome(args) => return commands::outcome::run(args, ui),
         _ => {}
     }
     let env = environment::Environment::read()?;
     match &cli.command {
-        Command::Contract { .. } | Command::Completions(_) | Command::Outcome(_) => Ok(()),
+        Command::Contract { .. }
+        | Command::Completions(_)
+        | Command::Outcome(_)
+        | Command::Hook(_) => Ok(()),
         Command::Ghap { command } => commands::ghap::run(command, &env, ui),
         Command::Remember(args) => commands::memories::remember(args, &env, ui),
         Command::Memories(args) => commands::memories::list(args, &env, ui),

@@ -1,5 +1,8 @@
 //! The `rutter` binary: the only file that prints and exits.
+//!
+//! A client starts `rutter hook` on every tool call, so that word is looked for before anything else is made ready.
 
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -7,6 +10,14 @@ use clap::Parser as _;
 use rutter::{cli::Cli, ui::Ui};
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|word| word == "hook") {
+        let event = arguments.next();
+        // Whoever asks for help is no client.
+        if !event.as_ref().is_some_and(|word| word == "--help" || word == "-h") {
+            return hook(event.as_deref().and_then(OsStr::to_str));
+        }
+    }
     let cli = Cli::parse();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut err = io::stderr().lock();
@@ -28,4 +39,24 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Whatever happens, the client hears 0.
+fn hook(event: Option<&str>) -> ExitCode {
+    #[expect(
+        clippy::exit,
+        reason = "a panic must not be heard, and under `panic = \"abort\"` nothing else is"
+    )]
+    fn leave() {
+        std::process::exit(0);
+    }
+    if io::stdin().is_terminal() {
+        let hint = "rutter hook is started by the client, which writes a payload to it; `rutter init` registers it";
+        drop(writeln!(io::stderr(), "{hint}"));
+        return ExitCode::SUCCESS;
+    }
+    let said = rutter::hook::run(event, leave);
+    let mut out = io::stdout().lock();
+    drop(out.write_all(said.as_bytes()).and_then(|()| out.flush()));
+    ExitCode::SUCCESS
 }

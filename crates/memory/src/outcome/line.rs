@@ -34,13 +34,18 @@ pub(crate) enum Status {
 pub(crate) struct Found {
     pub(crate) ran: Ran,
     pub(crate) status: Status,
+    /// Its words, without what is wrapped around it.
+    pub(crate) words: Vec<String>,
+    /// Where the line goes before it runs: `cd api && pytest`.
+    pub(crate) folder: Option<String>,
 }
 
 /// The last run of a line; none when there is none, or nobody waits for it.
 pub(crate) fn find(line: &str) -> Option<Found> {
     let commands = commands(line);
-    let (at, ran) = commands.iter().enumerate().rev().find_map(|(at, simple)| {
-        recognise(&unwrapped(simple.words.clone())).map(|ran| (at, ran))
+    let (at, ran, words) = commands.iter().enumerate().rev().find_map(|(at, simple)| {
+        let words = unwrapped(simple.words.clone());
+        recognise(&words).map(|ran| (at, ran, words))
     })?;
     if commands[at].joiner == Joiner::Background {
         return None;
@@ -51,7 +56,11 @@ pub(crate) fn find(line: &str) -> Option<Found> {
     });
     let negated = commands[at].words.first().is_some_and(|word| word == "!");
     let status = if negated { Status::Hidden } else { status(&commands, at, pipefail) };
-    Some(Found { ran, status })
+    let folder = commands[..at].iter().rev().find_map(|simple| match simple.words.as_slice() {
+        [cd, folder] if matches!(cd.as_str(), "cd" | "pushd") => Some(folder.clone()),
+        _ => None,
+    });
+    Some(Found { ran, status, words, folder })
 }
 
 fn status(commands: &[Simple], at: usize, pipefail: bool) -> Status {

@@ -4,7 +4,7 @@
 //! each other, or neither says anything, nobody knows how it went: `passed` is never a guess.
 
 use super::line::{self, Ran, Status};
-use super::report::{Report, Runner};
+use super::report::{Failure, Report, Runner};
 use super::runners::{RUNNERS, named};
 use super::{Counts, Kind, Verdict, script, signature, text};
 
@@ -42,6 +42,10 @@ pub struct Reading {
     pub duration: Option<u64>,
     /// How the verdict came about.
     pub because: &'static str,
+    /// What failed, as far as the text tells.
+    pub failures: Vec<Failure>,
+    /// Whether some of the text is missing.
+    pub cut: bool,
 }
 
 /// Reads a run; or says why it is no outcome.
@@ -90,6 +94,8 @@ pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
         exit,
         duration: report.duration,
         because,
+        failures: if failed { report.failures } else { Vec::new() },
+        cut: seen.cut,
     })
 }
 

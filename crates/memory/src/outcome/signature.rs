@@ -15,7 +15,7 @@ pub fn of(failures: &[Failure]) -> Option<String> {
 }
 
 /// The signature of one failure.
-fn one(failure: &Failure) -> Option<String> {
+pub(crate) fn one(failure: &Failure) -> Option<String> {
     let message = failure.message.as_deref().map(masked).unwrap_or_default();
     let frame = failure.frame.as_deref().map(file_of).unwrap_or_default();
     let error = failure.error.as_deref().unwrap_or_default();

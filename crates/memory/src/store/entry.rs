@@ -3,11 +3,13 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, outcomes, projects, sessions};
-use crate::outcome::Outcome;
+use super::{StoreError, episodes, injections, outcomes, projects, sessions};
+use crate::change::Change;
+use crate::injection::Injection;
+use crate::outcome::run::Run;
 use crate::project::{Located, ProjectKey};
 use crate::session::{Process, Source};
-use crate::{Clean, Time};
+use crate::{Clean, Id, Time};
 
 /// Where something happened, fit to be written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +64,11 @@ pub enum What {
     /// It called a tool.
     Called,
     /// A run was captured.
-    Ran(Box<Outcome>),
+    Ran(Box<Run>),
+    /// Something was changed, under this identity.
+    Changed(Id, Change),
+    /// Something was shown.
+    Shown(Box<Injection>),
     /// It ended.
     Ended,
 }
@@ -84,15 +90,33 @@ pub(crate) fn apply(
 ) -> Result<(), StoreError> {
     let session = sessions::see(connection, entry, arrival)?;
     match &entry.what {
-        What::Began(_) | What::Seen => {}
+        What::Began(source) => {
+            // What was shown before has left the context.
+            if matches!(source, Source::Clear | Source::Compact) {
+                connection
+                    .prepare_cached("UPDATE session SET refreshed = max(coalesce(refreshed, 0), ?2) WHERE id = ?1")?
+                    .execute(params![session, entry.at])?;
+            }
+        }
+        What::Seen => {}
         What::Called => {
             connection
                 .prepare_cached("UPDATE session SET calls = calls + 1 WHERE id = ?1")?
                 .execute([session])?;
         }
-        What::Ran(outcome) => {
+        What::Ran(run) => {
             let project = projects::row_of(connection, &entry.place, entry.at)?;
-            outcomes::insert(connection, project, Some(session), outcome)?;
+            if outcomes::insert(connection, project, Some(session), &run.outcome)? {
+                let outcome = connection.last_insert_rowid();
+                episodes::ran(connection, project, &entry.place.root, run, outcome)?;
+            }
+        }
+        What::Changed(id, change) => {
+            let project = projects::row_of(connection, &entry.place, entry.at)?;
+            episodes::note(connection, project, &entry.place.root, *id, change)?;
+        }
+        What::Shown(injection) => {
+            injections::insert(connection, session, injection)?;
         }
         What::Ended => {
             // Unless it was seen since: then this comes late.

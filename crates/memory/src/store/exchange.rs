@@ -6,8 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::projects::Project;
+use crate::change::Noted;
+use crate::episode::Episode;
 use crate::experience::Experience;
 use crate::ghap::Ghap;
+use crate::injection::Injection;
 use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::session::Session;
@@ -41,4 +44,10 @@ pub enum Record {
     Experience(Experience),
     /// A memory.
     Memory(Memory),
+    /// A failure that is or was followed.
+    Episode(Box<Episode>),
+    /// What was changed while one was open.
+    Change(Noted),
+    /// What was shown.
+    Injection(Injection),
 }

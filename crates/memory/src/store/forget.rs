@@ -13,7 +13,10 @@ use rusqlite::Transaction;
 use serde::Serialize;
 
 use super::files::Lock;
-use super::{Store, StoreError, at, files, ghaps, memories, outcomes, spool, tables};
+use super::{
+    EpisodeFilter, Store, StoreError, at, episodes, files, ghaps, memories, outcomes, spool, tables,
+};
+use crate::episode::Episode;
 use crate::ghap::Ghap;
 use crate::memory::Memory;
 use crate::outcome::Outcome;
@@ -30,16 +33,22 @@ pub enum Forgettable {
     Memory,
     /// A captured run.
     Outcome,
+    /// A failure that is or was followed, with what turned it green.
+    Episode,
+    /// What was changed while one was open.
+    Change,
 }
 
 impl Forgettable {
-    const ALL: [Self; 3] = [Self::Ghap, Self::Memory, Self::Outcome];
+    const ALL: [Self; 5] = [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change];
 
     const fn table(self) -> &'static str {
         match self {
             Self::Ghap => "ghap",
             Self::Memory => "memory",
             Self::Outcome => "outcome",
+            Self::Episode => "episode",
+            Self::Change => "change",
         }
     }
 }
@@ -112,6 +121,12 @@ impl Store {
                 Some(outcome) => outcome.command,
                 None => return Err(StoreError::NotFound { what: "outcome", id: id.into() }),
             },
+            Forgettable::Episode => named(&self.episode(id)?),
+            Forgettable::Change => self.connection.query_row(
+                "SELECT name FROM change WHERE uid = ?1",
+                [id],
+                |row| row.get(0),
+            )?,
         };
         Ok(Row { kind, id, text })
     }
@@ -142,6 +157,21 @@ impl Store {
                     id: outcome.id,
                     text: outcome.command,
                 });
+            }
+        }
+        for episode in self.episodes(&EpisodeFilter::default())? {
+            if holds(&episode_texts(&episode), &words) {
+                let text = named(&episode);
+                found.push(Row { kind: Forgettable::Episode, id: episode.id, text });
+            }
+        }
+        let mut changes = self.connection.prepare("SELECT * FROM change ORDER BY id")?;
+        let changes = changes
+            .query_map([], |row| Ok((row.get::<_, Id>("uid")?, episodes::read_change(row)?)))?;
+        for change in changes {
+            let (id, change) = change?;
+            if holds(&[&change.name, &change.patch], &words) {
+                found.push(Row { kind: Forgettable::Change, id, text: change.name });
             }
         }
         Ok(found)
@@ -178,7 +208,7 @@ impl Store {
                 .query_map([number], |row| row.get::<_, ProjectKey>(0))?
                 .collect::<Result<Vec<_>, _>>()?;
             let mut count = 0;
-            for table in ["ghap", "memory", "outcome"] {
+            for table in ["ghap", "memory", "outcome", "episode", "change"] {
                 count += transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [number])?;
             }
             // A session that began here may have gone on elsewhere; what it did there is not this project's.
@@ -204,7 +234,7 @@ impl Store {
         let lock = self.tending_soon()?;
         let count = self.write(|transaction| {
             let mut count = 0;
-            for table in ["ghap", "memory", "outcome"] {
+            for table in ["ghap", "memory", "outcome", "episode", "change"] {
                 count += transaction.execute(&format!("DELETE FROM {table}"), [])?;
             }
             transaction.execute("DELETE FROM project", [])?;
@@ -313,6 +343,27 @@ fn outcome_texts(outcome: &Outcome) -> Vec<&str> {
     let mut texts = vec![outcome.command.as_str(), outcome.runner.as_str()];
     texts.extend(outcome.failing.iter().map(Clean::as_str));
     texts.extend(outcome.signature.as_deref());
+    texts
+}
+
+/// An episode in short: its test, or what it said.
+fn named(episode: &Episode) -> Clean {
+    episode.test.clone().unwrap_or_else(|| episode.error.clone())
+}
+
+fn episode_texts(episode: &Episode) -> Vec<&str> {
+    let mut texts = vec![
+        episode.error.as_str(),
+        episode.signature.as_str(),
+        episode.selection.program.as_str(),
+        episode.selection.folder.as_str(),
+    ];
+    texts.extend(episode.selection.arguments.iter().map(Clean::as_str));
+    texts.extend(episode.test.as_deref());
+    texts.extend(episode.file.as_deref());
+    for change in episode.ending.iter().flat_map(|ending| &ending.fix) {
+        texts.extend([change.name.as_str(), change.patch.as_str()]);
+    }
     texts
 }
 

@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, TransactionBehavior};
 use thiserror::Error;
 
-use super::entry::{self, Arrival, Entry};
+use super::entry::{self, Arrival, Entry, Place};
+use super::episodes::{self, Recalled};
 use super::files::Lock;
 use super::spool::{self, SpoolError};
-use super::{Files, StoreError, schema};
+use super::{Files, StoreError, projects, schema};
+use crate::Clean;
+use crate::outcome::run::Run;
 
 /// The database, for one hook.
 #[derive(Debug)]
@@ -32,6 +35,9 @@ pub enum Unready {
     /// There is none yet.
     #[error("there is no database yet")]
     Missing,
+    /// Entries that came before wait in the spool, and these build on them.
+    #[error("earlier entries wait in the spool")]
+    Behind,
     /// Its log of changes has to be folded first.
     #[error("the log of changes is long; `rutter tend` folds it")]
     LongLog,
@@ -83,6 +89,28 @@ impl HotStore {
     /// What is left of the time for waiting goes to the next statement.
     fn limit_waiting(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(self.until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether a failure is followed in a checkout.
+    pub fn follows(&self, place: &Place) -> Result<bool, StoreError> {
+        match projects::find(&self.connection, place)? {
+            Some(project) => episodes::is_open(&self.connection, project, &place.root),
+            None => Ok(false),
+        }
+    }
+
+    /// The episode that a run brings back, for this agent of this session.
+    pub fn recall(
+        &self,
+        place: &Place,
+        client: &str,
+        agent: Option<&Clean>,
+        run: &Run,
+    ) -> Result<Option<Recalled>, StoreError> {
+        match projects::find(&self.connection, place)? {
+            Some(project) => episodes::recall(&self.connection, project, client, agent, run),
+            None => Ok(None),
+        }
     }
 
     /// Writes entries down, all or none.

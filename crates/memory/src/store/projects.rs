@@ -46,6 +46,8 @@ pub struct ProjectSummary {
     pub ghaps: u64,
     /// How many captured runs.
     pub outcomes: u64,
+    /// How many failures that are or were followed.
+    pub episodes: u64,
     /// How many memories.
     pub memories: u64,
 }
@@ -143,7 +145,16 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
     join_standing_sessions(connection, from, into)?;
     // The same agent of one session may have an active GHAP in each.
     keep_the_youngest(connection, "project IN (?1, ?2)", "session, agent", params![from, into])?;
-    for table in ["project_alias", "session", "outcome", "ghap", "experience", "memory"] {
+    // The same failure may be followed in each.
+    connection.execute(
+        "UPDATE episode SET how = 'left', ended = seen WHERE how IS NULL AND project = ?1
+            AND EXISTS (SELECT 1 FROM episode AS other WHERE other.how IS NULL AND other.project = ?2
+                           AND other.root = episode.root AND other.signature = episode.signature)",
+        [from, into],
+    )?;
+    for table in
+        ["project_alias", "session", "outcome", "ghap", "experience", "memory", "episode", "change"]
+    {
         connection.execute(
             &format!("UPDATE {table} SET project = ?2 WHERE project = ?1"),
             [from, into],
@@ -174,7 +185,7 @@ fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Resu
     }
     let both = "session IN (SELECT id FROM session WHERE client IN (?1, ?2))";
     keep_the_youngest(connection, both, "agent", params![from, into])?;
-    for table in ["ghap", "outcome"] {
+    for table in ["ghap", "outcome", "injection"] {
         connection.execute(
             &format!(
                 "UPDATE {table} SET session = (SELECT id FROM session WHERE client = ?2)
@@ -225,24 +236,28 @@ pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<P
     })
 }
 
+/// The row of a place's project, as [`row_of`] would find it; `None` when nothing was ever written about it.
+pub(crate) fn find(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
+    for key in std::iter::once(&place.key).chain(&place.aliases) {
+        if let Some(row) = known_as(connection, key)? {
+            let enough = key == &place.key && leads_to(connection, key, row)?;
+            if enough || goes_by(connection, row, key)? {
+                return Ok(Some(row));
+            }
+        }
+    }
+    Ok(None)
+}
+
 impl Store {
     /// The project of a place; `None` when nothing was ever written about it.
     pub fn project(&self, place: &Place) -> Result<Option<Project>, StoreError> {
-        for key in std::iter::once(&place.key).chain(&place.aliases) {
-            if let Some(row) = known_as(&self.connection, key)? {
-                let found = self.connection.query_row(
-                    "SELECT * FROM project WHERE id = ?1",
-                    [row],
-                    |row| read(&self.connection, row),
-                )?;
-                // As when it is written.
-                let enough = key == &place.key && leads_to(&self.connection, key, row)?;
-                if enough || found.key == *key {
-                    return Ok(Some(found));
-                }
-            }
-        }
-        Ok(None)
+        let Some(row) = find(&self.connection, place)? else { return Ok(None) };
+        let found =
+            self.connection.query_row("SELECT * FROM project WHERE id = ?1", [row], |row| {
+                read(&self.connection, row)
+            })?;
+        Ok(Some(found))
     }
 
     /// Every project, the last one seen first.
@@ -252,6 +267,7 @@ impl Store {
                  (SELECT count(*) FROM session WHERE project = project.id) AS sessions,
                  (SELECT count(*) FROM ghap WHERE project = project.id) AS ghaps,
                  (SELECT count(*) FROM outcome WHERE project = project.id) AS outcomes,
+                 (SELECT count(*) FROM episode WHERE project = project.id) AS episodes,
                  (SELECT count(*) FROM memory WHERE project = project.id) AS memories,
                  (SELECT max(seen) FROM session WHERE project = project.id) AS last
              FROM project ORDER BY last DESC NULLS LAST, id DESC",
@@ -262,6 +278,7 @@ impl Store {
                 sessions: row.get("sessions")?,
                 ghaps: row.get("ghaps")?,
                 outcomes: row.get("outcomes")?,
+                episodes: row.get("episodes")?,
                 memories: row.get("memories")?,
             })
         })?;

@@ -22,7 +22,7 @@ use crate::{Id, Time};
 const PROBES: i64 = 1_000_000;
 const PAGE: usize = 4096;
 /// Every table that holds something of the user's, parents first.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 12] = [
     "project",
     "project_alias",
     "session",
@@ -32,6 +32,9 @@ const TABLES: [&str; 9] = [
     "ghap_note",
     "experience",
     "memory",
+    "episode",
+    "change",
+    "injection",
 ];
 
 /// What was saved.
@@ -209,10 +212,19 @@ fn copy_table(
     table: &str,
     done: &mut Salvaged,
 ) -> Result<(), StoreError> {
-    let columns: Vec<String> = into
-        .prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let names_in = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
+        connection
+            .prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?
+            .query_map([], |row| row.get(0))?
+            .collect()
+    };
+    let mut columns = names_in(into)?;
+    // It may be older and lack some.
+    if let Ok(there) = names_in(from)
+        && !there.is_empty()
+    {
+        columns.retain(|name| there.contains(name));
+    }
     let names = columns.join(", ");
     let marks = vec!["?"; columns.len()].join(", ");
     let mut insert =
@@ -268,7 +280,9 @@ fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
         ))?;
         Ok(lost.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     };
-    for child in ["project_alias", "session", "outcome", "ghap", "experience", "memory"] {
+    for child in
+        ["project_alias", "session", "outcome", "ghap", "experience", "memory", "episode", "change"]
+    {
         for number in lost(child, "project", "project")? {
             into.execute(
                 "INSERT OR IGNORE INTO project (id, uid, key, name, root, created, changed)

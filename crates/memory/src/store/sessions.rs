@@ -77,6 +77,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         process: pid.map(|pid| Process { pid, began }),
         cohort: row.get("cohort")?,
         calls: row.get("calls")?,
+        refreshed: row.get("refreshed")?,
     })
 }
 

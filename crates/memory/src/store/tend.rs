@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::files::{self, Lock};
 use super::spool::{self, Drained};
-use super::{Store, StoreError, at};
+use super::{Store, StoreError, at, episodes};
 use crate::Time;
 
 /// How much is kept.
@@ -20,6 +20,10 @@ pub struct Bounds {
     pub outcome_age: Duration,
     /// How many outcomes of one project are kept.
     pub outcomes: u32,
+    /// How long what was shown is remembered as shown.
+    pub injection_age: Duration,
+    /// After how long without a run a failure is no longer followed.
+    pub episode_silence: Duration,
     /// How long a run of `tend` may take.
     pub time: Duration,
 }
@@ -29,6 +33,8 @@ impl Default for Bounds {
         Self {
             outcome_age: Duration::from_hours(180 * 24),
             outcomes: 50_000,
+            injection_age: Duration::from_hours(90 * 24),
+            episode_silence: Duration::from_hours(30 * 24),
             time: Duration::from_secs(10),
         }
     }
@@ -94,6 +100,9 @@ impl Store {
                  ) AND id NOT IN (SELECT outcome FROM ghap WHERE outcome IS NOT NULL)",
                 params![bounds.outcomes],
             )?;
+            let latest = newest.map_or(now, |newest| newest.min(now));
+            transaction.execute("DELETE FROM injection WHERE at < ?1", [latest.minus(bounds.injection_age)])?;
+            episodes::retire(transaction, latest.minus(bounds.episode_silence), latest)?;
             Ok(old + many)
         })
     }

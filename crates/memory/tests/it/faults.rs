@@ -305,7 +305,7 @@ fn a_database_that_lost_its_end_gives_what_is_left() {
     let mut store = world.store();
     let after = all(&mut store);
     let saved = before.iter().filter(|record| after.contains(record)).count();
-    assert!(saved > 250 && saved < before.len(), "{saved} of {}", before.len());
+    assert!(saved > 200 && saved < before.len(), "{saved} of {}", before.len());
     assert!(examine(&world.memory()).unwrap().findings.is_empty());
 }
 

@@ -64,7 +64,7 @@ fn spooled(world: &World) {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut outcome = world.outcome(50, Verdict::Failed);
     outcome.failing = vec![Clean::new(MARK)];
-    let entry = world.entry("session-1", 50, What::Ran(Box::new(outcome)));
+    let entry = world.entry("session-1", 50, What::Ran(Box::new(outcome.into())));
     let budget = std::time::Duration::from_millis(10);
     rutter_memory::store::hot::record(&world.files(), &[entry], budget).unwrap();
 }

@@ -144,7 +144,7 @@ fn a_run_that_was_named_must_fit() {
     for outcome in [&early, &fitting, &newest] {
         world.ran(outcome);
     }
-    world.record(&world.entry("session-2", 11, What::Ran(Box::new(other.clone()))));
+    world.record(&world.entry("session-2", 11, What::Ran(Box::new(other.clone().into()))));
     let mut named = |id| {
         store.resolve_ghap(&world.owner(), &Resolve { outcome: Some(id), ..confirm() }, at(13))
     };
@@ -354,7 +354,7 @@ fn the_newest_run_is_the_one_that_ended_last_not_the_one_that_was_written_last()
     let mut store = world.store();
     store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
     let spooled =
-        world.entry("session-1", 2, What::Ran(Box::new(world.outcome(2, Verdict::Failed))));
+        world.entry("session-1", 2, What::Ran(Box::new(world.outcome(2, Verdict::Failed).into())));
     rutter_memory::store::spool::append(&world.files(), &[spooled]).unwrap();
     world.ran(&world.outcome(3, Verdict::Passed));
     store.gather_if_free(at(4)).unwrap();
@@ -372,7 +372,7 @@ fn runs_of_other_sessions_do_not_hide_ones_own() {
         .map(|second| {
             let mut outcome = world.outcome(second, Verdict::Failed);
             outcome.session = Some(Clean::new("session-2"));
-            world.entry("session-2", second, What::Ran(Box::new(outcome)))
+            world.entry("session-2", second, What::Ran(Box::new(outcome.into())))
         })
         .collect();
     let budget = std::time::Duration::from_secs(2);

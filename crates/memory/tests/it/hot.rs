@@ -15,7 +15,7 @@ fn what_it_writes_others_see_at_once() {
     let world = World::new();
     let store = world.store();
     let outcome = world.outcome(1, Verdict::Failed);
-    let entry = world.entry("session-1", 1, What::Ran(Box::new(outcome.clone())));
+    let entry = world.entry("session-1", 1, What::Ran(Box::new(outcome.clone().into())));
     HotStore::open(&world.files(), BUDGET).unwrap().write(&[entry]).unwrap();
     assert_eq!(store.outcome(outcome.id).unwrap(), Some(outcome));
     assert_eq!(store.session("session-1").unwrap().unwrap().seen, at(1));
@@ -59,7 +59,7 @@ fn it_never_checkpoints() {
         .map(|second| {
             let mut outcome = world.outcome(second, Verdict::Failed);
             outcome.failing = vec!["a test of a rather long name ".repeat(30).as_str().into()];
-            world.entry("session-1", second, What::Ran(Box::new(outcome)))
+            world.entry("session-1", second, What::Ran(Box::new(outcome.into())))
         })
         .collect();
     HotStore::open(&world.files(), BUDGET).unwrap().write(&many).unwrap();

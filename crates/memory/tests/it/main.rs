@@ -10,6 +10,8 @@
 mod corpus;
 /// What the crate is allowed to depend on.
 mod dependencies;
+/// A failure, what was tried, what turned it green, and the same failure again.
+mod episodes;
 /// Out as lines of JSON and in again, without loss, and in any order.
 mod exchange;
 /// Disks that are full or read-only, files that are broken, clocks that run backwards.

@@ -83,7 +83,7 @@ fn a_secret_in_any_text_is_nowhere() {
     outcome.runner = Clean::new(&text);
     outcome.failing = vec![Clean::new(&text)];
     outcome.signature = Some(Clean::new(&text));
-    let mut entry = world.entry("session-1", 7, What::Ran(Box::new(outcome)));
+    let mut entry = world.entry("session-1", 7, What::Ran(Box::new(outcome.into())));
     entry.place = place;
     world.record(&entry);
     spool::append(&world.files(), &[entry]).unwrap();

@@ -85,7 +85,7 @@ impl World {
 
     /// Captures a run, as a hook does.
     pub(crate) fn ran(&self, outcome: &Outcome) {
-        self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone()))));
+        self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone().into()))));
     }
 
     pub(crate) fn record(&self, entry: &Entry) {

@@ -68,9 +68,9 @@ fn one_at_a_time() {
 fn the_spool_is_bounded() {
     let world = World::new();
     let mut entry =
-        world.entry("session-1", 1, What::Ran(Box::new(world.outcome(1, Verdict::Failed))));
-    if let What::Ran(outcome) = &mut entry.what {
-        outcome.failing = vec!["a test ".repeat(150_000).as_str().into()];
+        world.entry("session-1", 1, What::Ran(Box::new(world.outcome(1, Verdict::Failed).into())));
+    if let What::Ran(run) = &mut entry.what {
+        run.outcome.failing = vec!["a test ".repeat(150_000).as_str().into()];
     }
     let full =
         (0..100).find_map(|_| spool::append(&world.files(), std::slice::from_ref(&entry)).err());

@@ -433,6 +433,13 @@ pub struct TendArgs {
     pub format: FormatArgs,
 }
 
+/// `rutter hook`
+#[derive(Debug, Args)]
+pub struct HookArgs {
+    /// The event, for a payload that was written by hand and does not say
+    pub event: Option<String>,
+}
+
 /// `rutter outcome`
 #[derive(Debug, Args)]
 pub struct OutcomeArgs {

@@ -4,9 +4,12 @@ use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use super::Record;
+use crate::change::Noted;
 use crate::experience::Experience;
 use crate::project::ProjectKey;
-use crate::store::{Store, StoreError, VERSION, ghaps, memories, outcomes, projects, sessions};
+use crate::store::{
+    Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes, projects, sessions,
+};
 
 /// How much was written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -24,7 +27,7 @@ struct Table {
     read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
 }
 
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 9] = [
     Table {
         select: "SELECT * FROM project",
         rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
@@ -70,6 +73,29 @@ const TABLES: [Table; 6] = [
         select: memories::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY memory.id",
         read: |_, row| memories::read(row).map(Record::Memory),
+    },
+    Table {
+        select: episodes::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY episode.id",
+        read: |_, row| episodes::read(row).map(|episode| Record::Episode(Box::new(episode))),
+    },
+    Table {
+        select: "SELECT change.*, project.key AS project_key
+                 FROM change JOIN project ON project.id = change.project",
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY change.id",
+        read: |_, row| {
+            Ok(Record::Change(Noted {
+                id: row.get("uid")?,
+                project: row.get("project_key")?,
+                root: row.get("root")?,
+                change: episodes::read_change(row)?,
+            }))
+        },
+    },
+    Table {
+        select: injections::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY injection.id",
+        read: |_, row| injections::read(row).map(Record::Injection),
     },
 ];
 

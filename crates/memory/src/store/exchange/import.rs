@@ -7,13 +7,14 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::Record;
+use crate::episode::Episode;
 use crate::experience::Experience;
 use crate::ghap::{Ghap, Resolution, Status};
 use crate::memory::Memory;
 use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
-use crate::store::{Store, StoreError, VERSION, ghaps, memories, outcomes};
+use crate::store::{Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes};
 use crate::{Clean, Id, Time};
 
 /// A line that is longer holds no row of ours: it would be a run with a million failing tests.
@@ -200,6 +201,18 @@ pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became,
         Record::Ghap(ghap) => import_ghap(connection, ghap),
         Record::Experience(experience) => import_experience(connection, experience),
         Record::Memory(memory) => import_memory(connection, memory),
+        Record::Episode(episode) => import_episode(connection, episode),
+        Record::Change(noted) => {
+            let project = project_of(connection, &noted.project)?;
+            let added =
+                episodes::put_change(connection, project, &noted.root, noted.id, &noted.change)?;
+            Ok(if added { Became::Added } else { Became::Kept })
+        }
+        Record::Injection(injection) => {
+            let session = session_of(connection, &injection.session)?;
+            let added = injections::insert(connection, session, injection)?;
+            Ok(if added { Became::Added } else { Became::Kept })
+        }
     }
 }
 
@@ -281,8 +294,9 @@ fn import_session(connection: &Connection, session: &Session) -> Result<Became, 
     let process = session.process;
     let inserted = connection
         .prepare_cached(
-            "INSERT INTO session (uid, client, project, source, started, seen, ended, process, process_began, cohort, calls)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
+            "INSERT INTO session (uid, client, project, source, started, seen, ended, process, process_began, cohort, calls,
+                                  refreshed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             session.id,
@@ -296,6 +310,7 @@ fn import_session(connection: &Connection, session: &Session) -> Result<Became, 
             process.and_then(|process| process.began),
             session.cohort,
             session.calls,
+            session.refreshed,
         ])?;
     if inserted == 1 {
         return Ok(Became::Added);
@@ -393,6 +408,18 @@ fn import_experience(connection: &Connection, experience: &Experience) -> Result
         )?
         .execute(params![experience.id, project, ghap, experience.created])?;
     Ok(if added == 1 { Became::Added } else { Became::Kept })
+}
+
+/// Of two sights of one episode the one with more to tell stays: what has ended does not open again.
+fn import_episode(connection: &Connection, episode: &Episode) -> Result<Became, Refused> {
+    let project = project_of(connection, &episode.project)?;
+    match episodes::standing(connection, episode.id)? {
+        Some(ours) if ours >= episodes::standing_of(episode) => Ok(Became::Kept),
+        ours => {
+            episodes::put(connection, project, episode)?;
+            Ok(if ours.is_some() { Became::Updated } else { Became::Added })
+        }
+    }
 }
 
 fn import_memory(connection: &Connection, memory: &Memory) -> Result<Became, Refused> {

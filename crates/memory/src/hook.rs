@@ -1,0 +1,196 @@
+//! What each hook of the client does with what it is told.
+//!
+//! One rule over all: the record comes first. It goes into the database or, where that is not there in time, into the
+//! spool. Only then, and only while there is time left, is anything said. Whatever goes wrong is a line for the log and
+//! nothing else; the caller exits with 0.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rutter_contract::input::Wire;
+
+use crate::project::Located;
+use crate::session::{Process, Source};
+use crate::store::entry::{Entry, Place, What};
+use crate::store::hot::{HotStore, Unready};
+use crate::store::{Files, spool};
+use crate::{Clean, Time};
+
+mod bash;
+mod edit;
+
+/// A log of changes that is longer is worth a process that folds it.
+const FOLD: u64 = 1024 * 1024;
+
+/// What a hook knows beside what it is told.
+#[derive(Debug)]
+pub struct Around {
+    /// The memory.
+    pub files: Files,
+    /// What time it is.
+    pub now: Time,
+    /// When the process began to work.
+    pub begun: Instant,
+    /// The number of the process that started this one.
+    pub parent: Option<u32>,
+}
+
+/// What comes of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// What to print; empty is silence.
+    pub stdout: String,
+    /// Whether there is work for `rutter tend`.
+    pub tend: bool,
+    /// What went wrong.
+    pub faults: Vec<Clean>,
+}
+
+/// Takes in what a hook is told.
+///
+/// `named` is the event where the payload does not say: one that was written by hand.
+pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
+    let mut heard = Heard::default();
+    let wire = match Wire::parse(stdin) {
+        Ok(wire) => wire,
+        Err(error) => {
+            heard.faults.push(Clean::new(&error.to_string()));
+            return heard;
+        }
+    };
+    let Some(event) = wire.hook_event_name().or_else(|| named.map(Into::into)) else {
+        heard.faults.push(Clean::new("the payload has no `hook_event_name`"));
+        return heard;
+    };
+    let tool = || wire.text("tool_name").unwrap_or_default();
+    let deadline = |millis| Duration::from_millis(millis);
+    let call = |millis| Call::of(&wire, around, deadline(millis));
+    // What is not ours ends here, before anything is opened.
+    match &*event {
+        "SessionStart" => {
+            if let Some(mut call) = call(500) {
+                let source = wire.text("source").and_then(|source| source.parse().ok());
+                call.record(vec![What::Began(source.unwrap_or(Source::Startup))], &mut heard);
+                heard.tend |= !around.files.database().exists();
+            }
+        }
+        "SessionEnd" => {
+            if let Some(mut call) = call(500) {
+                call.record(vec![What::Ended], &mut heard);
+                heard.tend = true;
+            }
+        }
+        "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
+            bash::hear(&wire, call(100), &event, &mut heard);
+        }
+        "PostToolUse" if matches!(&*tool(), "Edit" | "Write" | "NotebookEdit") => {
+            edit::hear(&wire, call(50), &mut heard);
+        }
+        _ => {}
+    }
+    heard
+}
+
+/// The client's process: whoever started the hook, unless that was a shell, which is gone in a moment.
+fn client(pid: u32) -> Option<Process> {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    let shell =
+        matches!(name.trim(), "sh" | "bash" | "dash" | "zsh" | "fish" | "ash" | "ksh" | "busybox");
+    (!shell && pid > 1).then(|| Process::of(pid))
+}
+
+/// One call of a hook, and what it works with.
+struct Call<'a> {
+    around: &'a Around,
+    client: Clean,
+    agent: Option<Clean>,
+    located: Located,
+    place: Place,
+    /// Where the client's shell is, from the root of the checkout.
+    folder: String,
+    deadline: Duration,
+    /// The database, once it was asked for.
+    store: Option<Result<HotStore, Unready>>,
+}
+
+impl<'a> Call<'a> {
+    /// None where the client says neither who nor where it is.
+    fn of(wire: &Wire<'_>, around: &'a Around, deadline: Duration) -> Option<Self> {
+        let (client, cwd) = (wire.text("session_id")?, wire.text("cwd")?);
+        let (client, cwd) = (Clean::new(&client), Path::new(&*cwd));
+        if client.is_empty() || !cwd.is_absolute() {
+            return None;
+        }
+        let located = Located::find(cwd);
+        let settled = cwd.canonicalize();
+        let inside = settled.as_deref().unwrap_or(cwd).strip_prefix(&located.root);
+        let folder = inside.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        Some(Self {
+            around,
+            client,
+            agent: wire.text("agent_id").filter(|id| !id.is_empty()).map(|id| Clean::new(&id)),
+            place: Place::from(&located),
+            located,
+            folder,
+            deadline,
+            store: None,
+        })
+    }
+
+    fn is_in_time(&self) -> bool {
+        self.around.begun.elapsed() < self.deadline
+    }
+
+    /// The database, opened once.
+    fn store(&mut self) -> &mut Result<HotStore, Unready> {
+        let (files, deadline) = (&self.around.files, self.deadline);
+        self.store.get_or_insert_with(|| HotStore::open(files, deadline))
+    }
+
+    fn entry(&self, what: What) -> Entry {
+        Entry {
+            client: self.client.clone(),
+            place: self.place.clone(),
+            process: match what {
+                What::Began(_) => self.around.parent.and_then(client),
+                _ => None,
+            },
+            at: self.around.now,
+            what,
+        }
+    }
+
+    /// Writes down what happened, into the database or the spool.
+    fn record(&mut self, whats: Vec<What>, heard: &mut Heard) {
+        let entries: Vec<Entry> = whats.into_iter().map(|what| self.entry(what)).collect();
+        let files = &self.around.files;
+        // What is followed is followed in order: red, then the change, then green.
+        let ordered =
+            entries.iter().any(|entry| matches!(entry.what, What::Ran(_) | What::Changed(..)));
+        let unready = if ordered && spool::waits(files) {
+            Unready::Behind
+        } else {
+            match self.store() {
+                Ok(store) => match store.write(&entries) {
+                    Ok(()) => {
+                        heard.tend |= files.wal().metadata().is_ok_and(|wal| wal.len() > FOLD);
+                        return;
+                    }
+                    Err(error) => Unready::Store(error),
+                },
+                Err(_) => match self.store.replace(Err(Unready::Missing)) {
+                    Some(Err(unready)) => unready,
+                    _ => Unready::Missing,
+                },
+            }
+        };
+        heard.tend = true;
+        let files = &self.around.files;
+        match spool::append(files, &entries) {
+            // That there is none yet, or that others wait as well, is no fault.
+            Ok(()) if matches!(unready, Unready::Missing | Unready::Behind) => {}
+            Ok(()) => heard.faults.push(Clean::new(&format!("spooled: {unready}"))),
+            Err(error) => heard.faults.push(Clean::new(&format!("lost: {unready}; {error}"))),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A command: a run of tests or a build is captured, and a failure brings back what fixed it before; another command may
+//! be what fixes one.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
+use rutter_contract::output::HookOutput;
+
+use super::{Call, Heard};
+use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
+use crate::episode::{Again, said};
+use crate::injection::Injection;
+use crate::outcome::call::Call as BashCall;
+use crate::outcome::read::read;
+use crate::outcome::run::Run;
+use crate::outcome::selection::Selection;
+use crate::outcome::{Outcome, Verdict};
+use crate::store::entry::What;
+use crate::store::{Recalled, spool};
+use crate::{Clean, Id, Time};
+
+/// A file that is longer is not looked into.
+const FILE: u64 = 512 * 1024;
+/// A command line that is longer is cut: what it runs stands in front or was found already.
+const COMMAND: usize = 2_000;
+
+pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: &mut Heard) {
+    let Some(command) = BashCall::command(wire) else { return };
+    let Some(mut call) = call else { return };
+    let selection = Selection::of(&command, &call.folder);
+    if selection.is_none() {
+        if event == "PostToolUse" && changes_something(&command) {
+            note(&mut call, &command, heard);
+        }
+        return;
+    }
+    let Some(Ok(seen)) = BashCall::of(wire) else { return };
+    let Ok(reading) = read(&seen.seen()) else { return };
+    let now = call.around.now;
+    let short: String = command.chars().take(COMMAND).collect();
+    let outcome = Outcome {
+        id: Id::new(now),
+        project: call.place.key.clone(),
+        session: Some(call.client.clone()),
+        agent: call.agent.clone(),
+        command: Clean::new(&short),
+        kind: reading.kind,
+        runner: Clean::new(&reading.runner),
+        verdict: reading.verdict,
+        counts: reading.counts,
+        failing: reading.failing.iter().map(|test| Clean::new(test)).collect(),
+        signature: reading.signature.as_deref().map(Clean::new),
+        exit: reading.exit,
+        duration: reading.duration.or(seen.duration),
+        at: now,
+    };
+    let run = Run::new(outcome, &reading, selection);
+    let mut whats = Vec::new();
+    if changes_beside_its_run(&command) {
+        // It stands before the run in the line.
+        let before = Time::from_millis(now.millis() - 1);
+        whats.push(What::Changed(Id::new(now), Change::command(&command, before)));
+    }
+    whats.push(What::Ran(Box::new(run.clone())));
+    call.record(whats, heard);
+    if run.outcome.verdict == Verdict::Failed {
+        bring_back(&mut call, &run, event, heard);
+    }
+}
+
+/// Notes a command as a change, where a failure is followed.
+fn note(call: &mut Call<'_>, command: &str, heard: &mut Heard) {
+    let place = call.place.clone();
+    if !spool::waits(&call.around.files)
+        && let Ok(store) = call.store()
+        && matches!(store.follows(&place), Ok(false))
+    {
+        return;
+    }
+    let now = call.around.now;
+    call.record(vec![What::Changed(Id::new(now), Change::command(command, now))], heard);
+}
+
+/// Says what fixed the same failure before, once.
+fn bring_back(call: &mut Call<'_>, run: &Run, event: &str, heard: &mut Heard) {
+    if !call.is_in_time() {
+        return;
+    }
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    let Ok(store) = call.store() else { return };
+    let recalled = match store.recall(&place, &client, agent.as_ref(), run) {
+        Ok(Some(recalled)) => recalled,
+        Ok(None) => return,
+        Err(error) => return heard.faults.push(Clean::new(&format!("recall: {error}"))),
+    };
+    let Recalled { episode, why, times } = &recalled;
+    let now = call.around.now;
+    let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
+    let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
+    let Some(text) = said(episode, *why, *times, in_place, now) else { return };
+    let shown = Injection {
+        id: Id::new(now),
+        session: client,
+        agent,
+        event: Clean::new(event),
+        row: episode.id,
+        score: if *why == Again::Failure { 1.0 } else { 0.5 },
+        prompt: Clean::new(&fingerprint(run.outcome.signature.as_deref().unwrap_or_default())),
+        at: now,
+        effect: None,
+    };
+    call.record(vec![What::Shown(Box::new(shown))], heard);
+    if !call.is_in_time() {
+        return;
+    }
+    heard.stdout = match event {
+        "PostToolUse" => HookOutput::<PostToolUse>::new().context(text).answer().stdout,
+        _ => HookOutput::<PostToolUseFailure>::new().context(text).answer().stdout,
+    };
+}
+
+/// Stands for a text without telling it: FNV-1a, the same in every version.
+fn fingerprint(text: &str) -> String {
+    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{sum:016x}")
+}
+
+/// Whether a file has what was changed in it; none where that cannot be told.
+fn is_in_place(root: &Path, change: &Change) -> Option<bool> {
+    if change.sort != Sort::Edit {
+        return None;
+    }
+    let path = root.join(change.name.as_str());
+    let metadata = path.symlink_metadata().ok()?;
+    // Nothing that could make a reader wait.
+    if !metadata.is_file() || metadata.len() > FILE {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(FILE).read_to_string(&mut text).ok()?;
+    let has = |line: &String| text.lines().any(|there| there.trim() == line.trim());
+    let telling = |lines: &[String]| -> Vec<String> {
+        let telling = |line: &&String| line.trim().len() > 2 && !line.contains("[redacted");
+        lines.iter().filter(telling).cloned().collect()
+    };
+    let hunks = change.hunks();
+    let added: Vec<String> = hunks.iter().flat_map(|hunk| telling(&hunk.added)).collect();
+    let removed: Vec<String> = hunks.iter().flat_map(|hunk| telling(&hunk.removed)).collect();
+    if added.is_empty() {
+        return (!removed.is_empty()).then(|| !removed.iter().all(has));
+    }
+    if added.iter().all(has) {
+        return Some(true);
+    }
+    (!added.iter().any(has)).then_some(false)
+}

@@ -1,0 +1,79 @@
+//! An edit: the lines that changed are kept while a failure is followed in the same checkout.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::input::Wire;
+use serde::Deserialize;
+
+use super::{Call, Heard};
+use crate::Id;
+use crate::change::{Change, Hunk};
+use crate::store::entry::What;
+use crate::store::spool;
+
+/// What is read of `tool_response`; the whole file before and after is in it too, and passed over.
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow, rename = "filePath", alias = "notebook_path")]
+    file: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "structuredPatch", default)]
+    patch: Vec<Part<'a>>,
+    /// Of a file that was not there before.
+    #[serde(borrow, default)]
+    content: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    old_source: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    new_source: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, default)]
+    lines: Vec<Cow<'a, str>>,
+}
+
+pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, heard: &mut Heard) {
+    let Some(mut call) = call else { return };
+    // Nearly every edit of a day is made while nothing fails: then there is nothing to do.
+    if !spool::waits(&call.around.files) {
+        let place = call.place.clone();
+        match call.store() {
+            Ok(store) if matches!(store.follows(&place), Ok(false)) => return,
+            _ => {}
+        }
+    }
+    if let Some(change) = change(wire, &call) {
+        let id = Id::new(call.around.now);
+        call.record(vec![What::Changed(id, change)], heard);
+    }
+}
+
+fn change(wire: &Wire<'_>, call: &Call<'_>) -> Option<Change> {
+    let response: Response<'_> = serde_json::from_str(wire.raw("tool_response")?).ok()?;
+    let file = inside(&call.located.root, Path::new(&*response.file?))?;
+    let mut hunks: Vec<Hunk> = response
+        .patch
+        .iter()
+        .flat_map(|part| Hunk::of(part.lines.iter().map(|line| &**line)))
+        .collect();
+    if hunks.is_empty() {
+        let new = response.new_source.or(response.content).unwrap_or_default();
+        hunks = vec![Hunk::replaced(&response.old_source.unwrap_or_default(), &new)];
+    }
+    let change = Change::edit(&file, &hunks, call.around.now);
+    (!change.patch.is_empty()).then_some(change)
+}
+
+/// A file by its path from the root; none that lies outside, or in git's own folder.
+fn inside(root: &Path, file: &Path) -> Option<String> {
+    let inside = if let Ok(inside) = file.strip_prefix(root) {
+        inside.to_owned()
+    } else {
+        // The client may have come here by another way.
+        let folder = file.parent()?.canonicalize().ok()?;
+        PathBuf::from(folder.strip_prefix(root).ok()?).join(file.file_name()?)
+    };
+    (!inside.starts_with(".git")).then(|| inside.to_string_lossy().into_owned())
+}

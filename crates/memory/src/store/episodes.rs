@@ -1,0 +1,188 @@
+//! Episodes in the database.
+
+use rusqlite::{Connection, Params, Row, params};
+
+use super::{Store, StoreError, projects, tables};
+use crate::change::Change;
+use crate::episode::{Ending, Episode, How};
+use crate::outcome::selection::Selection;
+use crate::{Id, IdSuffix, Time};
+
+mod moves;
+mod recall;
+
+pub(crate) use moves::{is_open, note, put_change, ran, read_change, retire};
+pub use recall::Recalled;
+pub(crate) use recall::recall;
+
+pub(crate) const SELECT: &str = "SELECT episode.*, project.key AS project_key,
+            (SELECT uid FROM outcome WHERE outcome.id = episode.first) AS first_uid,
+            (SELECT uid FROM outcome WHERE outcome.id = episode.last) AS last_uid,
+            (SELECT uid FROM outcome WHERE outcome.id = episode.closed) AS closed_uid
+     FROM episode JOIN project ON project.id = episode.project";
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
+    let how: Option<How> = row.get("how")?;
+    let fix: String = row.get("fix")?;
+    let fix = serde_json::from_str(&fix).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
+    })?;
+    let seen = row.get("seen")?;
+    let ended: Option<Time> = row.get("ended")?;
+    let outcome = row.get("closed_uid")?;
+    Ok(Episode {
+        id: row.get("uid")?,
+        project: row.get("project_key")?,
+        root: row.get("root")?,
+        selection: Selection {
+            program: row.get("program")?,
+            folder: row.get("folder")?,
+            arguments: tables::list(row, "arguments")?,
+            stops: row.get("stops")?,
+        },
+        signature: row.get("signature")?,
+        test: row.get("test")?,
+        error: row.get("error")?,
+        file: row.get("file")?,
+        first: row.get("first_uid")?,
+        last: row.get("last_uid")?,
+        attempts: row.get("attempts")?,
+        opened: row.get("opened")?,
+        seen,
+        gone: row.get("gone")?,
+        ending: how.map(|how| Ending { how, at: ended.unwrap_or(seen), outcome, fix }),
+    })
+}
+
+/// The episodes of a query that goes on behind [`SELECT`].
+pub(crate) fn select(
+    connection: &Connection,
+    rest: &str,
+    params: impl Params,
+) -> Result<Vec<Episode>, StoreError> {
+    let mut episodes = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
+    Ok(episodes.query_map(params, read)?.collect::<Result<_, _>>()?)
+}
+
+/// How far an episode has come, to be compared with another sight of it: whether it has ended, and when it was last
+/// touched.
+pub(crate) type Standing = (bool, Time);
+
+pub(crate) fn standing_of(episode: &Episode) -> Standing {
+    match &episode.ending {
+        Some(ending) => (true, ending.at),
+        None => (false, episode.gone.unwrap_or(episode.seen).max(episode.seen)),
+    }
+}
+
+/// The same of the one that is here.
+pub(crate) fn standing(connection: &Connection, id: Id) -> Result<Option<Standing>, StoreError> {
+    let found = select(connection, "WHERE episode.uid = ?1", [id])?.pop();
+    Ok(found.as_ref().map(standing_of))
+}
+
+/// Writes an episode down as it is.
+pub(crate) fn put(
+    connection: &Connection,
+    project: i64,
+    episode: &Episode,
+) -> rusqlite::Result<()> {
+    let ending = episode.ending.as_ref();
+    let fix = ending.map_or_else(|| "[]".to_owned(), |ending| moves::json(&ending.fix));
+    let Selection { program, folder, arguments, stops } = &episode.selection;
+    connection
+        .prepare_cached(
+            "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
+                                  last, attempts, opened, seen, gone, how, ended, closed, fix, changed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, (SELECT id FROM outcome WHERE uid = ?12),
+                     (SELECT id FROM outcome WHERE uid = ?13), ?14, ?15, ?16, ?17, ?18, ?19,
+                     (SELECT id FROM outcome WHERE uid = ?20), ?21, ?22)
+             ON CONFLICT (uid) DO UPDATE SET
+                 attempts = excluded.attempts, seen = excluded.seen, gone = excluded.gone, last = excluded.last,
+                 how = excluded.how, ended = excluded.ended, closed = excluded.closed, fix = excluded.fix,
+                 changed = excluded.changed",
+        )?
+        .execute(params![
+            episode.id,
+            project,
+            episode.root,
+            program,
+            folder,
+            tables::to_json(arguments),
+            stops,
+            episode.signature,
+            episode.test,
+            episode.error,
+            episode.file,
+            episode.first,
+            episode.last,
+            episode.attempts,
+            episode.opened,
+            episode.seen,
+            episode.gone,
+            ending.map(|ending| ending.how),
+            ending.map(|ending| ending.at),
+            ending.and_then(|ending| ending.outcome),
+            fix,
+            standing_of(episode).1,
+        ])?;
+    Ok(())
+}
+
+/// Which episodes are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct EpisodeFilter {
+    /// Of which project.
+    pub project: Option<Id>,
+    /// Only those that are open.
+    pub open: bool,
+    /// Only those that ended so.
+    pub how: Option<How>,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+impl Store {
+    /// Episodes, those that were seen last first.
+    pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, StoreError> {
+        let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        select(
+            &self.connection,
+            "WHERE (?1 IS NULL OR project.uid = ?1) AND (NOT ?2 OR how IS NULL) AND (?3 IS NULL OR how = ?3)
+             ORDER BY max(episode.seen, coalesce(ended, 0)) DESC, episode.id DESC LIMIT ?4",
+            params![filter.project, filter.open, filter.how, limit],
+        )
+    }
+
+    /// One episode.
+    pub fn episode(&self, id: Id) -> Result<Episode, StoreError> {
+        select(&self.connection, "WHERE episode.uid = ?1", [id])?
+            .pop()
+            .ok_or(StoreError::NotFound { what: "episode", id: id.into() })
+    }
+
+    /// The episode that a person means.
+    pub fn episode_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        tables::by_suffix(&self.connection, "episode", "episode", id)
+    }
+
+    /// How often the failure of an episode was fixed in its project.
+    pub fn times_fixed(&self, episode: &Episode) -> Result<u32, StoreError> {
+        let project = projects::known_as(&self.connection, &episode.project)?;
+        Ok(self.connection.query_row(
+            "SELECT count(*) FROM episode WHERE project = ?1 AND signature = ?2 AND how = 'fixed'",
+            params![project, episode.signature],
+            |row| row.get(0),
+        )?)
+    }
+
+    /// What was changed so far while an episode is open.
+    pub fn changes_of(&self, episode: &Episode) -> Result<Vec<Change>, StoreError> {
+        match projects::known_as(&self.connection, &episode.project)? {
+            Some(project) => {
+                moves::changes(&self.connection, project, &episode.root, episode.opened)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! How runs and changes move the episodes of a checkout.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::select;
+use crate::change::Change;
+use crate::episode::{Episode, How, judge, own_name};
+use crate::outcome::run::{Fault, Run};
+use crate::outcome::selection::Selection;
+use crate::outcome::{Counts, Verdict};
+use crate::store::{StoreError, tables};
+use crate::{Clean, Id, Time};
+
+/// How many failures of one checkout are followed at once. Beyond it the oldest are left.
+const OPEN: usize = 64;
+/// How many changes of one checkout are kept at once: nobody learns from the last of a thousand.
+const CHANGES: u32 = 200;
+
+/// Moves the episodes of a checkout by a run. `outcome` is its row.
+pub(crate) fn ran(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    run: &Run,
+    outcome: i64,
+) -> Result<(), StoreError> {
+    let Some(selection) = &run.selection else { return Ok(()) };
+    let open = select(
+        connection,
+        "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL ORDER BY episode.id",
+        params![project, root],
+    )?;
+    // One that was seen since: this run comes late, and says nothing about it any more.
+    let open: Vec<Episode> =
+        open.into_iter().filter(|episode| episode.seen < run.outcome.at).collect();
+    match run.outcome.verdict {
+        Verdict::Passed => {
+            let covered =
+                |episode: &&Episode| selection.covers(&episode.selection, episode.test.as_deref());
+            for episode in open.iter().filter(covered) {
+                close(connection, project, root, episode, run, outcome)?;
+            }
+            clear(connection, project, root)
+        }
+        Verdict::Failed => failed(connection, project, root, &open, run, selection, outcome),
+        Verdict::Unknown => Ok(()),
+    }
+}
+
+fn close(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    episode: &Episode,
+    run: &Run,
+    outcome: i64,
+) -> Result<(), StoreError> {
+    let changes = changes(connection, project, root, episode.opened)?;
+    let (how, fix) = judge(episode, &changes, run.outcome.at);
+    connection
+        .prepare_cached(
+            "UPDATE episode SET how = ?2, ended = ?3, closed = ?4, fix = ?5, changed = ?3 WHERE uid = ?1",
+        )?
+        .execute(params![episode.id, how, run.outcome.at, outcome, json(&fix)])?;
+    Ok(())
+}
+
+fn failed(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    open: &[Episode],
+    run: &Run,
+    selection: &Selection,
+    outcome: i64,
+) -> Result<(), StoreError> {
+    let at = run.outcome.at;
+    let mut fresh: Vec<&Fault> = run
+        .faults
+        .iter()
+        .filter(|fault| {
+            fault.signature.is_some()
+                && !open.iter().any(|episode| Some(&episode.signature) == fault.signature.as_ref())
+        })
+        .collect();
+    for episode in open {
+        let same =
+            run.faults.iter().any(|fault| fault.signature.as_ref() == Some(&episode.signature));
+        // Its test fails in another way, or is among those that a cut text still names.
+        let still = same
+            || episode.test.as_ref().is_some_and(|test| {
+                run.faults.iter().any(|fault| fault.test.as_ref() == Some(test))
+                    || run.outcome.failing.contains(test)
+            });
+        if still {
+            let selection = if same { selection } else { &episode.selection };
+            connection
+                .prepare_cached(
+                    "UPDATE episode SET attempts = attempts + 1, seen = ?2, gone = NULL, last = ?3, changed = ?2,
+                            program = ?4, folder = ?5, arguments = ?6, stops = ?7 WHERE uid = ?1",
+                )?
+                .execute(params![
+                    episode.id,
+                    at,
+                    outcome,
+                    selection.program,
+                    selection.folder,
+                    tables::to_json(&selection.arguments),
+                    selection.stops,
+                ])?;
+            continue;
+        }
+        let met = run.whole
+            && selection.covers(&episode.selection, episode.test.as_deref())
+            && (selection.went_on() || ran_as_many(connection, episode, run)?);
+        if !met {
+            continue;
+        }
+        if let Some(heir) = heir(connection, project, root, episode, &fresh)? {
+            let fault = fresh.remove(heir);
+            rename(connection, episode, fault, selection, outcome, at)?;
+            continue;
+        }
+        connection
+            .prepare_cached(
+                "UPDATE episode SET gone = coalesce(gone, ?2), changed = ?2 WHERE uid = ?1",
+            )?
+            .execute(params![episode.id, at])?;
+    }
+    // Those that were followed longest make room.
+    let many = (open.len() + fresh.len()).saturating_sub(OPEN);
+    for episode in open.iter().take(many) {
+        leave(connection, episode.id, at)?;
+    }
+    for fault in fresh {
+        insert_open(connection, project, root, fault, selection, outcome, at)?;
+    }
+    Ok(())
+}
+
+/// Whether a run that may end at its first failure ran as many tests as the one that last had this failure.
+fn ran_as_many(connection: &Connection, episode: &Episode, run: &Run) -> Result<bool, StoreError> {
+    let all = |counts: Counts| counts.passed + counts.failed + counts.skipped;
+    let Some(now) = run.outcome.counts.map(all) else { return Ok(false) };
+    let before: Option<Option<u32>> = connection
+        .prepare_cached("SELECT passed + failed + skipped FROM outcome WHERE uid = ?1")?
+        .query_row([episode.last], |row| row.get(0))
+        .optional()?;
+    Ok(before.flatten().is_some_and(|before| now >= before))
+}
+
+/// The failure that this one goes on as under another name: the same error of another test, where a change put one name
+/// in the other's place.
+fn heir(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    episode: &Episode,
+    fresh: &[&Fault],
+) -> Result<Option<usize>, StoreError> {
+    let Some(test) = episode.test.as_deref() else { return Ok(None) };
+    let found = fresh.iter().position(|fault| {
+        fault.error == episode.error && fault.test.as_deref().is_some_and(|other| other != test)
+    });
+    let Some(at) = found else { return Ok(None) };
+    let new = fresh[at].test.as_deref().unwrap_or_default();
+    let changes = changes(connection, project, root, episode.seen)?;
+    let renamed = changes.iter().flat_map(Change::hunks).any(|hunk| {
+        let has =
+            |lines: &[String], test: &str| lines.iter().any(|line| line.contains(own_name(test)));
+        has(&hunk.removed, test) && has(&hunk.added, new)
+    });
+    Ok(renamed.then_some(at))
+}
+
+/// Lets an episode go on under another name.
+fn rename(
+    connection: &Connection,
+    episode: &Episode,
+    fault: &Fault,
+    selection: &Selection,
+    outcome: i64,
+    at: Time,
+) -> Result<(), StoreError> {
+    let heir = Id::new(at);
+    connection
+        .prepare_cached(
+            "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
+                                  last, attempts, opened, seen, fix, changed)
+             SELECT ?2, project, root, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, first, ?11, attempts + 1, opened, ?12, '[]', ?12
+             FROM episode WHERE uid = ?1",
+        )?
+        .execute(params![
+            episode.id,
+            heir,
+            selection.program,
+            selection.folder,
+            tables::to_json(&selection.arguments),
+            selection.stops,
+            fault.signature,
+            fault.test,
+            fault.error,
+            fault.file,
+            outcome,
+            at,
+        ])?;
+    connection
+        .prepare_cached("UPDATE episode SET how = ?2, ended = ?3, changed = ?3 WHERE uid = ?1")?
+        .execute(params![episode.id, How::Renamed, at])?;
+    Ok(())
+}
+
+fn insert_open(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    fault: &Fault,
+    selection: &Selection,
+    outcome: i64,
+    at: Time,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
+                                  last, attempts, opened, seen, fix, changed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, 1, ?13, ?13, '[]', ?13)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            Id::new(at),
+            project,
+            root,
+            selection.program,
+            selection.folder,
+            tables::to_json(&selection.arguments),
+            selection.stops,
+            fault.signature,
+            fault.test,
+            fault.error,
+            fault.file,
+            outcome,
+            at,
+        ])?;
+    Ok(())
+}
+
+fn leave(connection: &Connection, episode: Id, at: Time) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE episode SET how = ?2, ended = ?3, changed = ?3 WHERE uid = ?1")?
+        .execute(params![episode, How::Left, at])?;
+    Ok(())
+}
+
+/// Whether a failure is followed in a checkout.
+pub(crate) fn is_open(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM episode WHERE project = ?1 AND root = ?2 AND how IS NULL)")?
+        .query_row(params![project, root], |row| row.get(0))?)
+}
+
+/// Notes a change for the episodes that are open in its checkout; without one nobody will ever ask for it.
+pub(crate) fn note(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    id: Id,
+    change: &Change,
+) -> Result<(), StoreError> {
+    if !is_open(connection, project, root)? {
+        return Ok(());
+    }
+    put_change(connection, project, root, id, change)?;
+    connection
+        .prepare_cached(
+            "DELETE FROM change WHERE id IN (
+                 SELECT id FROM change WHERE project = ?1 AND root = ?2 ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?3)",
+        )?
+        .execute(params![project, root, CHANGES])?;
+    Ok(())
+}
+
+/// Writes a change down as it is. The same one again changes nothing.
+pub(crate) fn put_change(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    id: Id,
+    change: &Change,
+) -> rusqlite::Result<bool> {
+    let inserted = connection
+        .prepare_cached(
+            "INSERT INTO change (uid, project, root, sort, name, patch, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (uid) DO NOTHING",
+        )?
+        .execute(params![id, project, root, change.sort, change.name, change.patch, change.at])?;
+    Ok(inserted == 1)
+}
+
+/// The changes in a checkout since a time, oldest first.
+pub(crate) fn changes(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+    since: Time,
+) -> Result<Vec<Change>, StoreError> {
+    let mut rows = connection.prepare_cached(
+        "SELECT sort, name, patch, at FROM change WHERE project = ?1 AND root = ?2 AND at >= ?3 ORDER BY at, id",
+    )?;
+    Ok(rows.query_map(params![project, root, since], read_change)?.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn read_change(row: &Row<'_>) -> rusqlite::Result<Change> {
+    Ok(Change {
+        sort: row.get("sort")?,
+        name: row.get("name")?,
+        patch: row.get("patch")?,
+        at: row.get("at")?,
+    })
+}
+
+/// Removes the changes of a checkout that no open episode can ask for any more.
+fn clear(connection: &Connection, project: i64, root: &Clean) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "DELETE FROM change WHERE project = ?1 AND root = ?2 AND at < coalesce(
+                 (SELECT min(opened) FROM episode WHERE project = ?1 AND root = ?2 AND how IS NULL), 9223372036854775807)",
+        )?
+        .execute(params![project, root])?;
+    Ok(())
+}
+
+/// Removes changes that no open episode can ask for any more, and leaves failures that nobody has run for long.
+pub(crate) fn retire(connection: &Connection, oldest: Time, now: Time) -> Result<(), StoreError> {
+    connection.execute(
+        "UPDATE episode SET how = ?1, ended = ?2, changed = ?2 WHERE how IS NULL AND seen < ?3",
+        params![How::Left, now, oldest],
+    )?;
+    connection.execute(
+        "DELETE FROM change WHERE NOT EXISTS (
+             SELECT 1 FROM episode WHERE how IS NULL AND episode.project = change.project AND episode.root = change.root
+                AND episode.opened <= change.at)",
+        [],
+    )?;
+    Ok(())
+}
+
+pub(super) fn json(fix: &[Change]) -> String {
+    serde_json::to_string(fix).unwrap_or_else(|_| "[]".to_owned())
+}

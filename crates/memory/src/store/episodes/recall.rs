@@ -1,0 +1,88 @@
+//! Which episode a failure brings back.
+
+use rusqlite::{Connection, params};
+
+use super::select;
+use crate::Clean;
+use crate::episode::{Again, Episode};
+use crate::outcome::run::Run;
+use crate::store::{StoreError, injections};
+
+/// An episode that a failure brings back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// Which.
+    pub episode: Episode,
+    /// Why.
+    pub why: Again,
+    /// How often it was fixed.
+    pub times: u32,
+}
+
+/// The episode that a run brings back: the newest that was fixed, of the same failure, else of the same test. Not one that
+/// the agent has been shown and still has before it.
+pub(crate) fn recall(
+    connection: &Connection,
+    project: i64,
+    client: &str,
+    agent: Option<&Clean>,
+    run: &Run,
+) -> Result<Option<Recalled>, StoreError> {
+    let (mut same, mut other) = (Vec::new(), Vec::new());
+    for fault in &run.faults {
+        let known = match &fault.signature {
+            Some(signature) => newest(connection, project, "signature", signature)?,
+            None => None,
+        };
+        // A failure that is known is not told as another one of its test.
+        if let Some(episode) = known {
+            same.push(episode);
+        } else if let Some(test) = &fault.test {
+            other.extend(newest(connection, project, "test", test)?);
+        }
+    }
+    for (found, why) in [(same, Again::Failure), (other, Again::Test)] {
+        let mut fit: Option<Episode> = None;
+        for episode in found {
+            let ended = |episode: &Episode| episode.ending.as_ref().map(|ending| ending.at);
+            if fit.as_ref().is_none_or(|fit| ended(fit) < ended(&episode))
+                && !injections::is_in_context(connection, client, agent, episode.id)?
+            {
+                fit = Some(episode);
+            }
+        }
+        if let Some(episode) = fit {
+            let times = match (why, &episode.test) {
+                (Again::Test, Some(test)) => count(connection, project, "test", test)?,
+                _ => count(connection, project, "signature", &episode.signature)?,
+            };
+            return Ok(Some(Recalled { episode, why, times }));
+        }
+    }
+    Ok(None)
+}
+
+fn newest(
+    connection: &Connection,
+    project: i64,
+    column: &'static str,
+    value: &Clean,
+) -> Result<Option<Episode>, StoreError> {
+    let rest = format!(
+        "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed' ORDER BY ended DESC, episode.id DESC LIMIT 1"
+    );
+    Ok(select(connection, &rest, params![project, value])?.pop())
+}
+
+fn count(
+    connection: &Connection,
+    project: i64,
+    column: &'static str,
+    value: &Clean,
+) -> Result<u32, StoreError> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT count(*) FROM episode WHERE project = ?1 AND {column} = ?2 AND how = 'fixed'"
+        ))?
+        .query_row(params![project, value], |row| row.get(0))?)
+}
