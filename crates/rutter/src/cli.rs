@@ -67,6 +67,12 @@ pub enum Command {
         #[command(subcommand)]
         command: memory::ImportCommand,
     },
+    /// Failures that were followed: what was tried, and what turned them green
+    Episodes {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: memory::EpisodesCommand,
+    },
     /// The projects there is something about
     Project {
         /// What to do with them.

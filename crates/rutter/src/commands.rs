@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod contract;
 pub(crate) mod doctor;
+pub(crate) mod episodes;
 pub(crate) mod exchange;
 pub(crate) mod forget;
 pub(crate) mod ghap;

@@ -6,6 +6,7 @@ use super::{Store, StoreError, projects, tables};
 use crate::change::Change;
 use crate::episode::{Ending, Episode, How};
 use crate::outcome::selection::Selection;
+use crate::project::ProjectKey;
 use crate::{Id, IdSuffix, Time};
 
 mod moves;
@@ -133,7 +134,7 @@ pub(crate) fn put(
 #[derive(Debug, Clone, Default)]
 pub struct EpisodeFilter {
     /// Of which project.
-    pub project: Option<Id>,
+    pub project: Option<ProjectKey>,
     /// Only those that are open.
     pub open: bool,
     /// Only those that ended so.
@@ -148,7 +149,7 @@ impl Store {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         select(
             &self.connection,
-            "WHERE (?1 IS NULL OR project.uid = ?1) AND (NOT ?2 OR how IS NULL) AND (?3 IS NULL OR how = ?3)
+            "WHERE (?1 IS NULL OR project.key = ?1) AND (NOT ?2 OR how IS NULL) AND (?3 IS NULL OR how = ?3)
              ORDER BY max(episode.seen, coalesce(ended, 0)) DESC, episode.id DESC LIMIT ?4",
             params![filter.project, filter.open, filter.how, limit],
         )

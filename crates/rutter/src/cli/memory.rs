@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use rutter_memory::IdSuffix;
+use rutter_memory::episode::How;
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
 use rutter_memory::memory::Category;
@@ -428,6 +429,45 @@ pub struct TendArgs {
     /// In a process session of its own and with the lowest priority, as hooks start it
     #[arg(long)]
     pub detached: bool,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter episodes …`
+#[derive(Debug, Subcommand)]
+pub enum EpisodesCommand {
+    /// List them, those that were seen last first
+    List(EpisodesListArgs),
+    /// Show one: the failure, the runs, the changes
+    Show(EpisodesShowArgs),
+}
+
+/// `rutter episodes list`
+#[derive(Debug, Args)]
+pub struct EpisodesListArgs {
+    /// Of all projects
+    #[arg(long)]
+    pub all: bool,
+    /// Only those that still fail
+    #[arg(long, conflicts_with = "ending")]
+    pub open: bool,
+    /// Only those that ended so
+    #[arg(long, value_name = "HOW", value_parser = one_of!(How))]
+    pub ending: Option<How>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub limit: usize,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter episodes show`
+#[derive(Debug, Args)]
+pub struct EpisodesShowArgs {
+    /// Which: any end of its id that is unique
+    pub id: IdSuffix,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,

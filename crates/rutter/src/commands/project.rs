@@ -50,12 +50,13 @@ fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
             summary.project.id.short(),
             summary.project.name.to_string(),
             summary.ghaps.to_string(),
+            summary.episodes.to_string(),
             summary.memories.to_string(),
             summary.outcomes.to_string(),
             summary.project.key.to_string(),
         ]
     });
-    Ok(ui.table(["ID", "NAME", "GHAPS", "MEMORIES", "OUTCOMES", "KEY"], rows)?)
+    Ok(ui.table(["ID", "NAME", "GHAPS", "EPISODES", "MEMORIES", "OUTCOMES", "KEY"], rows)?)
 }
 
 fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -79,6 +80,7 @@ fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
 pub(super) fn holds(summary: &ProjectSummary) -> String {
     [
         count(summary.ghaps, "GHAP"),
+        count(summary.episodes, "episode"),
         count(summary.memories, "memory"),
         count(summary.outcomes, "outcome"),
         count(summary.sessions, "session"),

@@ -32,10 +32,13 @@ fn help() {
       forget       Forget rows, and every byte they were written with
       export       Write everything out as lines of JSON
       import       Take rows in
+      episodes     Failures that were followed: what was tried, and what turned them green
       project      The projects there is something about
       doctor       Look whether everything is well, and say what to do where it is not
       tend         Take in what hooks left in the spool, keep the bounds, fold the log of changes into
                    the database
+      hook         Take in an event of the client, as its hooks do: payload on stdin, answer on stdout,
+                   always exit 0
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 

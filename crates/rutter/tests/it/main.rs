@@ -23,7 +23,8 @@ mod faults;
 mod ghap;
 /// The snippets of the guides, run with the tools they are written for.
 mod guides;
-
+/// `rutter hook`, and `rutter episodes`.
+mod hook;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.

@@ -146,7 +146,7 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
       also     git:[HOME]/ship/.git
       folder   [HOME]/ship
       since    [TIME]
-      holds    0 GHAPs, 3 memories, 0 outcomes, 0 sessions
+      holds    0 GHAPs, 0 episodes, 3 memories, 0 outcomes, 0 sessions
     ");
     std::fs::create_dir(home.path("boat")).unwrap();
     drop(
@@ -158,9 +158,9 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
     assert_output!(home, home.rutter(&["project", "list"]), @"
     exit 0
     --- stdout
-    ID        NAME  GHAPS  MEMORIES  OUTCOMES  KEY
-    [ID]      boat  0      1         0         dir:[HOME]/boat
-    [ID]      ship  0      3         0         github.com/ada/ship
+    ID        NAME  GHAPS  EPISODES  MEMORIES  OUTCOMES  KEY
+    [ID]      boat  0      0         1         0         dir:[HOME]/boat
+    [ID]      ship  0      0         3         0         github.com/ada/ship
     ");
     assert_output!(home, home.rutter(&["project", "merge", "boat", "ship"]), @"
     exit 0

@@ -1,0 +1,144 @@
+//! `rutter episodes`: failures that were followed, and what turned them green.
+
+use rutter_memory::Store;
+use rutter_memory::change::{Change, Sort};
+use rutter_memory::episode::{Episode, How};
+use rutter_memory::store::EpisodeFilter;
+use serde::Serialize;
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::{EpisodesCommand, EpisodesListArgs, EpisodesShowArgs};
+use crate::environment::Environment;
+use crate::ui::{Ui, count, first_line};
+
+pub(crate) fn run(
+    command: &EpisodesCommand,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    // What hooks could not write in time belongs to the story.
+    store.gather_if_free(env.now)?;
+    match command {
+        EpisodesCommand::List(args) => list(args, &store, env, ui),
+        EpisodesCommand::Show(args) => show(args, &store, ui),
+    }
+}
+
+/// An episode, and what follows from where it is.
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// What people call it.
+    short: String,
+    /// `open`, or how it ended.
+    state: &'static str,
+    /// How often this failure was fixed in its project.
+    times_fixed: u32,
+    /// What was changed so far, while it is open.
+    changes: Vec<Change>,
+    #[serde(flatten)]
+    episode: &'a Episode,
+}
+
+impl<'a> Shown<'a> {
+    fn of(episode: &'a Episode, store: &Store) -> Result<Self, Failure> {
+        let how = episode.ending.as_ref().map(|ending| ending.how);
+        Ok(Self {
+            short: episode.id.short(),
+            state: how.map_or("open", How::as_str),
+            times_fixed: store.times_fixed(episode)?,
+            changes: if how.is_none() { store.changes_of(episode)? } else { Vec::new() },
+            episode,
+        })
+    }
+
+    /// What turned it green, or may do so.
+    fn changed(&self) -> &[Change] {
+        self.episode.ending.as_ref().map_or(&self.changes, |ending| &ending.fix)
+    }
+}
+
+fn list(
+    args: &EpisodesListArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let project = if args.all { None } else { store.project(&env.owner()?.place)? };
+    let episodes = if project.is_none() && !args.all {
+        Vec::new()
+    } else {
+        let project = project.map(|project| project.key);
+        let limit = Some(args.limit);
+        store.episodes(&EpisodeFilter { project, open: args.open, how: args.ending, limit })?
+    };
+    let shown =
+        episodes.iter().map(|episode| Shown::of(episode, store)).collect::<Result<Vec<_>, _>>()?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&shown);
+    }
+    if shown.is_empty() {
+        let hint = if args.all { "" } else { " here; `--all` lists those of other projects" };
+        return Ok(ui.remark(&format!("no failure was followed{hint}"))?);
+    }
+    let rows = shown.iter().map(|shown| {
+        let episode = shown.episode;
+        let fix = match shown.changed() {
+            [] => String::new(),
+            [one] => first_line(&one.name),
+            [first, rest @ ..] => format!("{} +{}", first_line(&first.name), rest.len()),
+        };
+        [
+            shown.short.clone(),
+            shown.state.to_owned(),
+            episode.seen.to_string(),
+            episode.attempts.to_string(),
+            first_line(episode.test.as_ref().unwrap_or(&episode.error)),
+            fix,
+        ]
+    });
+    Ok(ui.table(["ID", "STATE", "LAST FAILED", "RUNS", "FAILURE", "CHANGED"], rows)?)
+}
+
+fn show(args: &EpisodesShowArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let episode = store.episode(store.episode_id(&args.id)?)?;
+    let shown = Shown::of(&episode, store)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&shown);
+    }
+    let runs = count(u64::from(episode.attempts), "failing run");
+    let ended = episode
+        .ending
+        .as_ref()
+        .map_or_else(|| format!("last failed {}", episode.seen), |ending| ending.at.to_string());
+    writeln!(ui.out, "{} {} {ended}, {runs} since {}", shown.short, shown.state, episode.opened)?;
+    let selection = &episode.selection;
+    let words = selection.arguments.iter().map(|argument| format!(" {argument}"));
+    let folder = match selection.folder.as_str() {
+        "" => String::new(),
+        folder => format!(" (in {folder})"),
+    };
+    let command = format!("{}{}{folder}", selection.program, words.collect::<String>());
+    let mut line = |name: &str, text: &str| writeln!(ui.out, "  {name:<11} {text}");
+    if let Some(test) = &episode.test {
+        line("test", test)?;
+    }
+    line("error", &episode.error)?;
+    line("run", &command)?;
+    line("checkout", &episode.root)?;
+    line("signature", &episode.signature)?;
+    if shown.times_fixed > 1 {
+        line("fixed", &format!("{} times in this project", shown.times_fixed))?;
+    }
+    for change in shown.changed() {
+        match change.sort {
+            Sort::Command => line("command", &change.name)?,
+            Sort::Edit => line("changed", &change.name)?,
+        }
+        for text in change.patch.lines() {
+            line("", text)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use rutter_testkit::Ran;
+use serde_json::{Value, json};
+
+use crate::support::{Home, assert_output, bytes_below};
+
+const RED: &str = "Exit code 1\nF\n======================================================================\n\
+    FAIL: test_total (tests.test_cart.Cart.test_total)\n----------------------------------------------------------------------\n\
+    Traceback (most recent call last):\n  File \"/ship/tests/test_cart.py\", line 6, in test_total\n    \
+    self.assertEqual(total([50, 50]), 100)\nAssertionError: 90.0 != 100\n\n\
+    ----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nFAILED (failures=1)";
+const GREEN: &str = ".\n----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nOK";
+
+impl Home {
+    /// Tells a hook what a client would, and waits for the housekeeping it may start.
+    fn hook(&self, payload: &Value) -> Ran {
+        self.hook_with(payload.to_string().as_bytes(), &[])
+    }
+
+    fn hook_with(&self, payload: &[u8], environment: &[(&str, &Path)]) -> Ran {
+        let mut child = self
+            .command(&["hook"])
+            .envs(environment.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        // It need not read it.
+        drop(child.stdin.take().expect("piped").write_all(payload));
+        child.wait_with_output().expect("the binary ends").into()
+    }
+
+    fn event(&self, session: &str, event: &str, fields: &Value) -> Value {
+        let mut payload =
+            json!({ "session_id": session, "cwd": self.path("ship"), "hook_event_name": event });
+        payload
+            .as_object_mut()
+            .expect("an object")
+            .extend(fields.as_object().expect("one too").clone());
+        payload
+    }
+
+    fn red(&self, session: &str) -> Value {
+        let fields = json!({ "tool_name": "Bash", "tool_input": { "command": "python3 -m unittest" }, "error": RED });
+        self.event(session, "PostToolUseFailure", &fields)
+    }
+
+    fn green(&self, session: &str) -> Value {
+        let fields = json!({
+            "tool_name": "Bash",
+            "tool_input": { "command": "python3 -m unittest" },
+            "tool_response": { "stdout": GREEN, "stderr": "", "interrupted": false },
+        });
+        self.event(session, "PostToolUse", &fields)
+    }
+
+    fn edit(&self, session: &str) -> Value {
+        let fields = json!({
+            "tool_name": "Edit",
+            "tool_response": {
+                "filePath": self.path("ship").join("shop/cart.py"),
+                "structuredPatch": [{ "lines": [" def total(items):", "-    return sum(items) * 0.9", "+    return sum(items)"] }],
+            },
+        });
+        self.event(session, "PostToolUse", &fields)
+    }
+}
+
+/// Nothing on either output, and exit 0.
+#[track_caller]
+fn silent(ran: &Ran) {
+    assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn the_story_in_the_shipped_binary() {
+    let home = Home::new();
+    home.ok(&["tend"]);
+    for payload in [home.red("one"), home.edit("one"), home.green("one")] {
+        silent(&home.hook(&payload));
+    }
+    assert_output!(home, home.hook(&home.red("two")), @r#"
+    exit 0
+    --- stdout
+    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Seen before and fixed just now: `tests.test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`. Turned green by this in shop/cart.py:\n> -return sum(items) * 0.9\n> +return sum(items)"}}
+    "#);
+    assert_output!(home, home.rutter(&["episodes", "list"]), @"
+    exit 0
+    --- stdout
+    ID        STATE  LAST FAILED               RUNS  FAILURE                          CHANGED
+    [ID]      open   [TIME]  1     tests.test_cart.Cart.test_total
+    [ID]      fixed  [TIME]  1     tests.test_cart.Cart.test_total  shop/cart.py
+    ");
+    let list = home.json(&["episodes", "list", "--ending", "fixed"]);
+    let id = list[0]["short"].as_str().expect("an id").to_owned();
+    assert_output!(home, home.rutter(&["episodes", "show", &id]), @"
+    exit 0
+    --- stdout
+    [ID]     fixed [TIME], 1 failing run since [TIME]
+      test        tests.test_cart.Cart.test_total
+      error       AssertionError: 90.0 != 100
+      run         unittest
+      checkout    [HOME]/ship
+      signature   tests.test_cart.Cart.test_total | AssertionError | # != # | test_cart.py
+      changed     shop/cart.py
+                  -    return sum(items) * 0.9
+                  +    return sum(items)
+    ");
+    assert_output!(home, home.rutter(&["episodes", "list", "--open"]), @"
+    exit 0
+    --- stdout
+    ID        STATE  LAST FAILED               RUNS  FAILURE                          CHANGED
+    [ID]      open   [TIME]  1     tests.test_cart.Cart.test_total
+    ");
+    silent(&home.hook(&home.red("two")));
+}
+
+#[test]
+fn episodes_of_nowhere() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["episodes", "list"]), @"
+    exit 0
+    --- stderr
+    note: no failure was followed here; `--all` lists those of other projects
+    ");
+    assert_output!(home, home.rutter(&["episodes", "list", "--all"]), @"
+    exit 0
+    --- stderr
+    note: no failure was followed
+    ");
+    assert_output!(home, home.rutter(&["episodes", "show", "beef"]), @"
+    exit 1
+    --- stderr
+    error: no episode has an id that ends in beef
+    ");
+    assert_output!(home, home.rutter(&["episodes", "list", "--ending", "solved"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'solved' for '--ending <HOW>'
+      [possible values: fixed, flaky, removed, renamed, left]
+
+      tip: a similar value exists: 'removed'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_session_that_comes_first_has_the_memory_made() {
+    let home = Home::new();
+    silent(&home.hook(&home.event("one", "SessionStart", &json!({ "source": "startup" }))));
+    // Whoever tends makes it; a command that waits for its lock finds it made.
+    home.ok(&["tend"]);
+    let exported = home.rutter(&["export"]).success().stdout;
+    assert!(exported.contains("\"client\":\"one\""), "{exported}");
+}
+
+#[test]
+fn every_fault_ends_in_silence() {
+    for payload in ["", "{", "[1]", "null", "{\"hook_event_name\":\"PostToolUse\"}", "\u{1}\u{2}"] {
+        let home = Home::new();
+        silent(&home.hook_with(payload.as_bytes(), &[]));
+    }
+    // Deeper than any parser goes, and longer than any is read.
+    let home = Home::new();
+    silent(&home.hook_with("[".repeat(200_000).as_bytes(), &[]));
+    silent(&home.hook_with(format!("{{\"a\":\"{}\"}}", "x".repeat(9 << 20)).as_bytes(), &[]));
+    let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
+    assert_eq!(log.lines().count(), 2, "{log}");
+    assert!(log.contains("hook: a payload of more than 8 MiB was passed over"), "{log}");
+    // A place where nothing can be kept.
+    for place in ["/dev/null", "/proc/nowhere"] {
+        let red = home.red("one").to_string();
+        silent(&home.hook_with(red.as_bytes(), &[("RUTTER_HOME", Path::new(place))]));
+    }
+}
+
+#[test]
+fn a_memory_that_is_broken_newer_or_foreign_is_left_alone() {
+    // Where the header of a database keeps its version, and whose it is.
+    for (fault, offset, bytes) in [
+        ("broken", 0, &b"nothing of ours"[..]),
+        ("newer", 60, &[0, 0, 0, 99]),
+        ("foreign", 68, &[0, 0, 0, 7]),
+    ] {
+        let home = Home::new();
+        home.ok(&["tend"]);
+        let database = home.memory().join("rutter.db");
+        let file = std::fs::OpenOptions::new().write(true).open(&database).expect("a database");
+        file.write_all_at(bytes, offset).expect("written");
+        for payload in [home.red("one"), home.edit("one"), home.green("one"), home.red("two")] {
+            silent(&home.hook(&payload));
+        }
+        let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
+        assert!(log.contains("hook: spooled: "), "{fault}: {log}");
+    }
+}
+
+#[test]
+fn it_can_be_switched_off() {
+    let home = Home::new();
+    silent(
+        &home.hook_with(home.red("one").to_string().as_bytes(), &[("RUTTER", Path::new("off"))]),
+    );
+    assert!(!home.memory().exists());
+}
+
+#[test]
+fn a_hand_written_payload_may_leave_the_event_to_the_command_line() {
+    let home = Home::new();
+    home.ok(&["tend"]);
+    let mut red = home.red("one");
+    red.as_object_mut().expect("an object").remove("hook_event_name");
+    let mut child = home
+        .command(&["hook", "PostToolUseFailure"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    child.stdin.take().expect("piped").write_all(red.to_string().as_bytes()).expect("read");
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(home.json(&["episodes", "list"])[0]["state"], "open");
+}
+
+#[test]
+fn secrets_in_what_a_test_prints_are_nowhere() {
+    let home = Home::new();
+    home.ok(&["tend"]);
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut red = home.red("one");
+    red["error"] = RED.replace("90.0 != 100", &format!("{secret} was refused")).into();
+    silent(&home.hook(&red));
+    let bytes = bytes_below(&home.memory());
+    assert!(!crate::support::holds(&bytes, secret));
+    assert!(crate::support::holds(&bytes, "was refused"));
+}
