@@ -8,6 +8,7 @@ pub mod cli;
 mod commands;
 mod environment;
 mod failure;
+mod install;
 pub mod ui;
 
 pub use failure::Failure;
@@ -26,6 +27,8 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     let env = environment::Environment::read()?;
     match &cli.command {
         Command::Contract { .. } | Command::Completions(_) | Command::Outcome(_) => Ok(()),
+        Command::Init(args) => commands::init::run(args, &env, ui),
+        Command::Uninstall(args) => commands::uninstall::run(args, &env, ui),
         Command::Ghap { command } => commands::ghap::run(command, &env, ui),
         Command::Remember(args) => commands::memories::remember(args, &env, ui),
         Command::Memories(args) => commands::memories::list(args, &env, ui),

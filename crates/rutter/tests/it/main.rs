@@ -23,7 +23,16 @@ mod faults;
 mod ghap;
 /// The snippets of the guides, run with the tools they are written for.
 mod guides;
-
+/// `rutter init` and `rutter uninstall`.
+mod init;
+/// The same where something is in the way.
+mod init_faults;
+/// The same inside a repository.
+mod init_git;
+/// The same for files in every layout.
+mod init_layouts;
+/// What `init` writes, put to the real client.
+mod init_live;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.
