@@ -149,6 +149,29 @@ impl Located {
     }
 }
 
+/// A git work tree, for who has to keep a file out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkTree {
+    /// Its folder, canonical.
+    pub root: PathBuf,
+    /// The git directory that it shares with the other worktrees of its repository, canonical.
+    pub common_dir: PathBuf,
+}
+
+impl WorkTree {
+    /// The work tree that a folder is in. None where there is no git that works, and none inside a git directory: what
+    /// lies there is in no work tree.
+    pub fn around(folder: &Path) -> Option<Self> {
+        let folder = place::settle(folder);
+        let Found::Repository(Repository { root, common_dir, .. }) = repository::discover(&folder)
+        else {
+            return None;
+        };
+        (folder.starts_with(&root) && !folder.starts_with(&common_dir))
+            .then_some(Self { root, common_dir })
+    }
+}
+
 /// Who a repository is, strongest key first, and what people call it. Always at least one key.
 fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
     let mut keys = vec![ProjectKey::git(&repository.common_dir)];

@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
+pub mod install;
 pub mod memory;
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
@@ -35,6 +36,15 @@ pub enum Command {
         #[command(subcommand)]
         command: ContractCommand,
     },
+    /// Have Claude Code run rutter: adds its hooks to the settings of this folder
+    ///
+    /// What changes is shown; other people's entries, and the layout of the file, stay as they are. Run it again after
+    /// an update. For example: rutter init --dry-run
+    Init(install::InitArgs),
+    /// Take rutter's hooks out of the settings again, and leave everything else as it was
+    ///
+    /// The memory is kept.
+    Uninstall(install::UninstallArgs),
     /// What you set out to do: goal, hypothesis, action, prediction
     Ghap {
         /// What to do with it.

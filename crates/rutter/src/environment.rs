@@ -1,7 +1,7 @@
 //! What the process is told by its surroundings. The one place that reads the environment and the clock.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rutter_memory::project::Located;
@@ -21,6 +21,10 @@ pub(crate) struct Environment {
     session: Option<String>,
     /// What texts are written in.
     pub(crate) editor: Option<String>,
+    /// This program, without symbolic links; none where the system does not tell.
+    pub(crate) program: Option<PathBuf>,
+    /// Where programs are looked for, in order.
+    pub(crate) search: Vec<PathBuf>,
     /// When.
     pub(crate) now: Time,
 }
@@ -66,6 +70,10 @@ impl Environment {
             data,
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
+            program: env::current_exe().and_then(|path| path.canonicalize()).ok(),
+            search: env::var_os("PATH")
+                .map(|path| env::split_paths(&path).collect())
+                .unwrap_or_default(),
             now: Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
             folder,
         })
@@ -83,10 +91,15 @@ impl Environment {
         Ok(store)
     }
 
+    /// The folder that the command was typed in.
+    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
+        self.folder.as_deref().ok_or_else(gone)
+    }
+
     /// On whose behalf a command acts: the main agent of the client's session, else the standing session of the
     /// command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
-        let folder = self.folder.as_ref().ok_or_else(gone)?;
+        let folder = self.folder()?;
         Ok(Owner {
             client: self.session.as_deref().map(Clean::new),
             agent: None,

@@ -9,6 +9,7 @@ mod commands;
 mod environment;
 mod failure;
 pub mod hook;
+mod install;
 pub mod ui;
 
 pub use failure::Failure;
@@ -32,6 +33,8 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
         | Command::Completions(_)
         | Command::Outcome(_)
         | Command::Hook(_) => Ok(()),
+        Command::Init(args) => commands::init::run(args, &env, ui),
+        Command::Uninstall(args) => commands::uninstall::run(args, &env, ui),
         Command::Ghap { command } => commands::ghap::run(command, &env, ui),
         Command::Remember(args) => commands::memories::remember(args, &env, ui),
         Command::Memories(args) => commands::memories::list(args, &env, ui),

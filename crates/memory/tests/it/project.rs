@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proptest::prelude::*;
-use rutter_memory::project::{Located, ProjectKey};
+use rutter_memory::project::{Located, ProjectKey, WorkTree};
 use rutter_testkit::Ran;
 use tempfile::TempDir;
 
@@ -239,6 +239,25 @@ fn bare_repositories_and_the_inside_of_git_directories() {
     world.git(&plain, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     assert_eq!(Located::find(&plain.join(".git/refs")), world.agreed(&plain));
     assert_eq!(Located::find(&plain.join(".git/worktrees/tree")), world.agreed(&tree));
+}
+
+#[test]
+fn a_work_tree_knows_the_git_directory_it_shares() {
+    let Some(world) = World::with_git("work trees") else { return };
+    let main = world.repository("main");
+    let (tree, inside) = (world.path("tree"), world.made("main/a/b"));
+    world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    let around = |folder: &Path| {
+        WorkTree::around(folder).map(|WorkTree { root, common_dir }| (root, common_dir))
+    };
+    assert_eq!(around(&inside), Some((main.clone(), main.join(".git"))));
+    assert_eq!(around(&tree), Some((tree.clone(), main.join(".git"))));
+    assert_eq!(around(&main.join(".git/info")), None);
+    assert_eq!(around(&main.join(".git/worktrees/tree")), None);
+    let bare = world.made("thing.git");
+    world.git(&bare, &["init", "--quiet", "--bare"]);
+    assert_eq!(around(&bare), None);
+    assert_eq!(around(&world.made("without")), None);
 }
 
 #[test]

@@ -25,6 +25,16 @@ mod ghap;
 mod guides;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;
+/// `rutter init` and `rutter uninstall`.
+mod init;
+/// The same where something is in the way.
+mod init_faults;
+/// The same inside a repository.
+mod init_git;
+/// The same for files in every layout.
+mod init_layouts;
+/// What `init` writes, put to the real client.
+mod init_live;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.

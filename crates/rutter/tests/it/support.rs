@@ -81,6 +81,34 @@ impl Home {
         serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
     }
 
+    /// A program for the hooks to run. Tests of `init` need one: the one under test is a build, which it refuses.
+    pub(crate) fn program(&self, folder: &str) -> String {
+        let path = self.path(folder).join("rutter");
+        std::fs::create_dir_all(self.path(folder)).expect("a folder");
+        std::fs::write(&path, "#!/bin/sh\n").expect("a program");
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("a program");
+        path.to_str().expect("a temporary folder has a plain name").to_owned()
+    }
+
+    /// Runs `rutter init` with such a program.
+    pub(crate) fn init(&self, args: &[&str]) -> Ran {
+        let program = self.program("bin");
+        self.rutter(&[&["init", "--bin", &program], args].concat())
+    }
+
+    /// The settings that `init` is about.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.path("ship/.claude/settings.local.json")
+    }
+
+    /// Puts settings there.
+    pub(crate) fn has_settings(&self, text: impl AsRef<[u8]>) -> &Self {
+        std::fs::create_dir_all(self.path("ship/.claude")).expect("a folder");
+        std::fs::write(self.settings(), text).expect("settings");
+        self
+    }
+
     /// Starts a GHAP that a run could settle.
     pub(crate) fn start(&self) -> serde_json::Value {
         self.json(START)

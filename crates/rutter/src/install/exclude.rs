@@ -1,0 +1,148 @@
+//! Keeping the local settings out of git, by the repository's own list of what nobody else needs to know of.
+
+use std::path::{Path, PathBuf};
+
+use rutter_memory::project::WorkTree;
+
+use super::{Change, Contents};
+use crate::Failure;
+
+/// Stands above a line that is ours; a line without it was there before us, and stays.
+const MARK: &str =
+    "# rutter: hooks with a path of this machine; `rutter uninstall` takes this away";
+
+/// The list of a repository, and a file to be on it.
+pub(crate) struct Exclude {
+    list: PathBuf,
+    gitignore: PathBuf,
+    /// The file's path in the work tree.
+    file: PathBuf,
+    /// The file as a pattern.
+    pattern: String,
+}
+
+impl Exclude {
+    /// What to do about a file in a folder or deeper. Nothing where there is no git that works, and where the path
+    /// cannot be written as a line.
+    pub(crate) fn of(folder: &Path, file: &Path) -> Option<Self> {
+        let WorkTree { root, common_dir } = WorkTree::around(folder)?;
+        let below = folder.canonicalize().ok()?.strip_prefix(&root).ok()?.to_owned();
+        let file = below.join(file.strip_prefix(folder).ok()?);
+        let text = file.to_str().filter(|text| !text.contains(char::is_control))?;
+        // From the root on, so that no name can be taken for a comment or an exception.
+        let mut pattern = String::from("/");
+        for c in text.chars() {
+            if matches!(c, '*' | '?' | '[' | '\\') {
+                pattern.push('\\');
+            }
+            pattern.push(c);
+        }
+        Some(Self {
+            list: common_dir.join("info/exclude"),
+            gitignore: root.join(".gitignore"),
+            file,
+            pattern,
+        })
+    }
+
+    /// The change that adds the file; nothing when git leaves it alone already, as far as its two most common lists say.
+    pub(crate) fn add(&self) -> Result<Option<Change>, Failure> {
+        let contents = Contents::read(&self.list)?;
+        let Some(text) = text_of(&contents) else { return Ok(None) };
+        let ignored = Contents::read(&self.gitignore).ok();
+        let ignored = ignored.as_ref().and_then(text_of).unwrap_or_default();
+        if text.lines().chain(ignored.lines()).any(|line| self.is_covered_by(line)) {
+            return Ok(None);
+        }
+        // A last line without an end stays one: what is taken away later is what was added.
+        let after = if text.is_empty() || text.ends_with('\n') {
+            format!("{text}{MARK}\n{}\n", self.pattern)
+        } else {
+            format!("{text}\n{MARK}\n{}", self.pattern)
+        };
+        Ok(Some(Change::new(contents, Some(after.into_bytes()))))
+    }
+
+    /// The change that takes the file off the list, if it was put there by us. `made` is whether the list was, too.
+    pub(crate) fn remove(&self, made: bool) -> Result<Option<Change>, Failure> {
+        let contents = Contents::read(&self.list)?;
+        let Some(text) = text_of(&contents) else { return Ok(None) };
+        let lines = format!("{MARK}\n{}\n", self.pattern);
+        let last = format!("\n{MARK}\n{}", self.pattern);
+        let starts = text.match_indices(&lines).map(|(at, _)| at);
+        let start = starts.into_iter().find(|at| *at == 0 || text[..*at].ends_with('\n'));
+        let after = match (start, text.strip_suffix(&last)) {
+            (Some(at), _) => [&text[..at], &text[at + lines.len()..]].concat(),
+            (None, Some(rest)) => rest.to_owned(),
+            (None, None) => return Ok(None),
+        };
+        let after = (!made || !after.is_empty()).then(|| after.into_bytes());
+        Ok(Some(Change::new(contents, after)))
+    }
+
+    /// Whether a line of a list is about the file. Patterns that have to be worked out are not; the file is then on two
+    /// lists, which harms nobody.
+    fn is_covered_by(&self, line: &str) -> bool {
+        let pattern = line.trim_end();
+        if pattern == self.pattern || pattern == "*.local.json" {
+            return true;
+        }
+        let pattern = pattern.strip_suffix("/**").or(pattern.strip_suffix("/*")).unwrap_or(pattern);
+        let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
+        let mut around = self.file.ancestors().filter(|path| !path.as_os_str().is_empty());
+        match pattern.strip_prefix("**/") {
+            Some("") => false,
+            Some(end) => around.any(|path| path.ends_with(end)),
+            None => match pattern.strip_prefix('/').unwrap_or(pattern) {
+                "" => false,
+                path if pattern.contains('/') => around.any(|around| around == Path::new(path)),
+                name => around.any(|path| path.file_name().is_some_and(|last| last == name)),
+            },
+        }
+    }
+}
+
+/// The text of a list. One that is not text is left alone.
+fn text_of(contents: &Contents) -> Option<&str> {
+    str::from_utf8(contents.bytes().unwrap_or_default()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_lines_are_understood() {
+        let exclude = |file: &str| Exclude {
+            list: PathBuf::new(),
+            gitignore: PathBuf::new(),
+            file: PathBuf::from(file),
+            pattern: format!("/{file}"),
+        };
+        let (top, deep) =
+            (exclude(".claude/settings.local.json"), exclude("a/.claude/settings.local.json"));
+        for (line, at_top, deeper) in [
+            (".claude/settings.local.json", true, false),
+            ("/.claude/settings.local.json", true, false),
+            ("**/.claude/settings.local.json  ", true, true),
+            (".claude/", true, true),
+            (".claude", true, true),
+            ("/.claude", true, false),
+            (".claude/*", true, true),
+            ("settings.local.json", true, true),
+            ("*.local.json", true, true),
+            ("a/", false, true),
+            ("/a/.claude/**", false, true),
+            ("", false, false),
+            ("/", false, false),
+            ("**/", false, false),
+            ("# .claude/", false, false),
+            ("!.claude/", false, false),
+            ("claude", false, false),
+            (".claude/settings.json", false, false),
+        ] {
+            assert_eq!(top.is_covered_by(line), at_top, "{line}");
+            assert_eq!(deep.is_covered_by(line), deeper, "{line}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A file of somebody else's: read, and written so that nothing is lost.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+use std::path::{Path, PathBuf};
+
+use super::settings::Malformed;
+use crate::Failure;
+
+/// Only for its owner: settings may hold keys.
+const NEW_MODE: u32 = 0o600;
+
+/// A file as it was read.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    /// As people call it.
+    path: PathBuf,
+    /// Where it is: a link to a file stays a link, and what it leads to is written.
+    target: PathBuf,
+    /// Nothing when there is none.
+    bytes: Option<Vec<u8>>,
+}
+
+/// The text of a file.
+pub(crate) struct Text<'a> {
+    /// The byte order mark before it, if there is one. The client reads past it.
+    mark: &'static str,
+    pub(crate) body: &'a str,
+}
+
+const MARK: &str = "\u{feff}";
+
+impl Text<'_> {
+    /// The bytes of another text in this one's place.
+    pub(crate) fn with(&self, body: &str) -> Vec<u8> {
+        [self.mark, body].concat().into_bytes()
+    }
+}
+
+impl Contents {
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let refused = |what: &str| {
+            Failure::Refused(format!(
+                "{} {what}; nothing was changed, put that right and try again",
+                path.display()
+            ))
+        };
+        let failed = |error: io::Error| refused(&format!("cannot be read: {error}"));
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let target = match (path.parent().map(Path::canonicalize), path.file_name()) {
+                    (Some(Ok(folder)), Some(name)) => folder.join(name),
+                    _ => path.to_owned(),
+                };
+                return Ok(Self { path: path.to_owned(), target, bytes: None });
+            }
+            Err(error) => return Err(failed(error)),
+            Ok(_) => {}
+        }
+        let target = path.canonicalize().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => refused("is a link that leads nowhere"),
+            _ => failed(error),
+        })?;
+        // A pipe of that name would never end.
+        if !target.metadata().map_err(failed)?.is_file() {
+            return Err(refused("is no file"));
+        }
+        let bytes = fs::read(&target).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), target, bytes: Some(bytes) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it is, without links.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
+    /// Whether the folder it is to be in is missing as well.
+    pub(crate) fn lacks_folder(&self) -> bool {
+        self.target.parent().is_some_and(|folder| !folder.exists())
+    }
+
+    /// Its text; of no file, none.
+    pub(crate) fn text(&self) -> Result<Text<'_>, Malformed> {
+        let bytes = self.bytes.as_deref().unwrap_or_default();
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            Malformed::at(&valid, valid.len(), "this is not UTF-8")
+        })?;
+        Ok(match text.strip_prefix(MARK) {
+            Some(body) => Text { mark: MARK, body },
+            None => Text { mark: "", body: text },
+        })
+    }
+
+    /// Makes it say something else, or nothing at all, if it still is what was read.
+    pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), Failure> {
+        let made = match self.target.parent() {
+            Some(folder) if after.is_some() && self.lacks_folder() => {
+                fs::create_dir_all(folder).map_err(|error| self.refused(&error))?;
+                Some(folder)
+            }
+            _ => None,
+        };
+        let done = match after {
+            Some(after) => self.write(after),
+            None => self.check().and_then(|()| fs::remove_file(&self.target)),
+        };
+        done.map_err(|error| {
+            if let Some(made) = made {
+                // It is empty, or somebody has put something into it meanwhile: either way that is right.
+                drop(fs::remove_dir(made));
+            }
+            self.refused(&error)
+        })
+    }
+
+    fn write(&self, after: &[u8]) -> io::Result<()> {
+        let folder = self.target.parent().ok_or(io::ErrorKind::NotFound)?;
+        if folder.metadata()?.permissions().readonly() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "its folder is read-only"));
+        }
+        // On its way out of this function it is removed, whatever happens.
+        let mut beside = tempfile::Builder::new()
+            .prefix(".rutter-")
+            .permissions(fs::Permissions::from_mode(NEW_MODE))
+            .tempfile_in(folder)?;
+        beside.write_all(after)?;
+        if self.bytes.is_some() {
+            // Renaming asks nobody whether the file may be written.
+            let old = OpenOptions::new().write(true).open(&self.target)?.metadata()?;
+            if old.permissions().readonly() {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
+            }
+            let new = beside.as_file().metadata()?;
+            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+                fchown(beside.as_file(), Some(old.uid()), Some(old.gid()))?;
+            }
+            beside.as_file().set_permissions(old.permissions())?;
+        }
+        beside.as_file().sync_all()?;
+        self.check()?;
+        match self.bytes {
+            Some(_) => beside.persist(&self.target)?,
+            None => beside.persist_noclobber(&self.target)?,
+        };
+        // So that the rename outlives a power cut; where a folder cannot be synced, nothing more can be done.
+        drop(File::open(folder).and_then(|folder| folder.sync_all()));
+        Ok(())
+    }
+
+    /// Whether it still is what was read.
+    fn check(&self) -> io::Result<()> {
+        let now = match fs::read(&self.target) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if now == self.bytes {
+            return Ok(());
+        }
+        Err(io::Error::other("another program has changed it just now"))
+    }
+
+    fn refused(&self, error: &io::Error) -> Failure {
+        Failure::Refused(format!(
+            "{} cannot be written: {error}; nothing was changed, put that right and try again",
+            self.path.display()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(path: &Path, text: &str) {
+        File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_that_changed_meanwhile_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let absent = Contents::read(&path).unwrap();
+        put(&path, "one");
+        let one = Contents::read(&path).unwrap();
+        put(&path, "two");
+        for (contents, after) in
+            [(&absent, Some(&b"mine"[..])), (&one, Some(b"mine")), (&one, None)]
+        {
+            let failure = contents.replace(after).unwrap_err().to_string();
+            assert!(failure.contains("another program has changed it"), "{failure}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+            assert_eq!(names(folder.path()), ["file"]);
+        }
+        Contents::read(&path).unwrap().replace(Some(b"three")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "three");
+        Contents::read(&path).unwrap().replace(None).unwrap();
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = Contents::read(folder.path()).unwrap_err().to_string();
+        assert!(failure.contains("is no file; nothing was changed"), "{failure}");
+    }
+}

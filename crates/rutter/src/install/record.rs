@@ -1,0 +1,213 @@
+//! What `init` did to a settings file, so that `uninstall` can take exactly that back.
+//!
+//! Settings hold tokens, and nothing secret may be written to the data folder. So no copy is kept, only *where* the
+//! text of ours is: lengths and places, a checksum of the file with and without it, and the blanks that had to make room.
+//! The name of a record is a checksum of the path. Where the checksum of the file no longer fits, somebody has edited
+//! it, and ours is taken out entry by entry instead.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::layout::Edit;
+use super::settings::Installed;
+
+/// How many records are kept, the newest. One has a few hundred bytes, and without it `uninstall` still works, if not to
+/// the byte.
+const KEPT: usize = 100;
+
+/// What `init` left in one settings file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// What would not be there without it.
+    pub(crate) made: Made,
+    /// How to take it back; nothing where entries of ours had been there before it.
+    undo: Option<Undo>,
+}
+
+/// What `init` made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Made {
+    /// The settings file.
+    pub(crate) file: bool,
+    /// The folder it is in.
+    pub(crate) folder: bool,
+    /// git's list of what to leave alone.
+    pub(crate) exclude: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Undo {
+    before: Sum,
+    after: Sum,
+    spans: Vec<Span>,
+}
+
+/// Where a text of ours stands, and which blanks it took the place of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Span {
+    at: usize,
+    length: usize,
+    blanks: String,
+}
+
+/// Tells a text from another one. Nobody forges their own settings, so FNV-1a is enough, and unlike the hashers of the
+/// standard library it is the same in every version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Sum(String);
+
+impl Sum {
+    fn of(bytes: &[u8]) -> Self {
+        let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(format!("{sum:016x}-{}", bytes.len()))
+    }
+}
+
+impl Record {
+    /// The record of an installation in a text.
+    pub(crate) fn new(before: &str, installed: &Installed, made: Made) -> Self {
+        let undo = installed.edits.as_ref().map(|edits| Undo {
+            before: Sum::of(before.as_bytes()),
+            after: Sum::of(installed.text.as_bytes()),
+            spans: spans(before, edits),
+        });
+        Self { made, undo }
+    }
+
+    /// The text as it was, if this one is what `init` left.
+    pub(crate) fn undo(&self, text: &str) -> Option<String> {
+        let Undo { before, after, spans } = self.undo.as_ref()?;
+        if Sum::of(text.as_bytes()) != *after {
+            return None;
+        }
+        let mut text = text.to_owned();
+        for Span { at, length, blanks } in spans.iter().rev() {
+            let range = *at..at.checked_add(*length)?;
+            text.get(range.clone())?;
+            text.replace_range(range, blanks);
+        }
+        (Sum::of(text.as_bytes()) == *before).then_some(text)
+    }
+}
+
+/// Where edits are once they are made.
+fn spans(before: &str, edits: &[Edit]) -> Vec<Span> {
+    let (mut read, mut written) = (0, 0);
+    edits
+        .iter()
+        .map(|edit| {
+            let at = written + edit.range.start - read;
+            (read, written) = (edit.range.end, at + edit.text.len());
+            let blanks = before[edit.range.clone()].to_owned();
+            debug_assert!(blanks.trim().is_empty(), "what is kept of a file is blank");
+            Span { at, length: edit.text.len(), blanks }
+        })
+        .collect()
+}
+
+/// The records.
+pub(crate) struct Records {
+    folder: PathBuf,
+}
+
+impl Records {
+    pub(crate) fn within(data: &Path) -> Self {
+        Self { folder: data.join("backups") }
+    }
+
+    /// The record of a settings file. One that cannot be read is none.
+    pub(crate) fn get(&self, target: &Path) -> Option<Record> {
+        serde_json::from_slice(&fs::read(self.path(target)).ok()?).ok()
+    }
+
+    /// Keeps what there is to know of a settings file, or forgets it.
+    pub(crate) fn set(&self, target: &Path, record: Option<&Record>) -> io::Result<()> {
+        let path = self.path(target);
+        let Some(record) = record else {
+            return match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            };
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let mut beside = tempfile::NamedTempFile::new_in(&self.folder)?;
+        beside.write_all(&serde_json::to_vec(record)?)?;
+        beside.as_file().sync_all()?;
+        beside.persist(path)?;
+        self.prune()
+    }
+
+    fn path(&self, target: &Path) -> PathBuf {
+        self.folder.join(format!("{}.json", Sum::of(target.as_os_str().as_bytes()).0))
+    }
+
+    fn prune(&self) -> io::Result<()> {
+        let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            // Another process may be at it too: what is gone needs no pruning.
+            if let Ok(time) = entry.metadata().and_then(|metadata| metadata.modified()) {
+                files.push((time, entry.path()));
+            }
+        }
+        files.sort();
+        for (_, path) in files.iter().rev().skip(KEPT) {
+            drop(fs::remove_file(path));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(made: bool) -> Record {
+        Record { made: Made { file: made, folder: made, exclude: false }, undo: None }
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_a_broken_one_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::within(folder.path());
+        let path = |number: usize| PathBuf::from(format!("/project/{number}"));
+        for number in 0..KEPT + 20 {
+            records.set(&path(number), Some(&record(true))).unwrap();
+        }
+        assert_eq!(fs::read_dir(&records.folder).unwrap().count(), KEPT);
+        let last = path(KEPT + 19);
+        assert_eq!(records.get(&last), Some(record(true)));
+        records.set(&last, Some(&record(false))).unwrap();
+        assert_eq!(records.get(&last), Some(record(false)));
+        fs::File::create(records.path(&last)).unwrap().write_all(b"{\"made\"").unwrap();
+        assert_eq!(records.get(&last), None);
+        records.set(&last, None).unwrap();
+        records.set(&last, None).unwrap();
+        assert_eq!(records.get(&last), None);
+    }
+
+    #[test]
+    fn a_text_that_is_not_the_one_is_not_touched() {
+        let installed = Installed {
+            text: "{ours}".to_owned(),
+            edits: Some(vec![Edit { range: 1..2, text: "ours".to_owned() }]),
+        };
+        let record = Record::new("{ }", &installed, Made::default());
+        assert_eq!(record.undo("{ours}").as_deref(), Some("{ }"));
+        assert_eq!(record.undo("{Ours}"), None);
+        assert_eq!(record.undo(""), None);
+        // Nor where the record itself was tampered with.
+        let text = serde_json::to_string(&record).unwrap();
+        for (from, to) in [("\"at\":1", "\"at\":2"), ("\"at\":1", "\"at\":18446744073709551615")] {
+            let record: Record = serde_json::from_str(&text.replace(from, to)).unwrap();
+            assert_eq!(record.undo("{ours}"), None);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, assert_output, bytes_below, holds};
+
+#[test]
+fn a_folder_without_settings_gets_them_and_loses_them_again() {
+    let home = Home::new();
+    assert_output!(home, home.init(&[]), @r#"
+    exit 0
+    --- stdout
+    --- /dev/null
+    +++ [HOME]/ship/.claude/settings.local.json
+    @@ -0,0 +1,62 @@
+    +{
+    +  "hooks": {
+    +    "SessionStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SessionEnd": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUse": [
+    +      {
+    +        "matcher": "Bash|Edit|Write|NotebookEdit",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUseFailure": [
+    +      {
+    +        "matcher": "Bash",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ]
+    +  }
+    +}
+
+    The memory is in [HOME]/memory.
+    Start claude in this folder: new sessions run the hooks.
+    `rutter uninstall` takes this back.
+    "#);
+    assert_output!(home, home.init(&["--local"]), @"
+    exit 0
+    --- stdout
+    [HOME]/ship/.claude/settings.local.json runs rutter already; there is nothing to do
+    ");
+    assert!(home.memory().join("rutter.db").is_file());
+    assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
+    let gone = home.rutter(&["uninstall"]).success();
+    let start =
+        format!("--- {}\n+++ /dev/null\n@@ -1,62 +0,0 @@\n-{{\n", home.settings().display());
+    assert!(gone.stdout.starts_with(&start), "{gone}");
+    assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r '[HOME]/memory'` removes it.");
+    assert!(!home.path("ship/.claude").exists());
+    assert_output!(home, home.rutter(&["uninstall", "--local"]), @"
+    exit 0
+    --- stdout
+    nothing of rutter's is in [HOME]/ship/.claude/settings.local.json; if `rutter init` was run in another folder, go there
+    ");
+    assert_eq!(home.rutter(&["doctor"]).exit, Some(0));
+}
+
+#[test]
+fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
+    let home = Home::new();
+    home.has_settings(
+        r#"{
+  "hooks": {
+    "Stop": [
+      { "hooks": [ { "type": "command", "command": "/old/rutter hook" } ] }
+    ],
+    "PostToolUse": [
+      {
+        "matcher": "Bash",
+        "hooks": [
+          { "type": "command", "command": "/old/rutter", "args": ["hook"], "timeout": 60 }
+        ]
+      },
+      { "matcher": "Edit", "hooks": [ { "type": "command", "command": "fmt" } ] }
+    ],
+    "SessionStart": [
+      {
+        "hooks": [
+          { "type": "command", "command": "'/old folder/rutter' hook SessionStart" },
+          { "type": "command", "command": "mine" },
+          { "type": "command", "command": "rutter", "args": ["hook", "SessionStart"] }
+        ]
+      },
+      { "hooks": [ { "type": "command", "command": "/old/rutter", "args": ["hook"] } ] },
+      { "hooks": [ { "type": "command", "command": "/older/rutter", "args": ["hook"] } ] }
+    ],
+    "UserPromptSubmit": [
+      { "hooks": [ { "type": "command", "command": "/old/rutter", "args": ["hook"] } ] },
+      { "hooks": [ { "type": "command", "command": "mine too" } ] }
+    ]
+  }
+}
+"#,
+    );
+    drop(home.init(&[]).success());
+    assert_output!(home, fs::read_to_string(home.settings()).unwrap(), @r#"
+    {
+      "hooks": {
+        "PostToolUse": [
+          {
+            "matcher": "Bash|Edit|Write|NotebookEdit",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "[HOME]/bin/rutter",
+                "args": [
+                  "hook"
+                ],
+                "timeout": 5
+              }
+            ]
+          },
+          { "matcher": "Edit", "hooks": [ { "type": "command", "command": "fmt" } ] }
+        ],
+        "SessionStart": [
+          {
+            "hooks": [
+              { "type": "command", "command": "mine" }
+            ]
+          },
+          {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
+        ],
+        "UserPromptSubmit": [
+          { "hooks": [ { "type": "command", "command": "mine too" } ] }
+        ],
+        "SessionEnd": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "[HOME]/bin/rutter",
+                "args": [
+                  "hook"
+                ],
+                "timeout": 5
+              }
+            ]
+          }
+        ],
+        "PostToolUseFailure": [
+          {
+            "matcher": "Bash",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "[HOME]/bin/rutter",
+                "args": [
+                  "hook"
+                ],
+                "timeout": 5
+              }
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+    let nothing = home.init(&[]).success();
+    assert!(nothing.stdout.contains("nothing to do"), "{nothing}");
+    home.ok(&["uninstall"]);
+    assert_output!(home, fs::read_to_string(home.settings()).unwrap(), @r#"
+    {
+      "hooks": {
+        "PostToolUse": [
+          { "matcher": "Edit", "hooks": [ { "type": "command", "command": "fmt" } ] }
+        ],
+        "SessionStart": [
+          {
+            "hooks": [
+              { "type": "command", "command": "mine" }
+            ]
+          }
+        ],
+        "UserPromptSubmit": [
+          { "hooks": [ { "type": "command", "command": "mine too" } ] }
+        ]
+      }
+    }
+    "#);
+}
+
+#[test]
+fn another_program_changes_the_path_and_uninstall_still_knows_what_was_there() {
+    let home = Home::new();
+    let text = "{ \"model\": \"opus\",\n\"hooks\" : { } }";
+    home.has_settings(text);
+    drop(home.init(&[]).success());
+    let first = fs::read_to_string(home.settings()).unwrap();
+    let other = home.program("elsewhere/bin");
+    home.ok(&["init", "--bin", &other]);
+    let second = fs::read_to_string(home.settings()).unwrap();
+    assert_eq!(first.replace("/bin/rutter", "/elsewhere/bin/rutter"), second);
+    home.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
+}
+
+#[test]
+fn a_dry_run_shows_and_changes_nothing() {
+    let home = Home::new();
+    let shown = home.init(&["--dry-run"]).success();
+    assert!(!home.path("ship/.claude").exists() && !home.memory().exists(), "{shown}");
+    let done = home.init(&[]).success();
+    assert!(done.stdout.starts_with(&shown.stdout), "{shown}{done}");
+    assert!(shown.stderr.contains("nothing was changed"), "{shown}");
+    let before = fs::read(home.settings()).unwrap();
+    let shown = home.rutter(&["uninstall", "--dry-run"]).success();
+    assert_eq!(fs::read(home.settings()).unwrap(), before);
+    let done = home.rutter(&["uninstall"]).success();
+    assert!(done.stdout.starts_with(&shown.stdout), "{shown}{done}");
+}
+
+#[test]
+fn secrets_in_the_settings_reach_neither_the_diff_nor_the_memory() {
+    let home = Home::new();
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    home.has_settings(format!("{{\n  \"env\": {{\n    \"GITHUB_TOKEN\": \"{token}\"\n  }}\n}}\n"));
+    let ran = home.init(&[]).success();
+    assert!(ran.stdout.contains("GITHUB_TOKEN") && !ran.stdout.contains(token), "{ran}");
+    assert!(!holds(&bytes_below(&home.memory()), token));
+    assert!(!home.rutter(&["uninstall"]).success().stdout.contains(token));
+    assert!(fs::read_to_string(home.settings()).unwrap().contains(token));
+}
+
+#[test]
+fn what_init_made_goes_even_after_an_edit_and_what_is_the_users_stays() {
+    let home = Home::new();
+    drop(home.init(&[]).success());
+    // As the client does when somebody allows a command.
+    let mut settings: Value = serde_json::from_slice(&fs::read(home.settings()).unwrap()).unwrap();
+    settings["permissions"] = json!({ "allow": ["Bash(ls)"] });
+    home.has_settings(settings.to_string());
+    home.ok(&["uninstall"]);
+    let left = fs::read_to_string(home.settings()).unwrap();
+    assert_eq!(left, r#"{"permissions":{"allow":["Bash(ls)"]}}"#);
+
+    fs::remove_dir_all(home.path("ship/.claude")).unwrap();
+    drop(home.init(&[]).success());
+    let minified: Value = serde_json::from_slice(&fs::read(home.settings()).unwrap()).unwrap();
+    home.has_settings(minified.to_string());
+    fs::write(home.path("ship/.claude/notes.md"), "mine").unwrap();
+    home.ok(&["uninstall"]);
+    assert!(!home.settings().exists());
+    assert!(home.path("ship/.claude/notes.md").exists());
+}

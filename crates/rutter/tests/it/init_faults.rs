@@ -1,0 +1,221 @@
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rutter_testkit::{Ran, excuse};
+
+use crate::support::{Home, assert_output};
+
+/// The names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn malformed_settings_are_left_alone_and_the_place_is_named() {
+    let home = Home::new();
+    for (text, place) in [
+        ("{\n  \"a\": 1,\n}\n", "3:1: this is not JSON: expected a key"),
+        ("// mine\n{}\n", "1:1: this is not JSON: expected a value"),
+        ("{\n  \"ä\": \"ö\", /* x */ \"b\": 1 }", "2:13: this is not JSON: expected a key"),
+        ("{ \"a\": [1, 2,] }", "1:14: this is not JSON"),
+        ("{ \"a\": 1", "1:9: this is not JSON"),
+        ("{} {}", "1:4: this is not JSON: expected the end"),
+        ("[]\n", "1:1: settings are an object"),
+        ("\n null", "2:2: settings are an object"),
+        ("{ \"hooks\": [] }", "1:12: `hooks` has to be an object"),
+        ("{ \"hooks\": null }", "1:12: `hooks` has to be an object"),
+        ("{ \"hooks\": {\n\"Stop\": {} } }", "2:9: `Stop` has to be an array"),
+        ("{ \"hooks\": {}, \"hooks\": {} }", "1:16: a second `hooks`"),
+        ("{ \"hooks\": { \"Stop\": [], \"St\\u006fp\": [] } }", "1:26: a second `Stop`"),
+        ("\u{feff}[]", "1:1: settings are an object"),
+    ] {
+        home.has_settings(text);
+        for command in ["init", "uninstall"] {
+            let ran = if command == "init" { home.init(&[]) } else { home.rutter(&[command]) };
+            assert_eq!(ran.exit, Some(1), "{text}: {ran}");
+            let start = format!("error: {}:{place}", home.settings().display());
+            assert!(ran.stderr.starts_with(&start), "{text}: {ran}");
+            let advice = format!("Mend it and run `rutter {command}` again\n");
+            assert!(ran.stderr.ends_with(&advice) && ran.stdout.is_empty(), "{ran}");
+            assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
+        }
+    }
+    assert!(!home.memory().exists(), "a refused `init` makes no memory");
+    home.has_settings(b"{\n\"a\": \"\xff\"}");
+    let ran = home.init(&[]);
+    assert!(ran.stderr.contains(":2:7: this is not UTF-8"), "{ran}");
+    assert_eq!(names(&home.path("ship/.claude")), ["settings.local.json"]);
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("ship/.claude")).unwrap();
+    fs::create_dir(home.path("dotfiles")).unwrap();
+    let real = home.path("dotfiles/claude.json");
+    fs::write(&real, "{\n}\n").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("../../dotfiles/claude.json", home.settings()).unwrap();
+    drop(home.init(&[]).success());
+    assert!(home.settings().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("SessionStart"));
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(names(&home.path("dotfiles")), ["claude.json"]);
+    home.ok(&["uninstall"]);
+    assert!(home.settings().is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{\n}\n");
+
+    fs::remove_file(&real).unwrap();
+    assert_output!(home, home.init(&[]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/.claude/settings.local.json is a link that leads nowhere; nothing was changed, put that right and try again
+    ");
+}
+
+#[test]
+fn what_is_read_only_is_refused() {
+    let home = Home::new();
+    home.has_settings("{}");
+    let folder = home.path("ship/.claude");
+    let set =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set(&home.settings(), 0o444);
+    let ran = home.init(&[]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(
+        ran.stderr.contains("cannot be written: ") && ran.stderr.contains("; nothing was changed"),
+        "{ran}"
+    );
+    assert_eq!(names(&folder), ["settings.local.json"]);
+    set(&home.settings(), 0o644);
+    set(&folder, 0o555);
+    let ran = home.init(&[]);
+    set(&folder, 0o755);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("read-only; nothing was changed"), "{ran}");
+    assert_eq!(names(&folder), ["settings.local.json"]);
+    assert_eq!(fs::read_to_string(home.settings()).unwrap(), "{}");
+
+    // A folder that is missing and cannot be made.
+    fs::remove_dir_all(&folder).unwrap();
+    fs::write(&folder, "a file").unwrap();
+    let ran = home.init(&[]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(
+        ran.stderr.starts_with("error: ") && ran.stderr.contains("nothing was changed"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_disk_that_is_full_leaves_the_settings_as_they_are() {
+    let home = Home::new();
+    home.has_settings("{\"mine\": 1}");
+    home.ok(&["memories"]);
+    let program = home.program("bin");
+    let mut command = Command::new("sh");
+    // No file may have a byte: the note about what to undo is the first to fail.
+    command.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_rutter"),
+    ]);
+    command.args(["init", "--bin", &program]).env_clear().env("PATH", "/usr/bin:/bin");
+    command.env("RUTTER_HOME", home.memory()).current_dir(home.path("ship")).stdin(Stdio::null());
+    let ran = Ran::of(&mut command);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert_eq!(fs::read_to_string(home.settings()).unwrap(), "{\"mine\": 1}");
+    assert_eq!(names(&home.path("ship/.claude")), ["settings.local.json"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_does_not_stop_it() {
+    let home = Home::new();
+    // More than a buffer holds, so that it is written before the end.
+    home.has_settings(format!("{{\"long\": \"{}\"}}", "x ".repeat(200_000)));
+    let mut child = home
+        .command(&["init", "--bin", &home.program("bin")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read_to_string(home.settings()).unwrap().contains("SessionStart"));
+}
+
+#[test]
+fn only_a_program_that_stays_is_taken() {
+    let home = Home::new();
+    // The binary under test is such a build.
+    let ran = home.rutter(&["init"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("is a build in "), "{ran}");
+    assert!(
+        ran.stderr.ends_with("run an installed rutter, or give the path with --bin\n"),
+        "{ran}"
+    );
+
+    assert_output!(home, home.rutter(&["init", "--bin", "nowhere/rutter"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/nowhere/rutter cannot be used: No such file or directory (os error 2); give the path of a rutter with --bin
+    ");
+    fs::write(home.path("ship/rutter"), "").unwrap();
+    assert_output!(home, home.rutter(&["init", "--bin", "./rutter"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/rutter is no program; give the path of a rutter with --bin
+    ");
+    fs::rename(home.program("bin"), home.path("bin/other")).unwrap();
+    assert_output!(home, home.rutter(&["init", "--bin", "../bin/other"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/../bin/other is not called `rutter`, by which `rutter uninstall` finds its entries; make a link of that name and give it with --bin
+    ");
+    assert!(!home.path("ship/.claude").exists());
+    fs::set_permissions(home.path("ship/rutter"), fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = home.rutter(&["init", "--bin", "./rutter"]).success();
+    let path = format!("\"command\": \"{}\"", home.path("ship/rutter").display());
+    assert!(ran.stdout.contains(&path), "{ran}");
+}
+
+#[test]
+fn an_installed_program_goes_by_its_name_in_the_search_path() {
+    let home = Home::new();
+    let versions = home.path("versions/1.0");
+    fs::create_dir_all(&versions).unwrap();
+    fs::create_dir(home.path("bin")).unwrap();
+    // A link would lead back into the build folder; where the two are on different disks it is a copy.
+    fs::copy(env!("CARGO_BIN_EXE_rutter"), versions.join("rutter")).unwrap();
+    symlink(versions.join("rutter"), home.path("bin/rutter")).unwrap();
+    let run = |search: &str| {
+        let mut command = Command::new(versions.join("rutter"));
+        command.args(["init", "--dry-run"]).env_clear().env("RUTTER_HOME", home.memory());
+        Ran::of(command.env("PATH", search).current_dir(home.path("ship"))).success().stdout
+    };
+    let command = |path: &Path| format!("\"command\": \"{}\"", path.display());
+    let real = versions.canonicalize().unwrap().join("rutter");
+    assert!(run("/usr/bin:/bin").contains(&command(&real)));
+    let search = format!("/usr/bin::{}", home.path("bin").display());
+    assert!(run(&search).contains(&command(&home.path("bin/rutter"))));
+}
+
+#[test]
+fn somebody_elses_file_keeps_its_owner() {
+    let home = Home::new();
+    home.has_settings("{}");
+    if std::os::unix::fs::chown(home.settings(), Some(65534), Some(65534)).is_err() {
+        return excuse("a file of somebody else", "only root can make one");
+    }
+    drop(home.init(&[]).success());
+    let metadata = fs::metadata(home.settings()).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&metadata), 65534);
+}

@@ -1,0 +1,194 @@
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{Home, assert_output};
+
+/// Settings of somebody else's, in every layout that a file was seen in.
+const LAYOUTS: &[(&str, &str)] = &[
+    ("empty object", "{}"),
+    ("empty object with a blank", "{ }\n"),
+    ("empty object over lines", "{\n}\n"),
+    ("empty file", ""),
+    ("blank file", "\n"),
+    ("two spaces", "{\n  \"model\": \"opus\"\n}\n"),
+    ("no last newline", "{\n  \"model\": \"opus\"\n}"),
+    ("four spaces", "{\n    \"env\": {\n        \"A\": \"b\"\n    },\n    \"x\": 1\n}\n"),
+    ("tabs", "{\n\t\"permissions\": {\n\t\t\"allow\": []\n\t}\n}\n"),
+    ("CRLF", "{\r\n  \"model\": \"opus\"\r\n}\r\n"),
+    ("minified", r#"{"model":"opus","hooks":{"Stop":[{"hooks":[]}],"SessionStart":[]}}"#),
+    ("one line", r#"{ "model": "opus", "hooks": { "SessionEnd": [ { "hooks": [] } ] } }"#),
+    ("byte order mark", "\u{feff}{\n  \"model\": \"opus\"\n}\n"),
+    ("unicode and escapes", "{\n  \"größe\": \"漢\\u00e9\\ud83d 🦀\",\n  \"n\": 1e999\n}\n"),
+    ("a key like ours", "{\n  \"env\": {\"hooks\": \"{\\\"hooks\\\": {\"}\n}\n"),
+    ("empty hooks", "{\n  \"hooks\": {},\n  \"z\": 1\n}\n"),
+    (
+        "other people's hooks",
+        r#"{
+  "hooks": {
+    "PostToolUse": [
+      { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },
+      "strange", {"hooks": 3}
+    ],
+    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
+    "NoSuchEvent": []
+  },
+  "after": true
+}
+"#,
+    ),
+];
+
+#[test]
+fn other_peoples_entries_stay_where_they_are() {
+    let home = Home::new();
+    let (_, text) = LAYOUTS.last().unwrap();
+    home.has_settings(text);
+    assert_output!(home, home.init(&[]), @r#"
+    exit 0
+    --- stdout
+    --- [HOME]/ship/.claude/settings.local.json
+    +++ [HOME]/ship/.claude/settings.local.json
+    @@ -2,10 +2,39 @@
+       "hooks": {
+         "PostToolUse": [
+           { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },
+    -      "strange", {"hooks": 3}
+    +      "strange", {"hooks": 3}, {"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
+         ],
+    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
+    -    "NoSuchEvent": []
+    +    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}, {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}],
+    +    "NoSuchEvent": [],
+    +    "SessionEnd": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUseFailure": [
+    +      {
+    +        "matcher": "Bash",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ]
+       },
+       "after": true
+     }
+
+    The memory is in [HOME]/memory.
+    Start claude in this folder: new sessions run the hooks.
+    `rutter uninstall` takes this back.
+    "#);
+    let after = fs::read_to_string(home.settings()).unwrap();
+    for line in text.lines().filter(|line| line.contains("strange") || line.contains("fmt")) {
+        assert!(after.contains(line), "{after}");
+    }
+}
+
+#[test]
+fn every_layout_comes_back_to_the_byte() {
+    let home = Home::new();
+    for (name, text) in LAYOUTS {
+        home.has_settings(text);
+        drop(home.init(&[]).success());
+        let after = fs::read_to_string(home.settings()).unwrap();
+        let value = after.trim_start_matches('\u{feff}');
+        assert_eq!(after.starts_with('\u{feff}'), text.starts_with('\u{feff}'), "{name}");
+        assert_eq!(value.contains('\r'), text.contains('\r'), "{name}");
+        assert!(!value.replace("\r\n", "").contains('\r'), "{name}");
+        assert!(text.is_empty() || value.ends_with('\n') == text.ends_with('\n'), "{name}");
+        if text.contains('\r') {
+            assert!(!value.replace("\r\n", "").contains('\n'), "{name}");
+        }
+        // A second time there is nothing to do, and nothing is done.
+        let metadata = fs::metadata(home.settings()).unwrap();
+        let again = home.init(&[]).success();
+        assert!(again.stdout.ends_with("there is nothing to do\n"), "{name}: {again}");
+        let now = fs::metadata(home.settings()).unwrap();
+        assert_eq!(
+            (metadata.ino(), metadata.mtime_nsec()),
+            (now.ino(), now.mtime_nsec()),
+            "{name}"
+        );
+
+        home.ok(&["uninstall"]);
+        assert_eq!(fs::read_to_string(home.settings()).unwrap(), *text, "{name}");
+    }
+}
+
+#[test]
+fn without_its_note_the_rest_comes_back_by_meaning() {
+    for (name, text) in LAYOUTS {
+        let home = Home::new();
+        home.has_settings(text);
+        drop(home.init(&[]).success());
+        fs::remove_dir_all(home.memory().join("backups")).unwrap();
+        home.ok(&["uninstall"]);
+        let after = fs::read_to_string(home.settings()).unwrap();
+        assert!(!after.contains("rutter"), "{name}: {after}");
+        // Blanks aside, the only difference is what was empty before.
+        let tight = |text: &str| {
+            let tight = text.replace(char::is_whitespace, "");
+            tight.replace(",\"SessionStart\":[]", "").replace("\"hooks\":{},", "")
+        };
+        if text.trim().is_empty() {
+            assert_eq!(after, "{}\n", "{name}");
+        } else {
+            assert_eq!(tight(&after), tight(text), "{name}");
+        }
+    }
+}
+
+/// Some settings that a person could have.
+fn settings() -> impl Strategy<Value = Value> {
+    let event = prop::sample::select(vec!["SessionStart", "PostToolUse", "Stop", "SessionEnd"]);
+    let group = ("[A-Z][a-z]{0,3}", "[a-zé/ ]{1,6}").prop_map(|(matcher, command)| {
+        json!({ "matcher": matcher, "hooks": [{ "type": "command", "command": command }] })
+    });
+    let hooks = prop::collection::btree_map(event, prop::collection::vec(group, 0..3), 0..4);
+    let others = prop::collection::btree_map("[a-gi-z]{1,4}", "\\PC{0,6}", 0..4);
+    (others, prop::option::of(hooks)).prop_map(|(others, hooks)| {
+        let mut settings = json!(others);
+        if let Some(hooks) = hooks {
+            settings["hooks"] = json!(hooks);
+        }
+        settings
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The library has the property in more cases and wilder layouts; this is the whole way, through files.
+    #[test]
+    fn the_binary_gives_back_what_it_was_given(settings in settings(), pretty: bool, newline: bool) {
+        let home = Home::new();
+        let text = if pretty { format!("{settings:#}") } else { settings.to_string() };
+        let text = if newline { text + "\n" } else { text };
+        home.has_settings(&text);
+        drop(home.init(&[]).success());
+        prop_assert_ne!(&fs::read_to_string(home.settings()).unwrap(), &text);
+        home.ok(&["uninstall"]);
+        prop_assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
+    }
+}

@@ -1,0 +1,109 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use rutter_check::live::{Client, Sandbox, Script, Turn};
+use rutter_testkit::{Ran, excuse, skip};
+use serde_json::{Value, json};
+
+use crate::support::command;
+
+/// The client that a variable names, or `None` after a word about the skip.
+fn client(variable: &str) -> Option<Client> {
+    const SUITE: &str = "the live suite";
+    if let Some(path) = std::env::var_os(variable) {
+        return Some(Client::at(path).unwrap());
+    }
+    match std::env::var("RUTTER_NO_CLIENT") {
+        Ok(why) => excuse(SUITE, &why),
+        Err(_) => skip(SUITE, &format!("{variable} is not set; scripts/test sets it")),
+    }
+    None
+}
+
+/// Puts what `init` writes to a client, and counts the events that reached the program.
+fn runs(variable: &str) {
+    let Some(client) = client(variable) else { return };
+    let mut sandbox = Sandbox::new().unwrap();
+    let (project, bin) = (sandbox.project(), sandbox.home().join("a folder/bin"));
+    fs::create_dir_all(&project).unwrap();
+    fs::create_dir_all(&bin).unwrap();
+    let program = bin.join("rutter");
+    // One write per payload, so that hooks which run at the same time do not mix.
+    let script =
+        "#!/bin/sh\npayload=$(cat)\nprintf '%s %s\\n' \"$*\" \"$payload\" >>\"${0%/*}/heard\"\n";
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut init = command(&["init", "--bin", program.to_str().unwrap()]);
+    init.current_dir(&project).env("RUTTER_HOME", sandbox.home().join("memory"));
+    drop(Ran::of(&mut init).success());
+
+    let run = |line: &str| Turn::call("Bash", json!({ "command": line, "description": "x" }));
+    sandbox.script(Script::new([
+        run("true"),
+        run("exit 3"),
+        Turn::call("Write", json!({ "file_path": project.join("new"), "content": "x" })),
+        Turn::call("Glob", json!({ "pattern": "*" })),
+    ]));
+    sandbox.args(["--allowedTools", "Bash,Write,Glob"]);
+    let record = sandbox.run(&client).unwrap();
+    assert!(!record.debug_log.contains("Invalid setting"), "{}", record.debug_log);
+
+    let heard = fs::read_to_string(bin.join("heard")).unwrap();
+    let seen: BTreeSet<String> = heard
+        .lines()
+        .map(|line| {
+            let payload: Value = serde_json::from_str(line.strip_prefix("hook ").unwrap()).unwrap();
+            let tool = payload["tool_name"].as_str().unwrap_or("-");
+            format!("{} {tool}", payload["hook_event_name"].as_str().unwrap())
+        })
+        .collect();
+    let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    // Glob is not among the tools that are watched.
+    assert_eq!(
+        seen,
+        [
+            "PostToolUse Bash",
+            "PostToolUse Write",
+            "PostToolUseFailure Bash",
+            "SessionEnd -",
+            "SessionStart -"
+        ]
+    );
+}
+
+#[test]
+fn the_client_runs_what_init_wrote() {
+    runs("RUTTER_TEST_CLIENT");
+}
+
+#[test]
+fn the_older_client_does_too() {
+    runs("RUTTER_TEST_CLIENT_OLD");
+}
+
+#[test]
+fn every_client_reads_the_settings_of_the_folder_it_is_started_in() {
+    // Which is why `init` writes there; whoever changes that should see this fail first.
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(client) = client(variable) else { return };
+        let mut sandbox = Sandbox::new().unwrap();
+        // The sandbox is inside a repository: the folder's own settings count all the same.
+        let root = sandbox.project().parent().unwrap().to_owned();
+        fs::create_dir_all(root.join(".git/objects")).unwrap();
+        fs::create_dir_all(root.join(".git/refs")).unwrap();
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let touch = |name: &str| {
+            let handler =
+                json!({ "type": "command", "command": "touch", "args": [root.join(name)] });
+            json!({ "hooks": { "SessionStart": [{ "hooks": [handler] }] } }).to_string()
+        };
+        fs::create_dir(root.join(".claude")).unwrap();
+        fs::write(root.join(".claude/settings.local.json"), touch("of-the-root")).unwrap();
+        sandbox.file(".claude/settings.local.json", touch("of-the-folder"));
+        let record = sandbox.run(&client).unwrap();
+        assert!(root.join("of-the-folder").exists(), "{}", record.debug_log);
+        let reads_root = variable == "RUTTER_TEST_CLIENT";
+        assert_eq!(root.join("of-the-root").exists(), reads_root, "{}", record.debug_log);
+    }
+}
