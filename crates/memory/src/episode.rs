@@ -74,6 +74,15 @@ pub struct Episode {
     pub ending: Option<Ending>,
 }
 
+impl Episode {
+    /// The same, followed no longer since it was last seen.
+    pub(crate) fn left(mut self) -> Self {
+        let at = self.seen;
+        self.ending = Some(Ending { how: How::Left, at, outcome: None, fix: Vec::new() });
+        self
+    }
+}
+
 /// How and when an episode ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
