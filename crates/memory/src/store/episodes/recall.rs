@@ -6,6 +6,7 @@ use super::select;
 use crate::Clean;
 use crate::episode::{Again, Episode};
 use crate::outcome::run::Run;
+use crate::outcome::signature;
 use crate::store::{StoreError, injections};
 
 /// An episode that a failure brings back.
@@ -37,8 +38,15 @@ pub(crate) fn recall(
         // A failure that is known is not told as another one of its test.
         if let Some(episode) = known {
             same.push(episode);
-        } else if let Some(test) = &fault.test {
-            other.extend(newest(connection, project, "test", test)?);
+        } else if let Some(test) = &fault.test
+            && let Some(episode) = newest(connection, project, "test", test)?
+        {
+            let own = fault.signature.as_deref();
+            if own.is_some_and(|own| signature::alike(own, &episode.signature)) {
+                same.push(episode);
+            } else {
+                other.push(episode);
+            }
         }
     }
     for (found, why) in [(same, Again::Failure), (other, Again::Test)] {
