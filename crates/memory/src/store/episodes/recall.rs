@@ -54,7 +54,13 @@ pub(crate) fn recall(
         for episode in found {
             let ended = |episode: &Episode| episode.ending.as_ref().map(|ending| ending.at);
             if fit.as_ref().is_none_or(|fit| ended(fit) < ended(&episode))
-                && !injections::is_in_context(connection, client, agent, episode.id)?
+                && !injections::is_in_context(
+                    connection,
+                    client,
+                    agent,
+                    episode.id,
+                    run.outcome.at,
+                )?
             {
                 fit = Some(episode);
             }
