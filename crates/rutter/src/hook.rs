@@ -57,7 +57,7 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
 
 /// A panic is a line in the log; and a hook that hangs ends itself.
 fn fail_silently(files: &Files, now: Time, leave: fn()) {
-    let files = files.clone();
+    let (files, waiting) = (files.clone(), files.clone());
     std::panic::set_hook(Box::new(move |panic| {
         // Where, not what: the message may quote the payload.
         let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
@@ -66,6 +66,18 @@ fn fail_silently(files: &Files, now: Time, leave: fn()) {
     }));
     drop(std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
         std::thread::sleep(PATIENCE);
+        // The log may hang as well.
+        let logged = std::thread::spawn(move || {
+            let line =
+                Clean::new("hook: ended after a second, for what it waited for did not come");
+            drop(log::append(&waiting, now, &line));
+        });
+        for _ in 0..20 {
+            if logged.is_finished() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         leave();
     }));
 }

@@ -374,6 +374,10 @@ fn commands_that_change_something_are_named() {
     assert_eq!(story.episodes(), [fixed(TOTAL.0, "sed -i 's/9/10/' src/cart.rs")]);
     story.session = "session-2";
     insta::assert_snapshot!(story.red("cargo test", &[TOTAL]), @"Seen before and fixed 1 minute ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by `sed -i 's/9/10/' src/cart.rs`.");
+    // Whatever the text says that it writes.
+    story.bash("cat > test.sh <<'EOF'\n#!/bin/sh\ncargo test\nEOF");
+    story.green("cargo test");
+    assert_eq!(story.episodes()[1], fixed(TOTAL.0, "cat > test.sh <<'EOF' …"));
     // In the line of the run itself.
     story.red("cargo test", &[NAME]);
     story.green("cargo add chrono && cargo test");
@@ -514,6 +518,32 @@ fn what_was_put_away_or_taken_away_fixed_nothing() {
     story.bash("rm tests/cart.rs");
     story.bash_with("cargo test", &output(4, &[]));
     assert_eq!(story.episodes()[1].1, Some(How::Removed));
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_nobody_repeat_himself() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    story.edit("src/cart.rs", &["-a", "+b"]);
+    story.green("cargo test");
+    story.session = "session-2";
+    story.clock.set(3_600_000);
+    story.start("compact");
+    story.clock.set(600_000);
+    assert!(!story.red("cargo test", &[TOTAL]).is_empty());
+    assert_eq!(story.red("cargo test", &[TOTAL]), "");
+}
+
+#[test]
+fn an_edit_that_cannot_be_read_is_a_line_for_the_log() {
+    let world = World::new();
+    let story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    let response = json!({ "filePath": 1 });
+    let heard =
+        story.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+    assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{heard:?}");
 }
 
 #[test]

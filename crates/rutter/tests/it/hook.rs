@@ -173,6 +173,14 @@ fn every_fault_ends_in_silence() {
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
     assert_eq!(log.lines().count(), 2, "{log}");
     assert!(log.contains("hook: a payload of more than 8 MiB was passed over"), "{log}");
+    // A client that never ends its payload.
+    let mut child =
+        home.command(&["hook"]).stdin(Stdio::piped()).spawn().expect("the binary starts");
+    let open = child.stdin.take();
+    assert!(child.wait().expect("it ends").success());
+    drop(open);
+    let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
+    assert!(log.contains("hook: ended after a second"), "{log}");
     // A place where nothing can be kept.
     for place in ["/dev/null", "/proc/nowhere"] {
         let red = home.red("one").to_string();
