@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -36,7 +37,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// Paths of files are relative to the project. Nothing is written before [`Sandbox::run`].
 #[derive(Debug)]
 pub struct Sandbox {
-    folder: TempDir,
+    folder: Arc<TempDir>,
     root: PathBuf,
     settings: Map<String, Value>,
     hooks: Vec<Hook>,
@@ -45,6 +46,7 @@ pub struct Sandbox {
     input: Input,
     args: Vec<String>,
     environment: Vec<(String, String)>,
+    start: Option<PathBuf>,
     limit: Duration,
 }
 
@@ -62,7 +64,12 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("rutter-live.").tempdir().map_err(failed)?;
         // The client reports resolved paths; a test compares with them.
         let root = folder.path().canonicalize().map_err(failed)?;
-        Ok(Self {
+        Ok(Self::at(Arc::new(folder), root))
+    }
+
+    /// The same project and home for another run, with all that the last one left in them.
+    pub(super) fn at(folder: Arc<TempDir>, root: PathBuf) -> Self {
+        Self {
             folder,
             root,
             settings: Map::new(),
@@ -72,8 +79,9 @@ impl Sandbox {
             input: Input::Prompt("go".to_owned()),
             args: Vec::new(),
             environment: Vec::new(),
+            start: None,
             limit: LIMIT,
-        })
+        }
     }
 
     /// The project, where the client is started.
@@ -134,6 +142,12 @@ impl Sandbox {
         self
     }
 
+    /// Another folder than the project to start the client in. Its settings are the caller's.
+    pub fn start_in(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
+        self.start = Some(folder.into());
+        self
+    }
+
     /// How long the run may take before it is ended.
     pub fn limit(&mut self, limit: Duration) -> &mut Self {
         self.limit = limit;
@@ -171,7 +185,7 @@ impl Sandbox {
             requests: model.requests(),
             calls,
             project: self.project(),
-            _folder: self.folder,
+            folder: self.folder,
         })
     }
 
@@ -216,7 +230,7 @@ impl Sandbox {
 
     fn command(&self, client: &Client, model: &str) -> Command {
         let mut command = Command::new(client.path());
-        command.current_dir(self.project()).env_clear();
+        command.current_dir(self.start.clone().unwrap_or_else(|| self.project())).env_clear();
         command.envs([
             ("PATH", PATH),
             // Else the shell of whoever runs the test runs the tools.

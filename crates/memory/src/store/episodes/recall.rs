@@ -20,7 +20,7 @@ pub struct Recalled {
 }
 
 /// The episode that a run brings back: the newest that was fixed, of the same failure, else of the same test. Not one that
-/// the agent has been shown and still has before it.
+/// the agent has before it: because it was shown, or because it fixed it itself.
 pub(crate) fn recall(
     connection: &Connection,
     project: i64,
@@ -47,6 +47,7 @@ pub(crate) fn recall(
             let ended = |episode: &Episode| episode.ending.as_ref().map(|ending| ending.at);
             if fit.as_ref().is_none_or(|fit| ended(fit) < ended(&episode))
                 && !injections::is_in_context(connection, client, agent, episode.id)?
+                && !fixed_here(connection, client, agent, &episode)?
             {
                 fit = Some(episode);
             }
@@ -60,6 +61,23 @@ pub(crate) fn recall(
         }
     }
     Ok(None)
+}
+
+/// Whether this agent fixed it in this session, and nothing has emptied its context since.
+fn fixed_here(
+    connection: &Connection,
+    client: &str,
+    agent: Option<&Clean>,
+    episode: &Episode,
+) -> Result<bool, StoreError> {
+    let closing = episode.ending.as_ref().and_then(|ending| ending.outcome);
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outcome JOIN session ON session.id = outcome.session
+                            WHERE outcome.uid = ?1 AND session.client = ?2 AND outcome.agent IS ?3
+                              AND (session.refreshed IS NULL OR outcome.at >= session.refreshed))",
+        )?
+        .query_row(params![closing, client, agent], |row| row.get(0))?)
 }
 
 fn newest(
