@@ -84,6 +84,12 @@ fn story(bug: &Bug) -> Option<String> {
     assert_eq!(told(&first), [] as [String; 0], "nothing was known yet");
     let states: Vec<String> = life.episodes().into_iter().map(|(_, state)| state).collect();
     assert_eq!(states, ["fixed"], "{}", first.stdout);
+    // The session began, with the client's own process, and ended.
+    let exported = life.rutter(&["export"]).success().stdout;
+    let session = exported.lines().find(|line| line.starts_with("{\"session\"")).unwrap();
+    let session: Value = serde_json::from_str(session).unwrap();
+    let session = &session["session"];
+    assert!(session["ended"].is_string() && session["process"]["pid"].is_number(), "{session}");
     bug.come_back(&life);
     let second = life.session([bash(bug.run), bash(bug.run)]);
     let said = told(&second);
