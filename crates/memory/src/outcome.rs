@@ -6,10 +6,12 @@ use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
+pub mod call;
 #[cfg(test)]
 mod cases;
 mod line;
 mod lines;
+mod persisted;
 pub mod read;
 pub mod report;
 pub mod runners;

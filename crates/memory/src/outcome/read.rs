@@ -44,10 +44,13 @@ pub struct Reading {
     pub because: &'static str,
 }
 
+/// Why most commands are no outcome.
+pub(super) const NO_RUN: &str =
+    "no command in it is a run of tests, a build or a check that is waited for";
+
 /// Reads a run; or says why it is no outcome.
 pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
-    let found = line::find(seen.command)
-        .ok_or("no command in it is a run of tests, a build or a check that is waited for")?;
+    let found = line::find(seen.command).ok_or(NO_RUN)?;
     let exit = match found.status {
         Status::Hidden => None,
         Status::ZeroOnly => seen.exit.filter(|exit| *exit == 0),
