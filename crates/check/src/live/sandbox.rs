@@ -1,7 +1,8 @@
 //! A project and a home that exist for one run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -41,7 +42,8 @@ pub struct Sandbox {
     root: PathBuf,
     settings: Map<String, Value>,
     hooks: Vec<Hook>,
-    files: Vec<(PathBuf, String)>,
+    files: Vec<(PathBuf, Vec<u8>)>,
+    programs: Vec<PathBuf>,
     script: Script,
     input: Input,
     args: Vec<String>,
@@ -75,6 +77,7 @@ impl Sandbox {
             settings: Map::new(),
             hooks: Vec::new(),
             files: Vec::new(),
+            programs: Vec::new(),
             script: Script::default(),
             input: Input::Prompt("go".to_owned()),
             args: Vec::new(),
@@ -107,9 +110,16 @@ impl Sandbox {
     }
 
     /// Adds a file.
-    pub fn file(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> &mut Self {
+    pub fn file(&mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> &mut Self {
         self.files.push((path.into(), text.into()));
         self
+    }
+
+    /// Adds a file that can be run.
+    pub fn program(&mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> &mut Self {
+        let path = path.into();
+        self.programs.push(path.clone());
+        self.file(path, text)
     }
 
     /// What the model will say.
@@ -204,7 +214,11 @@ impl Sandbox {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(at(parent))?;
             }
-            put(&path, text.as_bytes()).map_err(at(&path))?;
+            put(&path, text).map_err(at(&path))?;
+        }
+        for path in &self.programs {
+            let path = self.project().join(path);
+            fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(at(&path))?;
         }
         let mut settings = self.settings.clone();
         let mut installed = Vec::new();

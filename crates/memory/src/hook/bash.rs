@@ -36,7 +36,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: 
         }
         return;
     }
-    let Some(Ok(seen)) = BashCall::of(wire) else { return };
+    let Some(Ok(seen)) = BashCall::of(wire, call.around.window) else { return };
     let Ok(reading) = read(&seen.seen()) else { return };
     let now = call.around.now;
     let short: String = command.chars().take(COMMAND).collect();

@@ -58,7 +58,7 @@ impl Run {
             (&one.signature, &one.test).cmp(&(&other.signature, &other.test))
         });
         faults.dedup_by(|one, other| one.signature == other.signature && one.test == other.test);
-        let whole = !reading.cut && faults.len() <= FOLLOWED;
+        let whole = reading.whole && faults.len() <= FOLLOWED;
         faults.truncate(FOLLOWED);
         Self { outcome, selection, faults, whole }
     }

@@ -4,6 +4,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 use rutter_memory::Time;
 use rutter_memory::hook::{Around, hear};
+use rutter_memory::outcome::call::WINDOW;
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -86,7 +87,7 @@ proptest! {
                 field => *field = value,
             }
         }
-        let around = Around { files: world.files(), now: Time::from_millis(1_763_200_000_000), begun: Instant::now(), parent: None };
+        let around = Around { files: world.files(), now: Time::from_millis(1_763_200_000_000), begun: Instant::now(), window: WINDOW, parent: None };
         let heard = hear(payload.to_string().as_bytes(), None, &around);
         prop_assert!(heard.stdout.is_empty() || serde_json::from_str::<Value>(&heard.stdout).is_ok());
     }

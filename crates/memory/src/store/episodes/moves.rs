@@ -79,13 +79,11 @@ fn failed(
         .faults
         .iter()
         .filter(|fault| {
-            fault.signature.is_some()
-                && !open.iter().any(|episode| Some(&episode.signature) == fault.signature.as_ref())
+            fault.signature.is_some() && !open.iter().any(|episode| episode.is_about(fault))
         })
         .collect();
     for episode in open {
-        let same =
-            run.faults.iter().any(|fault| fault.signature.as_ref() == Some(&episode.signature));
+        let same = run.faults.iter().any(|fault| episode.is_about(fault));
         // Its test fails in another way, or is among those that a cut text still names.
         let still = same
             || episode.test.as_ref().is_some_and(|test| {

@@ -8,6 +8,9 @@ use crate::episode::{Again, Episode};
 use crate::outcome::run::Run;
 use crate::store::{StoreError, injections};
 
+/// How many of a test's failures are compared with a new one.
+const OF_TEST: u32 = 20;
+
 /// An episode that a failure brings back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
@@ -31,14 +34,19 @@ pub(crate) fn recall(
     let (mut same, mut other) = (Vec::new(), Vec::new());
     for fault in &run.faults {
         let known = match &fault.signature {
-            Some(signature) => newest(connection, project, "signature", signature)?,
+            Some(signature) => newest(connection, project, "signature", signature, 1)?.pop(),
             None => None,
         };
+        let of_test = match (&known, &fault.test) {
+            (None, Some(test)) => newest(connection, project, "test", test, OF_TEST)?,
+            _ => Vec::new(),
+        };
         // A failure that is known is not told as another one of its test.
-        if let Some(episode) = known {
-            same.push(episode);
-        } else if let Some(test) = &fault.test {
-            other.extend(newest(connection, project, "test", test)?);
+        let known =
+            known.or_else(|| of_test.iter().find(|episode| episode.is_about(fault)).cloned());
+        match known {
+            Some(episode) => same.push(episode),
+            None => other.extend(of_test.into_iter().next()),
         }
     }
     for (found, why) in [(same, Again::Failure), (other, Again::Test)] {
@@ -85,11 +93,13 @@ fn newest(
     project: i64,
     column: &'static str,
     value: &Clean,
-) -> Result<Option<Episode>, StoreError> {
+    most: u32,
+) -> Result<Vec<Episode>, StoreError> {
     let rest = format!(
-        "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed' ORDER BY ended DESC, episode.id DESC LIMIT 1"
+        "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed'
+         ORDER BY ended DESC, episode.id DESC LIMIT ?3"
     );
-    Ok(select(connection, &rest, params![project, value])?.pop())
+    select(connection, &rest, params![project, value, most])
 }
 
 fn count(
