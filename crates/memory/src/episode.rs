@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{self, Change};
 use crate::choice::choice;
+use crate::outcome::run::Fault;
 use crate::outcome::selection::Selection;
+use crate::outcome::signature;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
@@ -18,6 +20,9 @@ mod said;
 
 pub(crate) use judge::{judge, own_name};
 pub use said::{Again, said, tokens};
+
+/// What is left of a shortened error must be so long to say anything.
+const SHORTEST: usize = 12;
 
 /// How much of what changed is kept.
 pub const PATCH: usize = change::SIZE;
@@ -81,6 +86,27 @@ impl Episode {
         self.ending = Some(Ending { how: How::Left, at, outcome: None, fix: Vec::new() });
         self
     }
+
+    /// Whether a failure is the one this is about: the same shape; or the same test with the same words, where a text that
+    /// was trimmed does not show more.
+    pub(crate) fn is_about(&self, fault: &Fault) -> bool {
+        let shape = fault.signature.as_deref();
+        if shape.is_some_and(|shape| signature::alike(shape, &self.signature)) {
+            return true;
+        }
+        self.test.is_some() && self.test == fault.test && same_words(&self.error, &fault.error)
+    }
+}
+
+/// Whether two errors say the same, numbers and the like aside. A runner may shorten one with dots.
+fn same_words(one: &str, other: &str) -> bool {
+    let (one, other) = (signature::masked(one), signature::masked(other));
+    let shortened = |short: &str, long: &str| {
+        let start =
+            short.strip_suffix("...").or_else(|| short.strip_suffix('…')).map(str::trim_end);
+        start.is_some_and(|start| start.len() >= SHORTEST && long.starts_with(start))
+    };
+    one == other || shortened(&one, &other) || shortened(&other, &one)
 }
 
 /// How and when an episode ended.

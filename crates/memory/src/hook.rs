@@ -31,6 +31,8 @@ pub struct Around {
     pub now: Time,
     /// When the process began to work.
     pub begun: Instant,
+    /// How much of a command's output the client passes on.
+    pub window: usize,
     /// The number of the process that started this one.
     pub parent: Option<u32>,
 }

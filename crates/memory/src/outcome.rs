@@ -11,6 +11,7 @@ pub mod call;
 mod cases;
 pub(crate) mod line;
 mod lines;
+mod persisted;
 pub mod read;
 pub mod report;
 pub mod run;

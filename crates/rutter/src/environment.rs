@@ -35,6 +35,12 @@ pub(crate) fn is_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
+/// How much of a command's output the client passes on: hooks inherit its environment.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn bash_window() -> usize {
+    rutter_memory::outcome::call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
+}
+
 impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn read() -> Result<Self, Failure> {

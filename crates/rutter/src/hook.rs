@@ -44,7 +44,8 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
     } else {
         let parent =
             rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
-        hear(&payload, event, &Around { files: files.clone(), now: env.now, begun, parent })
+        let window = crate::environment::bash_window();
+        hear(&payload, event, &Around { files: files.clone(), now: env.now, begun, window, parent })
     };
     for fault in &heard.faults {
         drop(log::append(&files, env.now, &Clean::new(&format!("hook: {fault}"))));

@@ -21,7 +21,7 @@ mod tests;
 pub(crate) use change::Change;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
-pub(crate) use program::choose as choose_program;
+pub(crate) use program::{build_folder, choose as choose_program};
 pub(crate) use record::{Made, Record, Records};
 pub(crate) use scope::Scope;
 pub(crate) use settings::{Malformed, install, is_empty, is_installed, uninstall};

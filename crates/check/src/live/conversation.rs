@@ -29,6 +29,8 @@ pub enum Step {
     Control(Value),
     /// A hook of this event has been sent its payload. Without such a hook there is nothing to wait for.
     HookRan(EventName),
+    /// A file of the project is there: a tool that runs may write one to say how far it is.
+    Appears(PathBuf),
     /// A file of the project is written.
     Write(PathBuf, String),
     /// A file of the project is given a text, again and again with one more space at its end, until a
@@ -101,6 +103,11 @@ impl Conversation {
                 Step::HookRan(event) => {
                     while !ran(hooks, *event) {
                         self.hear(process, &format!("a {event} hook"), LOOK_EVERY)?;
+                    }
+                }
+                Step::Appears(path) => {
+                    while !project.join(path).exists() {
+                        self.hear(process, &path.display().to_string(), LOOK_EVERY)?;
                     }
                 }
                 Step::Write(path, text) => put(&project.join(path), text.as_bytes())?,

@@ -92,13 +92,13 @@ impl Installed {
 }
 
 /// The hook as a shell script. `mkdir` numbers the calls: it succeeds for one of several hooks that run
-/// at the same time.
+/// at the same time. Numbers that are taken are passed over without it, since each is a process.
 fn program(hook: &Hook, folder: &Path) -> String {
     let once = if hook.once { r#"[ "$call" -eq 1 ] || exit 0"# } else { ":" };
     format!(
         r#"cd {folder} || exit 0
 call=1
-until mkdir "calls/$call" 2>/dev/null; do
+while [ -d "calls/$call" ] || ! mkdir "calls/$call" 2>/dev/null; do
   [ -d "calls/$call" ] || exit 0
   call=$((call + 1))
 done

@@ -1,6 +1,7 @@
 //! What happened in a run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rutter_contract::EventName;
 use rutter_contract::input::{Input, ParseError};
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 
 use super::model::{Request, Thread};
 use super::process::Ending;
+use super::sandbox::Sandbox;
 
 /// All that is known of a run. The sandbox lives as long as its record.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ pub struct Record {
     pub calls: Vec<HookCall>,
     pub(super) project: PathBuf,
     /// Held so that the files can be looked at.
-    pub(super) _folder: TempDir,
+    pub(super) folder: Arc<TempDir>,
 }
 
 /// One call of a hook.
@@ -111,6 +113,12 @@ impl Record {
     /// Why the run ended, in the client's word: `completed`, `hook_stopped`, …
     pub fn terminal_reason(&self) -> Option<&str> {
         self.result().and_then(|result| result["terminal_reason"].as_str())
+    }
+
+    /// Another run in the same project and home, with all that this one left in them: a later session of the same user.
+    pub fn again(&self) -> Sandbox {
+        let root = self.project.parent().unwrap_or(&self.project).to_owned();
+        Sandbox::at(Arc::clone(&self.folder), root)
     }
 
     /// The requests of the conversation itself.
@@ -201,7 +209,7 @@ mod tests {
             requests: vec![Request { thread: Thread::Main, body }],
             calls: Vec::new(),
             project: folder.path().to_owned(),
-            _folder: folder,
+            folder: Arc::new(folder),
         }
     }
 

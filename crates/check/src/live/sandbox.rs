@@ -1,9 +1,11 @@
 //! A project and a home that exist for one run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -36,15 +38,17 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// Paths of files are relative to the project. Nothing is written before [`Sandbox::run`].
 #[derive(Debug)]
 pub struct Sandbox {
-    folder: TempDir,
+    folder: Arc<TempDir>,
     root: PathBuf,
     settings: Map<String, Value>,
     hooks: Vec<Hook>,
-    files: Vec<(PathBuf, String)>,
+    files: Vec<(PathBuf, Vec<u8>)>,
+    programs: Vec<PathBuf>,
     script: Script,
     input: Input,
     args: Vec<String>,
     environment: Vec<(String, String)>,
+    start: Option<PathBuf>,
     limit: Duration,
 }
 
@@ -62,18 +66,25 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("rutter-live.").tempdir().map_err(failed)?;
         // The client reports resolved paths; a test compares with them.
         let root = folder.path().canonicalize().map_err(failed)?;
-        Ok(Self {
+        Ok(Self::at(Arc::new(folder), root))
+    }
+
+    /// The same project and home for another run, with all that the last one left in them.
+    pub(super) fn at(folder: Arc<TempDir>, root: PathBuf) -> Self {
+        Self {
             folder,
             root,
             settings: Map::new(),
             hooks: Vec::new(),
             files: Vec::new(),
+            programs: Vec::new(),
             script: Script::default(),
             input: Input::Prompt("go".to_owned()),
             args: Vec::new(),
             environment: Vec::new(),
+            start: None,
             limit: LIMIT,
-        })
+        }
     }
 
     /// The project, where the client is started.
@@ -99,9 +110,16 @@ impl Sandbox {
     }
 
     /// Adds a file.
-    pub fn file(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> &mut Self {
+    pub fn file(&mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> &mut Self {
         self.files.push((path.into(), text.into()));
         self
+    }
+
+    /// Adds a file that can be run.
+    pub fn program(&mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> &mut Self {
+        let path = path.into();
+        self.programs.push(path.clone());
+        self.file(path, text)
     }
 
     /// What the model will say.
@@ -131,6 +149,12 @@ impl Sandbox {
     /// A further variable of the client's environment.
     pub fn env(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
         self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Another folder than the project to start the client in. Its settings are the caller's.
+    pub fn start_in(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
+        self.start = Some(folder.into());
         self
     }
 
@@ -171,7 +195,7 @@ impl Sandbox {
             requests: model.requests(),
             calls,
             project: self.project(),
-            _folder: self.folder,
+            folder: self.folder,
         })
     }
 
@@ -190,7 +214,11 @@ impl Sandbox {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(at(parent))?;
             }
-            put(&path, text.as_bytes()).map_err(at(&path))?;
+            put(&path, text).map_err(at(&path))?;
+        }
+        for path in &self.programs {
+            let path = self.project().join(path);
+            fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(at(&path))?;
         }
         let mut settings = self.settings.clone();
         let mut installed = Vec::new();
@@ -216,7 +244,7 @@ impl Sandbox {
 
     fn command(&self, client: &Client, model: &str) -> Command {
         let mut command = Command::new(client.path());
-        command.current_dir(self.project()).env_clear();
+        command.current_dir(self.start.clone().unwrap_or_else(|| self.project())).env_clear();
         command.envs([
             ("PATH", PATH),
             // Else the shell of whoever runs the test runs the tools.

@@ -7,6 +7,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests are told about clients by the environment")]
 
+/// Bash calls, many in a session, and what a hook is told of each.
+mod bash;
+/// What a hook is told of a Bash call, as far as the reading of outcomes rests on it.
+mod bash_calls;
 /// Refusing, and keeping an agent going.
 mod blocks;
 /// Text for the model.

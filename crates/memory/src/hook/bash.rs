@@ -40,7 +40,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: 
         }
         return;
     }
-    let Some(Ok(seen)) = BashCall::of(wire) else { return };
+    let Some(Ok(seen)) = BashCall::of(wire, call.around.window) else { return };
     let Ok(reading) = read(&seen.seen()) else { return };
     let now = call.around.now;
     // First without its secrets, then cut: half of one would be nobody's.

@@ -40,6 +40,10 @@ pub(crate) struct Found {
     pub(crate) words: Vec<String>,
     /// Where the line goes before it runs: `cd api && pytest`.
     pub(crate) folder: Option<String>,
+    /// What it printed went through a program that may have kept some of it: `grep`.
+    pub(crate) filtered: bool,
+    /// The same, where it kept the end: `tail`. What it says is right, but may not be all.
+    pub(crate) trimmed: bool,
     /// The words of what it ran before with the same runner.
     pub(crate) earlier: Vec<Vec<String>>,
     /// Whether it goes elsewhere between those.
@@ -61,7 +65,9 @@ pub(crate) fn find(line: &str) -> Option<Found> {
             && simple.words.iter().any(|word| word == "pipefail")
     });
     let negated = commands[at].words.first().is_some_and(|word| word == "!");
-    let status = if negated { Status::Hidden } else { status(&commands, at, pipefail) };
+    let filtered = is_filtered(&commands[at..]);
+    let trimmed = goes_through(&commands[at..], |word| word == "tail");
+    let status = if negated { Status::Hidden } else { status(&commands, at, pipefail, filtered) };
     let folder = commands[..at].iter().rev().find_map(entered);
     let (mut earlier, mut moves) = (Vec::new(), false);
     for simple in &commands[..at] {
@@ -71,7 +77,7 @@ pub(crate) fn find(line: &str) -> Option<Found> {
             earlier.push(words);
         }
     }
-    Some(Found { ran, status, words, folder, earlier, moves })
+    Some(Found { ran, status, words, folder, filtered, trimmed, earlier, moves })
 }
 
 /// What a line does before its run.
@@ -107,9 +113,27 @@ fn entered(simple: &Simple) -> Option<String> {
     }
 }
 
-fn status(commands: &[Simple], at: usize, pipefail: bool) -> Status {
+/// Programs that pass on all they read, and `tail`, which leaves the summary.
+const WHOLE: &[&str] = &["cat", "tee", "tail", "less", "more", "ts"];
+
+/// Whether a run is piped through anything that may drop lines of it.
+fn is_filtered(commands: &[Simple]) -> bool {
+    goes_through(commands, |word| !WHOLE.contains(&word))
+}
+
+/// Whether what a run prints goes through such a program.
+fn goes_through(commands: &[Simple], is: impl Fn(&str) -> bool) -> bool {
+    let pipes = commands.iter().take_while(|simple| simple.joiner == Joiner::Pipe).count();
+    commands[1..]
+        .iter()
+        .take(pipes)
+        .any(|simple| is(unwrapped(simple.words.clone()).first().map_or("", String::as_str)))
+}
+
+fn status(commands: &[Simple], at: usize, pipefail: bool, filtered: bool) -> Status {
     let mut behind = commands[at..].iter();
-    let mut own = true;
+    // Where all of a pipe counts, `grep` that finds nothing fails as well.
+    let mut own = !filtered;
     for simple in behind.by_ref() {
         match simple.joiner {
             Joiner::End => break,
@@ -321,6 +345,26 @@ mod tests {
         ] {
             let found = find(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!((found.ran, found.status), (Ran::Runner(runner), status), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_went_through_a_filter_is_not_all() {
+        for (line, filtered, status) in [
+            ("cargo test", false, Status::Own),
+            ("cargo test 2>&1 | tail -5", false, Status::Hidden),
+            ("cargo test | tee log | tail", false, Status::Hidden),
+            ("cargo test | grep ok", true, Status::Hidden),
+            ("cargo test 2>&1 | tail -30 | grep -v warning", true, Status::Hidden),
+            ("cargo test | head -50", true, Status::Hidden),
+            ("set -o pipefail; cargo test | tee log", false, Status::Own),
+            ("set -o pipefail; cargo test | grep result", true, Status::ZeroOnly),
+            ("cargo test && ls | grep x", false, Status::Hidden),
+            ("ls | grep x; cargo test", false, Status::Own),
+            ("bash -c 'cargo test' | grep ok", true, Status::Hidden),
+        ] {
+            let found = find(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((found.filtered, found.status), (filtered, status), "{line}");
         }
     }
 

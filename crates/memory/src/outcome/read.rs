@@ -46,12 +46,17 @@ pub struct Reading {
     pub failures: Vec<Failure>,
     /// Whether some of the text is missing.
     pub cut: bool,
+    /// Whether everything that failed is among the failures.
+    pub whole: bool,
 }
+
+/// Why most commands are no outcome.
+pub(super) const NO_RUN: &str =
+    "no command in it is a run of tests, a build or a check that is waited for";
 
 /// Reads a run; or says why it is no outcome.
 pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
-    let found = line::find(seen.command)
-        .ok_or("no command in it is a run of tests, a build or a check that is waited for")?;
+    let found = line::find(seen.command).ok_or(NO_RUN)?;
     let exit = match found.status {
         Status::Hidden => None,
         Status::ZeroOnly => seen.exit.filter(|exit| *exit == 0),
@@ -74,7 +79,8 @@ pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
             None => (name.clone(), *kind, read_script(&text, *kind)),
         },
     };
-    let (verdict, because) = decide(found.status, exit, &report, &runner, seen.cut);
+    let cut = seen.cut || found.filtered;
+    let (verdict, because) = decide(found.status, exit, &report, &runner, cut);
     let failed = verdict == Verdict::Failed;
     let mut failing = Vec::new();
     if failed {
@@ -90,12 +96,13 @@ pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
         verdict,
         counts: report.counts,
         failing,
-        signature: if failed && !seen.cut { signature::of(&report.failures) } else { None },
+        signature: if failed && !cut { signature::of(&report.failures) } else { None },
         exit,
         duration: report.duration,
         because,
         failures: if failed { report.failures } else { Vec::new() },
-        cut: seen.cut,
+        cut,
+        whole: !cut && !found.trimmed,
     })
 }
 
@@ -150,7 +157,7 @@ fn decide(
         (Some(_), _) => (Verdict::Failed, "its exit status is not 0"),
         // Of several parts each has its summary: the one that failed may be missing.
         (None, Verdict::Passed) if cut => {
-            (Verdict::Unknown, "the exit status is hidden, and the text was cut")
+            (Verdict::Unknown, "the exit status is hidden, and some of the text is missing")
         }
         (None, Verdict::Passed) => {
             (Verdict::Passed, "the exit status is hidden; its summary says that it passed")
@@ -199,6 +206,11 @@ mod tests {
             ("cargo test | tail -3", Some(0), GREEN, Some(Passed)),
             ("cargo test | tail -3", Some(0), RED, Some(Failed)),
             ("cargo test | tail -3", Some(0), "half of it", Some(Unknown)),
+            ("cargo test | grep ok", Some(0), GREEN, Some(Unknown)),
+            ("cargo test | grep -i fail", Some(0), RED, Some(Failed)),
+            ("cargo test | grep -i fail", Some(1), "", Some(Unknown)),
+            ("set -o pipefail; cargo test | grep -i fail", Some(1), "", Some(Unknown)),
+            ("set -o pipefail; cargo test | grep ok", Some(0), GREEN, Some(Passed)),
             ("cargo test || true", Some(0), RED, Some(Failed)),
             ("cargo test || true", Some(0), "", Some(Unknown)),
             ("cargo test && git push", Some(1), GREEN, Some(Passed)),

@@ -62,7 +62,7 @@ impl Run {
         found.dedup_by_key(|one| key(one));
         // Of those that were only counted nobody knows the names: `tail` has cut them off.
         let named = |counts: Counts| counts.failed as usize <= reading.failures.len();
-        let whole = !reading.cut && found.len() <= FOLLOWED && reading.counts.is_none_or(named);
+        let whole = reading.whole && found.len() <= FOLLOWED && reading.counts.is_none_or(named);
         found.truncate(FOLLOWED);
         let faults = found
             .into_iter()

@@ -71,7 +71,7 @@ fn without_addresses(name: &str) -> String {
 }
 
 /// A message without numbers, addresses, times, ids and folders.
-fn masked(message: &str) -> String {
+pub(crate) fn masked(message: &str) -> String {
     let mut kept = String::new();
     for word in message.split_whitespace() {
         if !kept.is_empty() {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use rutter_memory::episode::{Episode, How};
 use rutter_memory::hook::{Around, Heard, hear};
+use rutter_memory::outcome::call::WINDOW;
 use rutter_memory::store::EpisodeFilter;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::{Clean, Time};
@@ -44,6 +45,7 @@ impl<'a> Story<'a> {
             files: self.world.files(),
             now: Time::from_millis(1_763_200_000_000 + self.clock.get()),
             begun: Instant::now(),
+            window: WINDOW,
             parent: None,
         };
         hear(payload.to_string().as_bytes(), None, &around)
@@ -188,9 +190,12 @@ fn a_failure_an_edit_a_green_run_and_the_same_failure_again() {
     story.edit("src/cart.rs", &[" fn total() {", "-    sum * 9 / 10", "+    sum", " }"]);
     story.green("cargo test");
     assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -    sum * 9 / 10 +    sum")]);
+    // Whoever fixed it has it before them.
+    assert_eq!(story.red("cargo test", &[TOTAL]), "");
+    story.green("cargo test");
     story.session = "session-2";
     insta::assert_snapshot!(story.red("cargo test", &[TOTAL]), @"
-    Seen before and fixed 1 minute ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by this in src/cart.rs:
+    Seen before and fixed 3 minutes ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by this in src/cart.rs:
     > -sum * 9 / 10
     > +sum
     ");
@@ -697,6 +702,7 @@ fn what_cannot_be_read_is_a_line_for_the_log() {
         files: world.files(),
         now: Time::from_millis(0),
         begun: Instant::now(),
+        window: WINDOW,
         parent: None,
     };
     for payload in ["", "{", "[]", "null", "{}", "{\"hook_event_name\": 1}", "\u{0}"] {
@@ -704,4 +710,68 @@ fn what_cannot_be_read_is_a_line_for_the_log() {
         assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{payload}: {heard:?}");
     }
     assert!(!world.memory().exists());
+}
+
+/// What `pytest -q` prints, whole and as `tail` leaves it.
+const PYTEST: &str = "F.                                                                       [100%]\n\
+    =================================== FAILURES ===================================\n\
+    __________________________________ test_total __________________________________\n\n    \
+    def test_total():\n>       assert total([50, 50]) == 100\nE       assert 90.0 == 100\n\
+    E        +  where 90.0 = total([50, 50])\n\ntest_cart.py:5: AssertionError\n\
+    =========================== short test summary info ============================\n\
+    FAILED test_cart.py::test_total - assert 90.0 == 100\n1 failed, 1 passed in 0.02s\n";
+
+impl Story<'_> {
+    /// A run whose exit status a pipe hides.
+    fn piped(&self, command: &str, stdout: &str) -> String {
+        let response = json!({ "stdout": stdout.trim_end(), "stderr": "", "interrupted": false });
+        Self::said(&self.tell(
+            "PostToolUse",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
+        ))
+    }
+}
+
+#[test]
+fn a_run_of_which_only_the_end_was_looked_at_is_the_same_failure() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    let end: String = PYTEST
+        .lines()
+        .rev()
+        .take(2)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert_eq!(story.piped("pytest -q | cat", PYTEST), "");
+    story.piped("pytest -q 2>&1 | tail -2", &end);
+    story.edit("cart.py", &["-    return sum(items) * 0.9", "+    return sum(items)"]);
+    story.piped("pytest -q 2>&1 | tail -2", "..   [100%]\n2 passed in 0.01s");
+    assert_eq!(
+        story.episodes(),
+        [fixed(
+            "test_cart.py::test_total",
+            "cart.py -    return sum(items) * 0.9 +    return sum(items)"
+        )]
+    );
+    story.session = "session-2";
+    let said = story.piped("pytest -q 2>&1 | tail -2", &end);
+    assert!(said.starts_with("Seen before and fixed"), "{said}");
+}
+
+#[test]
+fn what_tail_leaves_out_is_not_gone() {
+    let world = World::new();
+    let story = Story::new(&world);
+    story.red("cargo test", &[TOTAL, NAME]);
+    story.edit("src/a.rs", &["-a", "+b"]);
+    let whole = output(3, &[TOTAL, NAME]);
+    let end = &whole[whole.find("---- user").unwrap()..];
+    story.piped("cargo test 2>&1 | tail -9", end);
+    story.edit("src/b.rs", &["-c", "+d"]);
+    story.green("cargo test");
+    let fixes: Vec<String> = story.episodes().into_iter().map(|(_, _, fix)| fix).collect();
+    assert!(fixes.iter().all(|fix| fix.contains("src/b.rs -c +d")), "{fixes:?}");
 }

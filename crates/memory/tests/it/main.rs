@@ -26,6 +26,8 @@ mod hot;
 mod model;
 /// What real runs printed, whole, cut off, coloured and mixed up.
 mod outcomes;
+/// What the client sends, with anything anywhere.
+mod payloads;
 /// Which project a folder belongs to, against what git says about it.
 mod project;
 /// Projects that join and projects that do not.

@@ -6,15 +6,24 @@ use crate::Failure;
 use crate::cli::install::InitArgs;
 use crate::environment::Environment;
 use crate::install::{
-    Change, Contents, Exclude, Made, Malformed, Record, Records, Scope, choose_program, groups,
-    install, is_installed,
+    Change, Contents, Exclude, Made, Malformed, Record, Records, Scope, build_folder,
+    choose_program, groups, install, is_installed,
 };
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let scope = Scope::Local;
     let folder = env.folder()?;
-    let groups = groups(&choose_program(args.bin.as_deref(), env)?);
+    let program = choose_program(args.bin.as_deref(), env)?;
+    if args.bin.is_none()
+        && let Some(target) = build_folder(&program)
+    {
+        ui.remark(&format!(
+            "{program} is a build in {}, which the next `cargo clean` takes away; `--bin PATH` names another",
+            target.display()
+        ))?;
+    }
+    let groups = groups(&program);
     let contents = Contents::read(&scope.settings(folder))?;
     let records = Records::within(&env.data);
     let known = records.get(contents.target());

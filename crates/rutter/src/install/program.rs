@@ -48,17 +48,15 @@ fn running(env: &Environment) -> Result<PathBuf, Failure> {
             "this system does not tell where rutter is; give its path with --bin".to_owned(),
         ));
     };
-    if let Some(target) = running.ancestors().find(|folder| is_build_folder(folder)) {
-        return Err(refused(
-            running,
-            &format!("is a build in {}, which the next `cargo clean` takes away", target.display()),
-            "run an installed rutter, or give the path with --bin",
-        ));
-    }
     let mut links =
         env.search.iter().map(|folder| folder.join(PROGRAM)).filter(|link| link.is_absolute());
     let link = links.find(|link| link.canonicalize().is_ok_and(|real| real == *running));
     Ok(link.unwrap_or_else(|| running.clone()))
+}
+
+/// The folder that cargo built a program into, if it was not installed from there.
+pub(crate) fn build_folder(program: &str) -> Option<&Path> {
+    Path::new(program).ancestors().find(|folder| is_build_folder(folder))
 }
 
 /// Whether cargo builds into a folder.

@@ -2,24 +2,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use rutter_check::live::{Client, Sandbox, Script, Turn};
-use rutter_testkit::{Ran, excuse, skip};
+use rutter_check::live::{Sandbox, Script, Turn};
+use rutter_testkit::Ran;
 use serde_json::{Value, json};
 
+use crate::live::client;
 use crate::support::command;
-
-/// The client that a variable names, or `None` after a word about the skip.
-fn client(variable: &str) -> Option<Client> {
-    const SUITE: &str = "the live suite";
-    if let Some(path) = std::env::var_os(variable) {
-        return Some(Client::at(path).unwrap());
-    }
-    match std::env::var("RUTTER_NO_CLIENT") {
-        Ok(why) => excuse(SUITE, &why),
-        Err(_) => skip(SUITE, &format!("{variable} is not set; scripts/test sets it")),
-    }
-    None
-}
 
 /// Puts what `init` writes to a client, and counts the events that reached the program.
 fn runs(variable: &str) {

@@ -35,6 +35,10 @@ mod init_git;
 mod init_layouts;
 /// What `init` writes, put to the real client.
 mod init_live;
+/// Sessions of the real client with our hooks.
+mod live;
+/// The silent loop, from the first failure to the second, through the real client.
+mod loop_live;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.

@@ -81,7 +81,7 @@ impl Home {
         serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
     }
 
-    /// A program for the hooks to run. Tests of `init` need one: the one under test is a build, which it refuses.
+    /// A program for the hooks to run. Tests of `init` need one: the one under test is a build, of which it has something to say.
     pub(crate) fn program(&self, folder: &str) -> String {
         let path = self.path(folder).join("rutter");
         std::fs::create_dir_all(self.path(folder)).expect("a folder");

@@ -42,6 +42,27 @@ fn say(episode: &Episode) -> String {
 }
 
 #[test]
+fn the_same_words_are_the_same_failure() {
+    let one = episode(Some("t"), "AssertionError: assert 90 == 100 in the total", vec![]);
+    for (test, error, same) in [
+        ("t", "AssertionError: assert 7 == 100 in the total", true),
+        ("t", "AssertionError: assert 90 == 100...", true),
+        ("t", "AssertionError: a...", true),
+        ("t", "Asser...", false),
+        ("t", "AssertionError: assert [] == 100", false),
+        ("u", "AssertionError: assert 90 == 100 in the total", false),
+    ] {
+        let fault = crate::outcome::run::Fault {
+            test: Some(test.into()),
+            error: error.into(),
+            file: None,
+            signature: None,
+        };
+        assert_eq!(one.is_about(&fault), same, "{test} {error}");
+    }
+}
+
+#[test]
 fn an_edit() {
     let episode = episode(
         Some("tests/test_cart.py::test_total"),

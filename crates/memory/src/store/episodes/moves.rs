@@ -7,7 +7,7 @@ use crate::change::Change;
 use crate::episode::{Episode, How, judge, own_name};
 use crate::outcome::run::{Fault, Run};
 use crate::outcome::selection::Selection;
-use crate::outcome::{Counts, Kind, Verdict, signature};
+use crate::outcome::{Counts, Kind, Verdict};
 use crate::store::{StoreError, tables};
 use crate::{Clean, Id, Time};
 
@@ -89,11 +89,11 @@ fn failed(
         .faults
         .iter()
         .filter(|fault| {
-            fault.signature.is_some() && !open.iter().any(|episode| is_of(fault, episode))
+            fault.signature.is_some() && !open.iter().any(|episode| episode.is_about(fault))
         })
         .collect();
     for episode in open {
-        let same = run.faults.iter().any(|fault| is_of(fault, episode));
+        let same = run.faults.iter().any(|fault| episode.is_about(fault));
         // Its test fails in another way, or is among those that a cut text still names.
         let still = same
             || episode.test.as_ref().is_some_and(|test| {
@@ -144,12 +144,6 @@ fn failed(
         insert_open(connection, project, root, fault, selection, outcome, at)?;
     }
     Ok(())
-}
-
-/// Whether a failure is what an episode is about.
-fn is_of(fault: &Fault, episode: &Episode) -> bool {
-    let own = fault.signature.as_deref();
-    own.is_some_and(|own| signature::alike(own, &episode.signature))
 }
 
 /// Whether a run that failed in other ways came past this failure, and did not end before it: at another failure, at a

@@ -6,8 +6,10 @@ use super::select;
 use crate::Clean;
 use crate::episode::{Again, Episode};
 use crate::outcome::run::Run;
-use crate::outcome::signature;
 use crate::store::{StoreError, injections};
+
+/// How many of a test's failures are compared with a new one.
+const OF_TEST: u32 = 20;
 
 /// An episode that a failure brings back.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +23,7 @@ pub struct Recalled {
 }
 
 /// The episode that a run brings back: the newest that was fixed, of the same failure, else of the same test. Not one that
-/// the agent has been shown and still has before it.
+/// the agent has before it: because it was shown, or because it fixed it itself.
 pub(crate) fn recall(
     connection: &Connection,
     project: i64,
@@ -32,21 +34,19 @@ pub(crate) fn recall(
     let (mut same, mut other) = (Vec::new(), Vec::new());
     for fault in &run.faults {
         let known = match &fault.signature {
-            Some(signature) => newest(connection, project, "signature", signature)?,
+            Some(signature) => newest(connection, project, "signature", signature, 1)?.pop(),
             None => None,
         };
+        let of_test = match (&known, &fault.test) {
+            (None, Some(test)) => newest(connection, project, "test", test, OF_TEST)?,
+            _ => Vec::new(),
+        };
         // A failure that is known is not told as another one of its test.
-        if let Some(episode) = known {
-            same.push(episode);
-        } else if let Some(test) = &fault.test
-            && let Some(episode) = newest(connection, project, "test", test)?
-        {
-            let own = fault.signature.as_deref();
-            if own.is_some_and(|own| signature::alike(own, &episode.signature)) {
-                same.push(episode);
-            } else {
-                other.push(episode);
-            }
+        let known =
+            known.or_else(|| of_test.iter().find(|episode| episode.is_about(fault)).cloned());
+        match known {
+            Some(episode) => same.push(episode),
+            None => other.extend(of_test.into_iter().next()),
         }
     }
     for (found, why) in [(same, Again::Failure), (other, Again::Test)] {
@@ -61,6 +61,7 @@ pub(crate) fn recall(
                     episode.id,
                     run.outcome.at,
                 )?
+                && !fixed_here(connection, client, agent, &episode)?
             {
                 fit = Some(episode);
             }
@@ -76,16 +77,35 @@ pub(crate) fn recall(
     Ok(None)
 }
 
+/// Whether this agent fixed it in this session, and nothing has emptied its context since.
+fn fixed_here(
+    connection: &Connection,
+    client: &str,
+    agent: Option<&Clean>,
+    episode: &Episode,
+) -> Result<bool, StoreError> {
+    let closing = episode.ending.as_ref().and_then(|ending| ending.outcome);
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outcome JOIN session ON session.id = outcome.session
+                            WHERE outcome.uid = ?1 AND session.client = ?2 AND outcome.agent IS ?3
+                              AND (session.refreshed IS NULL OR outcome.at >= session.refreshed))",
+        )?
+        .query_row(params![closing, client, agent], |row| row.get(0))?)
+}
+
 fn newest(
     connection: &Connection,
     project: i64,
     column: &'static str,
     value: &Clean,
-) -> Result<Option<Episode>, StoreError> {
+    most: u32,
+) -> Result<Vec<Episode>, StoreError> {
     let rest = format!(
-        "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed' ORDER BY ended DESC, episode.id DESC LIMIT 1"
+        "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed'
+         ORDER BY ended DESC, episode.id DESC LIMIT ?3"
     );
-    Ok(select(connection, &rest, params![project, value])?.pop())
+    select(connection, &rest, params![project, value, most])
 }
 
 fn count(

@@ -1,0 +1,89 @@
+//! Bash calls, many in a session, and what a hook is told of each.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rutter_check::live::{Client, Hook, Record, Sandbox, Script, Turn};
+use rutter_contract::EventName;
+use rutter_contract::input::Wire;
+use rutter_memory::outcome::call::{Call, WINDOW};
+use serde_json::{Value, json};
+
+/// A session of Bash calls that is over.
+pub(crate) struct Session {
+    /// Its files are there as long as it is.
+    pub(crate) record: Record,
+    payloads: HashMap<String, Vec<u8>>,
+}
+
+/// A sandbox in which programs of the project's `bin` are found, and a hook is told of every Bash call that ends.
+pub(crate) fn sandbox() -> Sandbox {
+    let mut sandbox = Sandbox::new().unwrap();
+    let path = format!("{}:/usr/bin:/bin", sandbox.project().join("bin").display());
+    sandbox.env("PATH", path).args(["--allowedTools", "Bash"]).limit(Duration::from_secs(300));
+    for event in [EventName::PostToolUse, EventName::PostToolUseFailure] {
+        sandbox.hook(Hook::on(event).matching("Bash"));
+    }
+    // What stands in for a runner: it does as it is told.
+    sandbox.program("bin/pytest", "#!/bin/sh\neval \"$1\"\n");
+    sandbox
+}
+
+/// A turn with one Bash call.
+pub(crate) fn turn(command: &str) -> Turn {
+    Turn::call("Bash", json!({ "command": command, "description": "a step of a test" }))
+}
+
+impl Session {
+    /// Makes the calls, one after another.
+    pub(crate) fn of(mut sandbox: Sandbox, client: &Client, turns: Vec<Turn>) -> Self {
+        sandbox.script(Script::new(turns));
+        Self::after(sandbox.run(client).unwrap())
+    }
+
+    /// What a hook was told in a run.
+    pub(crate) fn after(record: Record) -> Self {
+        let mut payloads = HashMap::new();
+        for call in &record.calls {
+            let wire = Wire::parse(&call.stdin).unwrap();
+            if let Some(command) = Call::command(&wire) {
+                let again = payloads.insert(command.into_owned(), call.stdin.clone());
+                assert!(again.is_none(), "two calls cannot be told apart");
+            }
+        }
+        Self { record, payloads }
+    }
+
+    /// What the hook was told of a command, if anything.
+    pub(crate) fn payload(&self, command: &str) -> Option<&[u8]> {
+        self.payloads.get(command).map(Vec::as_slice)
+    }
+
+    /// What is made of it.
+    pub(crate) fn call(&self, command: &str) -> Result<Call<'_>, &'static str> {
+        self.call_within(command, WINDOW)
+    }
+
+    /// What is made of it, where the client was told to read back more or less.
+    pub(crate) fn call_within(
+        &self,
+        command: &str,
+        window: usize,
+    ) -> Result<Call<'_>, &'static str> {
+        let payload = self.payload(command).unwrap_or_else(|| {
+            panic!("no hook was told of {command}: {}{}", self.record.stdout, self.record.stderr)
+        });
+        Call::of(&Wire::parse(payload).unwrap(), window)
+            .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(payload)))
+    }
+
+    /// The payload as a tree.
+    pub(crate) fn value(&self, command: &str) -> Value {
+        serde_json::from_slice(self.payload(command).unwrap()).unwrap()
+    }
+}
+
+/// A call's output as text.
+pub(crate) fn text(call: &Call<'_>) -> String {
+    String::from_utf8_lossy(&call.output).into_owned()
+}

@@ -1,0 +1,115 @@
+//! The file in which the client keeps an output that is too long for a payload.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+
+use rustix::fs::{Mode, OFlags, open};
+
+/// How much of its end is read: there the summary stands.
+const TAIL: u64 = 256 * 1024;
+/// How much of its beginning is read where the middle is left out: there stands what was run.
+const HEAD: u64 = 32 * 1024;
+
+/// What was read of an output.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) text: Vec<u8>,
+    /// Whether there was more.
+    pub(super) cut: bool,
+}
+
+/// Reads the file: all of it, or its first and its last lines. None where it cannot be read at once, or is no file.
+///
+/// `size` is how long the output was. The client keeps a few gigabytes at most.
+pub(super) fn read(path: &str, size: Option<u64>) -> Option<Kept> {
+    // A pipe in its place must not make a hook wait, and a link is nothing that the client made.
+    let flags =
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let mut file = File::from(open(path, flags, Mode::empty()).ok()?);
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let length = metadata.len();
+    let mut text = Vec::new();
+    if length <= HEAD + TAIL {
+        file.take(HEAD + TAIL).read_to_end(&mut text).ok()?;
+        let cut = size.is_none_or(|size| size != text.len() as u64);
+        return Some(Kept { text, cut });
+    }
+    file.by_ref().take(HEAD).read_to_end(&mut text).ok()?;
+    let end_of_line = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text.truncate(end_of_line);
+    file.seek(SeekFrom::Start(length - TAIL)).ok()?;
+    let mut tail = Vec::with_capacity(usize::try_from(TAIL).ok()?);
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    let line = tail.iter().position(|byte| *byte == b'\n').map_or(tail.len(), |at| at + 1);
+    text.extend_from_slice(&tail[line..]);
+    Some(Kept { text, cut: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    fn read_file(file: &tempfile::NamedTempFile, size: Option<u64>) -> Option<Kept> {
+        read(file.path().to_str().unwrap(), size)
+    }
+
+    fn lines(count: usize) -> String {
+        (0..count).fold(String::new(), |text, number| text + &format!("line {number:06}\n"))
+    }
+
+    #[test]
+    fn a_short_file_is_read_whole() {
+        let text = lines(10_000);
+        let kept = read_file(&file(&text), Some(text.len() as u64)).unwrap();
+        assert_eq!((kept.text == text.as_bytes(), kept.cut), (true, false));
+    }
+
+    #[test]
+    fn a_file_that_is_not_as_long_as_the_output_is_cut() {
+        let text = lines(10);
+        assert!(read_file(&file(&text), Some(text.len() as u64 + 1)).unwrap().cut);
+        assert!(read_file(&file(&text), None).unwrap().cut);
+    }
+
+    #[test]
+    fn of_a_long_file_whole_lines_of_both_ends_are_read() {
+        let text = lines(100_000);
+        let kept = read_file(&file(&text), Some(text.len() as u64)).unwrap();
+        assert!(kept.cut);
+        assert!(kept.text.len() as u64 <= HEAD + TAIL, "{}", kept.text.len());
+        let kept = String::from_utf8(kept.text).unwrap();
+        assert!(kept.starts_with("line 000000\n") && kept.ends_with("line 099999\n"));
+        assert!(kept.lines().all(|line| line.len() == "line 000000".len()), "half a line");
+        // One line and no end of it: there is nothing that is whole.
+        let endless = "x".repeat(400_000);
+        assert_eq!(read_file(&file(&endless), None), Some(Kept { text: Vec::new(), cut: true }));
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        assert_eq!(read(&at("missing"), Some(1)), None);
+        assert_eq!(read(&at(""), Some(1)), None);
+        assert_eq!(read("", Some(1)), None);
+        assert_eq!(read("a\0b", Some(1)), None);
+        assert_eq!(read("/dev/zero", Some(1)), None);
+        // Nobody writes into it: whoever opens it to read would wait forever.
+        let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap();
+        assert!(made.success());
+        assert_eq!(read(&at("pipe"), Some(1)), None);
+        std::os::unix::fs::symlink(file("x").path(), at("link")).unwrap();
+        assert_eq!(read(&at("link"), Some(1)), None);
+    }
+}
