@@ -4,7 +4,7 @@
 //! spool. Only then, and only while there is time left, is anything said. Whatever goes wrong is a line for the log and
 //! nothing else; the caller exits with 0.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rutter_contract::input::Wire;
@@ -33,6 +33,8 @@ pub struct Around {
     pub begun: Instant,
     /// How much of a command's output the client passes on.
     pub window: usize,
+    /// The folder that the client was started in, where it says so.
+    pub started_in: Option<PathBuf>,
     /// The number of the process that started this one.
     pub parent: Option<u32>,
 }
@@ -60,7 +62,10 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
             return heard;
         }
     };
-    let Some(event) = wire.hook_event_name().or_else(|| named.map(Into::into)) else {
+    let Some(event) = wire.hook_event_name() else {
+        if let Some(payload) = named.and_then(|event| with_name(stdin, event)) {
+            return hear(&payload, None, around);
+        }
         heard.faults.push(Clean::new("the payload has no `hook_event_name`"));
         return heard;
     };
@@ -93,12 +98,37 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
     heard
 }
 
+/// A payload that was written by hand, with the name of its event.
+fn with_name(payload: &[u8], event: &str) -> Option<Vec<u8>> {
+    let mut fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(payload).ok()?;
+    fields.insert("hook_event_name".to_owned(), event.into());
+    serde_json::to_vec(&fields).ok()
+}
+
 /// The client's process: whoever started the hook, unless that was a shell, which is gone in a moment.
 fn client(pid: u32) -> Option<Process> {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     let shell =
         matches!(name.trim(), "sh" | "bash" | "dash" | "zsh" | "fish" | "ash" | "ksh" | "busybox");
     (!shell && pid > 1).then(|| Process::of(pid))
+}
+
+/// Where the client's shell is. Without git every folder would be a project of its own; then it is the one that the client was
+/// started in, as long as the shell is inside of it.
+fn located(cwd: &Path, started_in: Option<&Path>) -> Located {
+    let located = Located::find(cwd);
+    match started_in {
+        Some(start) if located.key.is_folder() && start.is_absolute() => {
+            let start = Located::find(start);
+            if start.key.is_folder() && located.root.starts_with(&start.root) {
+                start
+            } else {
+                located
+            }
+        }
+        _ => located,
+    }
 }
 
 /// A folder by its path from the root.
@@ -130,7 +160,7 @@ impl<'a> Call<'a> {
         if client.is_empty() || !cwd.is_absolute() {
             return None;
         }
-        let located = Located::find(cwd);
+        let located = located(cwd, around.started_in.as_deref());
         Some(Self {
             around,
             client,

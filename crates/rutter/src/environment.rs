@@ -35,6 +35,11 @@ pub(crate) fn is_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
+/// The folder that the client was started in, which it tells its hooks.
+pub(crate) fn client_folder() -> Option<PathBuf> {
+    env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
 /// How much of a command's output the client passes on: hooks inherit its environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_window() -> usize {

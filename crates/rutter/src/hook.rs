@@ -45,7 +45,18 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
         let parent =
             rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
         let window = crate::environment::bash_window();
-        hear(&payload, event, &Around { files: files.clone(), now: env.now, begun, window, parent })
+        hear(
+            &payload,
+            event,
+            &Around {
+                files: files.clone(),
+                now: env.now,
+                begun,
+                window,
+                started_in: crate::environment::client_folder(),
+                parent,
+            },
+        )
     };
     for fault in &heard.faults {
         drop(log::append(&files, env.now, &Clean::new(&format!("hook: {fault}"))));

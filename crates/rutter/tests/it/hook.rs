@@ -87,7 +87,7 @@ fn the_story_in_the_shipped_binary() {
     assert_output!(home, home.hook(&home.red("two")), @r#"
     exit 0
     --- stdout
-    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Seen before and fixed just now: `tests.test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`. Turned green by this in shop/cart.py:\n> -return sum(items) * 0.9\n> +return sum(items)"}}
+    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Seen before and fixed just now: `tests.test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`. Turned green by this in `shop/cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)"}}
     "#);
     assert_output!(home, home.rutter(&["episodes", "list"]), @"
     exit 0
