@@ -6,6 +6,8 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
+/// What the client told a hook of real runs.
+mod calls;
 /// The texts redaction is measured on.
 mod corpus;
 /// What the crate is allowed to depend on.
