@@ -18,6 +18,7 @@ pub mod runners;
 mod scan;
 pub mod script;
 pub mod signature;
+mod tells;
 pub mod text;
 
 choice! {

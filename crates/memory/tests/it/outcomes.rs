@@ -325,6 +325,37 @@ fn outcome_signatures_tell_bugs_apart() {
     assert!(f64::from(other_right) >= 0.99 * f64::from(other), "{wrong:#?}");
 }
 
+/// Whether one of a reader's words is in a text, or it has none.
+fn is_told(runner: &Runner, text: &str) -> bool {
+    let lines = format!("\n{text}\n");
+    runner.tells.is_empty() || runner.tells.iter().any(|tell| lines.contains(tell))
+}
+
+/// What a reader says of a text that it would not be shown.
+fn said_unasked(text: &str) -> Option<(&'static str, Report)> {
+    let unasked = RUNNERS.iter().filter(|runner| !is_told(runner, text));
+    let mut said = unasked.map(|runner| (runner.name, (runner.read)(text)));
+    said.find(|(_, report)| report.is_known())
+}
+
+/// A reader that is not shown a text, since none of its words is in it, would have had nothing to say.
+#[test]
+fn outcome_is_not_lost_on_readers_that_are_not_asked() {
+    let fixtures = fixtures();
+    let mut passed_over = 0;
+    for fixture in &fixtures {
+        let whole = fixture.whole();
+        let text = plain(&whole);
+        let half = &text[..text.floor_char_boundary(text.len() / 2)];
+        for text in [&text, text.trim_end(), half] {
+            assert_eq!(said_unasked(text), None, "{}", fixture.name);
+        }
+        passed_over += RUNNERS.iter().filter(|runner| !is_told(runner, &text)).count();
+    }
+    // Else there was no point in it.
+    assert!(passed_over > 12 * fixtures.len(), "{passed_over}");
+}
+
 #[test]
 fn outcome_of_ten_megabytes_is_read() {
     // What most readers stop at, over and over.
@@ -371,6 +402,7 @@ mod arbitrary {
 
         #[test]
         fn outcome_of_any_lines_is_consistent(text in pieces()) {
+            prop_assert_eq!(said_unasked(&text), None);
             for runner in RUNNERS {
                 let report = (runner.read)(&text);
                 let failed = !report.failures.is_empty() || report.counts.is_some_and(|counts| counts.failed > 0);

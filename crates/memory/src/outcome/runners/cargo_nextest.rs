@@ -8,7 +8,12 @@ use crate::outcome::lines::{counted, millis, number};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "cargo nextest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "cargo nextest",
+    kind: Kind::Test,
+    tells: &["s] ", "[] ", " ] ", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read,
+};
 
 /// The line that sets the summary off.
 const RULE: &str = "────────────";

@@ -6,7 +6,8 @@ use crate::outcome::lines::{file, millis, number};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "ctest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "ctest", kind: Kind::Test, tells: &[" sec"], read };
 
 /// How a test ended: `Passed`, or what stands around `***`.
 enum Went<'a> {

@@ -5,7 +5,19 @@ use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "dotnet test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "dotnet test",
+    kind: Kind::Test,
+    tells: &[
+        "ed!  - ",
+        "\nTest summary: ",
+        "\nTest Run ",
+        "\nBuild FAILED.",
+        "\n  Failed ",
+        "): error ",
+    ],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut projects: Vec<Counts> = Vec::new();

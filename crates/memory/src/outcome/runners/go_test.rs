@@ -16,7 +16,21 @@ use crate::outcome::lines::millis;
 use crate::outcome::report::{Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "go test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "go test",
+    kind: Kind::Test,
+    tells: &[
+        "FAIL\n",
+        "FAIL\t",
+        "--- FAIL: ",
+        "\nok  \t",
+        "goroutine ",
+        "\n=== RUN   ",
+        "\n{\"Time\":",
+        "\n{\"Action\":",
+    ],
+    read,
+};
 
 /// How a test went.
 #[derive(Clone, Copy, PartialEq)]

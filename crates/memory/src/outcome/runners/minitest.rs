@@ -4,7 +4,12 @@ use crate::outcome::lines::{counted, file, millis};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "minitest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "minitest",
+    kind: Kind::Test,
+    tells: &[" skips\n", "Failure:\n", "Error:\n"],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut summaries: Vec<Counts> = Vec::new();

@@ -14,7 +14,12 @@ use crate::outcome::lines::{file, has_extension, millis};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "mvn", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "mvn",
+    kind: Kind::Test,
+    tells: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut modules: Vec<Module> = Vec::new();

@@ -4,7 +4,21 @@ use crate::outcome::lines::{file, number};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "phpunit", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "phpunit",
+    kind: Kind::Test,
+    tells: &[
+        "\nOK (",
+        "\nOK, but ",
+        "\nFAILURES!\n",
+        "\nERRORS!\n",
+        "\nWARNINGS!\n",
+        "\nPHP ",
+        "\nThere was ",
+        "\nThere were ",
+    ],
+    read,
+};
 
 /// How a run ended, by its last lines.
 #[derive(Clone, Copy)]

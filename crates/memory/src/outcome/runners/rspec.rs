@@ -6,7 +6,8 @@ use crate::outcome::lines::{counted, file, millis, number};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "rspec", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "rspec", kind: Kind::Test, tells: &[" example", "Failure/Error:"], read };
 
 /// `4 examples, 1 failure, 2 pending`, and the time above it.
 #[derive(Clone, Copy)]
