@@ -10,7 +10,6 @@ pub mod call;
 #[cfg(test)]
 mod cases;
 mod line;
-mod lines;
 mod persisted;
 pub mod read;
 pub mod report;

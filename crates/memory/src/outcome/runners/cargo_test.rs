@@ -10,8 +10,8 @@ use section::{Section, Summary, summary};
 use why::failures;
 
 use super::rustc;
-use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::number;
 use crate::outcome::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {

@@ -1,8 +1,8 @@
 //! dotnet test: a line per test project, and the failures above it. Written from the documented forms: the one of
 //! VSTest, and the summary that the terminal logger of .NET 9 prints instead.
 
-use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::number;
 use crate::outcome::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {

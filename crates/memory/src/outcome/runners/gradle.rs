@@ -1,8 +1,8 @@
 //! Gradle: tasks, the tests that failed, and how the build ended. It counts tests only of a task in which some failed.
 
 use super::java;
-use crate::outcome::lines::{counted, file, has_extension, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{counted, file, has_extension, number};
 use crate::outcome::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {

@@ -2,8 +2,8 @@
 //!
 //! A make that did its work says nothing of it, so only "nothing to be done" is a success by the text.
 
-use crate::outcome::lines::{file, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{file, number};
 use crate::outcome::{Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner { name: "make", kind: Kind::Build, tells: &[], read };

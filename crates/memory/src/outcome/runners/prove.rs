@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::number;
 use crate::outcome::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
