@@ -5,10 +5,11 @@ use rutter_contract::input::Wire;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::outcome::call::{Call, WINDOW};
 use rutter_memory::outcome::read::{Reading, Seen, read};
-use serde_json::Value;
 
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+use crate::recordings::{Fixture, fixtures};
+
+fn calls() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/calls")
 }
 
 /// The payloads of a folder, by name.
@@ -25,32 +26,28 @@ fn call(payload: &[u8]) -> Result<Call<'_>, &'static str> {
 }
 
 /// What is read of a recording itself, as if nobody stood between.
-fn direct(recording: &Path, command: &str) -> Result<Reading, &'static str> {
-    let case: Value =
-        serde_json::from_slice(&fs::read(recording.with_extension("json")).unwrap()).unwrap();
-    let part = |extension| fs::read(recording.with_extension(extension)).unwrap_or_default();
-    let output = [part("out"), part("err")].concat();
-    let exit = i32::try_from(case["exit"].as_i64().unwrap()).unwrap();
-    read(&Seen { command, exit: Some(exit), output: &output, cut: false })
+fn direct(recording: &Fixture, command: &str) -> Result<Reading, &'static str> {
+    let output = recording.whole();
+    read(&Seen { command, exit: Some(recording.case.exit), output: &output, cut: false })
 }
 
 #[test]
 fn outcome_of_a_payload_is_that_of_the_recording() {
     let (mut runs, mut cuts) = (0, 0);
-    for folder in fs::read_dir(fixtures().join("calls")).unwrap().map(|entry| entry.unwrap().path())
-    {
+    let recordings = fixtures();
+    for folder in fs::read_dir(calls()).unwrap().map(|entry| entry.unwrap().path()) {
         if !folder.is_dir() || folder.ends_with("facts") {
             continue;
         }
-        let recordings = fixtures().join("outcomes").join(folder.file_name().unwrap());
+        let runner = folder.file_name().unwrap().to_str().unwrap();
         for (name, payload) in payloads(&folder) {
-            let recording = recordings.join(&name);
+            let what = format!("{runner}/{name}");
+            let recording = recordings.iter().find(|recording| recording.name == what).unwrap();
             let wire = Wire::parse(&payload).unwrap();
-            let direct = direct(&recording, &Call::command(&wire).unwrap());
+            let direct = direct(recording, &Call::command(&wire).unwrap());
             let call = call(&payload);
             let cut = call.as_ref().is_ok_and(|call| call.cut);
             let told = call.and_then(|call| read(&call.seen()));
-            let what = recording.display();
             match (&direct, &told) {
                 (Ok(direct), Ok(told)) if cut => {
                     cuts += 1;
@@ -85,7 +82,7 @@ fn outcome_of_what_the_client_does_is_told() {
         ("test_after_a_failure", Ok((None, false))),
         ("time_was_up", Err("the client ended it when its time was up")),
     ];
-    let mut facts = payloads(&fixtures().join("calls/facts"));
+    let mut facts = payloads(&calls().join("facts"));
     facts.sort();
     let told: Vec<_> = facts
         .iter()

@@ -30,6 +30,8 @@ mod outcomes;
 mod project;
 /// Projects that join and projects that do not.
 mod projects;
+/// What real runs printed, and what is to be read of it.
+mod recordings;
 /// How much of what is secret is taken, and how little of what is not.
 mod redaction;
 /// A secret planted in any text is nowhere.
