@@ -37,7 +37,7 @@ struct Part<'a> {
     lines: Vec<Cow<'a, str>>,
 }
 
-pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, heard: &mut Heard) {
+pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     let Some(mut call) = call else { return };
     // Nearly every edit of a day is made while nothing fails: then there is nothing to do.
     if !spool::waits(&call.around.files) {
@@ -64,7 +64,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, heard: &mut Heard) {
     }
 }
 
-fn change(response: Response<'_>, call: &Call<'_>) -> Option<Change> {
+fn change(response: Response<'_>, call: &Call) -> Option<Change> {
     let file = inside(&call.located.root, Path::new(&*response.file?))?;
     let mut hunks: Vec<Hunk> = response
         .patch
