@@ -36,6 +36,7 @@ pub(crate) fn is_off() -> bool {
 }
 
 /// The folder that the client was started in, which it tells its hooks.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_folder() -> Option<PathBuf> {
     env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
