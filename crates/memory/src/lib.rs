@@ -6,6 +6,7 @@
 //! way around the redaction. Nothing here prints, reads the environment or asks what time it is.
 
 pub mod change;
+pub mod checksum;
 mod choice;
 mod clean;
 pub mod episode;

@@ -61,10 +61,7 @@ impl ProjectKey {
         if clean == text {
             return Self(text.to_owned());
         }
-        // FNV-1a: enough to tell folders apart, and the same in every version.
-        let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let sum = crate::checksum::of(text.as_bytes());
         Self(format!("{clean}#{sum:016x}"))
     }
 

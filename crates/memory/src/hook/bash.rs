@@ -136,11 +136,9 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) {
     };
 }
 
-/// Stands for a text without telling it: FNV-1a, the same in every version.
+/// Stands for a text without telling it.
 fn fingerprint(text: &str) -> String {
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let sum = crate::checksum::of(text.as_bytes());
     format!("{sum:016x}")
 }
 

@@ -63,9 +63,7 @@ struct Sum(String);
 
 impl Sum {
     fn of(bytes: &[u8]) -> Self {
-        let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let sum = rutter_memory::checksum::of(bytes);
         Self(format!("{sum:016x}-{}", bytes.len()))
     }
 }

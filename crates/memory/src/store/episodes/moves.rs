@@ -138,7 +138,7 @@ fn failed(
     // Those that were followed longest make room.
     let many = (open.len() + fresh.len()).saturating_sub(OPEN);
     for episode in open.iter().take(many) {
-        leave(connection, episode.id, at)?;
+        end(connection, episode.id, How::Left, at)?;
     }
     for fault in fresh {
         insert_open(connection, project, root, fault, selection, outcome, at)?;
@@ -246,10 +246,7 @@ fn rename(
             outcome,
             at,
         ])?;
-    connection
-        .prepare_cached("UPDATE episode SET how = ?2, ended = ?3, changed = ?3 WHERE uid = ?1")?
-        .execute(params![episode.id, How::Renamed, at])?;
-    Ok(())
+    end(connection, episode.id, How::Renamed, at)
 }
 
 fn insert_open(
@@ -286,10 +283,11 @@ fn insert_open(
     Ok(())
 }
 
-fn leave(connection: &Connection, episode: Id, at: Time) -> Result<(), StoreError> {
+/// Ends an episode that no green run ended.
+fn end(connection: &Connection, episode: Id, how: How, at: Time) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE episode SET how = ?2, ended = ?3, changed = ?3 WHERE uid = ?1")?
-        .execute(params![episode, How::Left, at])?;
+        .execute(params![episode, how, at])?;
     Ok(())
 }
 
