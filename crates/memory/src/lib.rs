@@ -19,6 +19,7 @@ pub mod memory;
 pub mod outcome;
 pub mod project;
 pub mod redact;
+pub mod search;
 pub mod session;
 pub mod store;
 mod time;

@@ -1,0 +1,3 @@
+//! Finding the right lesson for an ordinary sentence, and nothing when there is none.
+
+pub mod terms;
