@@ -10,6 +10,7 @@ mod command;
 mod hunk;
 
 pub use command::{changes_beside_its_run, changes_something};
+pub(crate) use hunk::in_tree;
 pub use hunk::{Hunk, net};
 
 /// How much of one change is kept.
@@ -79,6 +80,17 @@ impl Change {
     /// Its hunks.
     pub fn hunks(&self) -> Vec<Hunk> {
         hunk::read(&self.patch)
+    }
+
+    /// Whether it only lays code out in another way: no test takes notice of that.
+    pub(crate) fn only_formats(&self) -> bool {
+        match self.sort {
+            Sort::Command => command::only_formats(&self.name),
+            Sort::Edit => {
+                let hunks = self.hunks();
+                !hunks.is_empty() && hunks.iter().all(|hunk| hunk.only_formats(&self.name))
+            }
+        }
     }
 
     /// The same change with other hunks.

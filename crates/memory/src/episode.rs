@@ -80,10 +80,18 @@ pub struct Episode {
 }
 
 impl Episode {
+    /// The same, followed no longer since it was last seen.
+    pub(crate) fn left(mut self) -> Self {
+        let at = self.seen;
+        self.ending = Some(Ending { how: How::Left, at, outcome: None, fix: Vec::new() });
+        self
+    }
+
     /// Whether a failure is the one this is about: the same shape; or the same test with the same words, where a text that
     /// was trimmed does not show more.
     pub(crate) fn is_about(&self, fault: &Fault) -> bool {
-        if fault.signature.as_ref() == Some(&self.signature) {
+        let shape = fault.signature.as_deref();
+        if shape.is_some_and(|shape| signature::alike(shape, &self.signature)) {
             return true;
         }
         self.test.is_some() && self.test == fault.test && same_words(&self.error, &fault.error)

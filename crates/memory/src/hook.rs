@@ -101,6 +101,13 @@ fn client(pid: u32) -> Option<Process> {
     (!shell && pid > 1).then(|| Process::of(pid))
 }
 
+/// A folder by its path from the root.
+fn folder_in(root: &Path, folder: &Path) -> String {
+    let settled = folder.canonicalize();
+    let inside = settled.as_deref().unwrap_or(folder).strip_prefix(root);
+    inside.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// One call of a hook, and what it works with.
 struct Call<'a> {
     around: &'a Around,
@@ -124,19 +131,23 @@ impl<'a> Call<'a> {
             return None;
         }
         let located = Located::find(cwd);
-        let settled = cwd.canonicalize();
-        let inside = settled.as_deref().unwrap_or(cwd).strip_prefix(&located.root);
-        let folder = inside.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         Some(Self {
             around,
             client,
             agent: wire.text("agent_id").filter(|id| !id.is_empty()).map(|id| Clean::new(&id)),
             place: Place::from(&located),
+            folder: folder_in(&located.root, cwd),
             located,
-            folder,
             deadline,
             store: None,
         })
+    }
+
+    /// Takes another folder for the one where it happened.
+    fn enter(&mut self, folder: &Path) {
+        self.located = Located::find(folder);
+        self.place = Place::from(&self.located);
+        self.folder = folder_in(&self.located.root, folder);
     }
 
     fn is_in_time(&self) -> bool {

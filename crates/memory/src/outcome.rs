@@ -9,7 +9,7 @@ use crate::{Clean, Id, Time};
 pub mod call;
 #[cfg(test)]
 mod cases;
-mod line;
+pub(crate) mod line;
 mod lines;
 mod persisted;
 pub mod read;

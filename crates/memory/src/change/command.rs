@@ -5,6 +5,7 @@
 
 use crate::ghap::expect::command::shell::commands;
 use crate::ghap::expect::command::wrapped::unwrapped;
+use crate::outcome::line;
 
 /// Programs that change something whatever they are told.
 const ALWAYS: &[&str] = &[
@@ -118,10 +119,87 @@ pub fn changes_something(line: &str) -> bool {
         || commands(line).into_iter().any(|simple| changes(&unwrapped(simple.words)))
 }
 
-/// Whether a line that runs tests also changes something: `sed -i … && pytest`. What the run itself prints into a file is
-/// no such change.
+/// Whether a line that runs tests changes something before it runs them: `sed -i … && pytest`. What the run prints into a
+/// file, and what is done after it, is no such change.
 pub fn changes_beside_its_run(line: &str) -> bool {
-    commands(line).into_iter().any(|simple| changes(&unwrapped(simple.words)))
+    line::before(line).into_iter().any(|simple| changes(&unwrapped(simple.words)))
+}
+
+/// Whether a line does nothing to the code but to lay it out in another way.
+pub(super) fn only_formats(line: &str) -> bool {
+    let mut changing = commands(line)
+        .into_iter()
+        .map(|simple| unwrapped(simple.words))
+        .filter(|words| changes(words))
+        .peekable();
+    !writes_a_file(line)
+        && !is_a_writing_script(line)
+        && changing.peek().is_some()
+        && changing.all(|words| {
+            let second = words.get(1).map_or("", String::as_str);
+            match base(&words[0]) {
+                "black" | "isort" | "autopep8" | "rustfmt" | "gofmt" | "prettier" => true,
+                "cargo" | "go" => second == "fmt",
+                "ruff" => second == "format",
+                "make" => matches!(second, "fmt" | "format"),
+                _ => false,
+            }
+        })
+}
+
+/// What git does to changes that were made before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Undoing {
+    /// Puts them away, for a while.
+    PutsAway,
+    /// Brings back what was put away.
+    BringsBack,
+    /// Takes all of them out of the tree.
+    TakesAll,
+    /// Takes those of these files and folders.
+    Takes(Vec<String>),
+}
+
+/// What a line does to earlier changes by means of git.
+pub(super) fn undoing(line: &str) -> Option<Undoing> {
+    commands(line).into_iter().rev().find_map(|simple| {
+        let words = unwrapped(simple.words);
+        let mut words = words.iter().map(String::as_str);
+        if base(words.next()?) != "git" {
+            return None;
+        }
+        let mut words = words.skip_while(|word| word.starts_with('-'));
+        let verb = words.next()?;
+        let words: Vec<&str> = words.collect();
+        let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
+        let files = || {
+            let plain = words.iter().filter(|word| !word.starts_with('-'));
+            let plain = plain.map(|word| word.trim_start_matches("./").trim_end_matches('/'));
+            let files: Vec<String> = plain.map(str::to_owned).collect();
+            if files.iter().any(|file| file == ".") {
+                Undoing::TakesAll
+            } else {
+                Undoing::Takes(files)
+            }
+        };
+        match verb {
+            "stash" if has(&["pop", "apply"]) => Some(Undoing::BringsBack),
+            "stash" if !has(&["list", "show", "drop", "clear"]) => Some(Undoing::PutsAway),
+            // A new branch keeps what is there; another one does not have it.
+            "checkout" | "switch" if has(&["-b", "-B", "-c", "-C"]) => None,
+            "checkout" if has(&["--"]) || words.iter().any(|word| word.contains('.')) => {
+                Some(files())
+            }
+            "restore" if !has(&["--staged", "-S"]) => Some(files()),
+            "checkout" | "switch" => Some(Undoing::TakesAll),
+            "reset" if has(&["--hard"]) => Some(Undoing::TakesAll),
+            _ => None,
+        }
+    })
+}
+
+fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
 }
 
 fn changes(words: &[String]) -> bool {
@@ -227,6 +305,45 @@ mod tests {
         assert!(!changes_beside_its_run("cd api && cargo test 2>&1 | tail"));
         assert!(changes_beside_its_run("sed -i s/a/b/ x.py && pytest"));
         assert!(changes_beside_its_run("npm install && npm test"));
+        assert!(!changes_beside_its_run("pytest 2>&1 | tee out.txt"));
+        assert!(!changes_beside_its_run("pytest; rm -f out.txt"));
+    }
+
+    #[test]
+    fn what_lays_code_out_does_nothing_else() {
+        for line in ["cargo fmt", "cd api && black .", "npx prettier --write .", "go fmt ./..."] {
+            assert!(only_formats(line), "{line}");
+        }
+        for line in ["cargo fmt && sed -i s/a/b/ x", "ruff check --fix", "ls", "npm install"] {
+            assert!(!only_formats(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_git_does_to_changes_that_are_there() {
+        let takes =
+            |files: &[&str]| Undoing::Takes(files.iter().map(|&file| file.into()).collect());
+        for (line, expected) in [
+            ("git stash", Some(Undoing::PutsAway)),
+            ("git stash push -u -m wip && cargo test", Some(Undoing::PutsAway)),
+            ("git stash pop", Some(Undoing::BringsBack)),
+            ("git stash list", None),
+            ("git checkout -- src/a.rs", Some(takes(&["src/a.rs"]))),
+            ("cd api && git checkout ./a.rs", Some(takes(&["a.rs"]))),
+            ("git checkout .", Some(Undoing::TakesAll)),
+            ("git checkout main", Some(Undoing::TakesAll)),
+            ("git checkout -b fix", None),
+            ("git switch -", Some(Undoing::TakesAll)),
+            ("git restore src/", Some(takes(&["src"]))),
+            ("git restore --staged src/a.rs", None),
+            ("git reset --hard HEAD~1", Some(Undoing::TakesAll)),
+            ("git reset HEAD", None),
+            ("git pull", None),
+            ("sed -i s/a/b/ src/a.rs", None),
+            ("git", None),
+        ] {
+            assert_eq!(undoing(line), expected, "{line}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::command::{Undoing, undoing};
 use super::{Change, READ, Sort};
 use crate::Clean;
 
@@ -54,9 +55,29 @@ impl Hunk {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Whether nothing but blanks is different.
     fn changes_nothing(&self) -> bool {
         self.removed == self.added
+    }
+
+    /// Whether nothing but blanks is different. Where a line is set in by them, they mean something.
+    pub(super) fn only_formats(&self, file: &str) -> bool {
+        const MEANING: &[&str] = &[
+            ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
+            ".pug", ".sass", ".coffee", ".nim", ".fs", ".hs", ".csv", ".tsv",
+        ];
+        let meaning = MEANING.iter().any(|end| file.ends_with(end));
+        let without = |lines: &[String]| -> String {
+            let kept: Vec<String> = lines
+                .iter()
+                .map(|line| {
+                    let line = line.trim_end();
+                    if meaning { format!("{line}\n") } else { line.split_whitespace().collect() }
+                })
+                .filter(|line| !line.trim().is_empty())
+                .collect();
+            kept.concat()
+        };
+        without(&self.removed) == without(&self.added)
     }
 
     fn size(&self) -> usize {
@@ -113,6 +134,36 @@ pub(super) fn read(patch: &str) -> Vec<Hunk> {
     if patch.is_empty() { Vec::new() } else { Hunk::of(patch.lines()) }
 }
 
+/// The changes, oldest first, that are in the tree after all of them: not what git has put away or taken back since, and
+/// not the commands that did so.
+pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
+    let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
+    for change in changes {
+        let git = match change.sort {
+            Sort::Command => undoing(&change.name),
+            Sort::Edit => None,
+        };
+        match git {
+            None => there.push(change.clone()),
+            Some(Undoing::PutsAway) => away.append(&mut there),
+            Some(Undoing::BringsBack) => {
+                away.append(&mut there);
+                there = std::mem::take(&mut away);
+            }
+            Some(Undoing::TakesAll) => there.clear(),
+            // A path may be told from a folder inside.
+            Some(Undoing::Takes(files)) => there.retain(|earlier| {
+                let name = earlier.name.as_str();
+                !files.iter().any(|file| {
+                    let folder = format!("{file}/");
+                    name == file || name.starts_with(&folder) || name.ends_with(&format!("/{file}"))
+                })
+            }),
+        }
+    }
+    there
+}
+
 /// What is left of changes, oldest first, once those that undo each other are taken out and those that go on where
 /// another ended are one. A change goes where its last part was made.
 pub fn net(changes: &[Change]) -> Vec<Change> {
@@ -152,7 +203,8 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
             kept.iter().filter(|(of, _)| *of == number).map(|(_, hunk)| hunk.clone()).collect();
         match change.sort {
             Sort::Command => left.push(change.clone()),
-            Sort::Edit if hunks.is_empty() => {}
+            // Of what was too long to be kept nobody can say that it was undone.
+            Sort::Edit if hunks.is_empty() && !change.hunks().is_empty() => {}
             Sort::Edit if hunks == change.hunks() => left.push(change.clone()),
             Sort::Edit => left.push(change.with(&hunks)),
         }
@@ -213,6 +265,40 @@ mod tests {
         assert_eq!(net(&[went, came]), []);
         let command = Change::command("git stash", Time::from_millis(0));
         assert_eq!(net(std::slice::from_ref(&command)), [command]);
+    }
+
+    #[test]
+    fn what_git_took_back_is_not_in_the_tree() {
+        let run = |line: &str| Change::command(line, Time::from_millis(0));
+        let (a, b) = (edit(1, "src/a.rs", &["-a", "+b"]), edit(2, "src/b.rs", &["-c", "+d"]));
+        let left = |commands: &[&str]| {
+            let mut all = vec![a.clone(), b.clone()];
+            all.extend(commands.iter().map(|line| run(line)));
+            shown(&in_tree(&all))
+        };
+        assert_eq!(left(&["git stash"]), [] as [&str; 0]);
+        assert_eq!(left(&["git stash", "git stash pop"]), ["src/a.rs -a +b", "src/b.rs -c +d"]);
+        assert_eq!(left(&["git checkout main"]), [] as [&str; 0]);
+        assert_eq!(left(&["git checkout -- src/b.rs"]), ["src/a.rs -a +b"]);
+        assert_eq!(left(&["cd src && git restore a.rs"]), ["src/b.rs -c +d"]);
+        assert_eq!(left(&["git restore src"]), [] as [&str; 0]);
+        assert_eq!(left(&["npm ci"]).len(), 3);
+    }
+
+    #[test]
+    fn what_was_too_long_to_be_kept_still_happened() {
+        let change = edit(1, "a.min.js", &[&format!("+{}", "x".repeat(3_000))]);
+        assert_eq!(net(std::slice::from_ref(&change)), [change]);
+    }
+
+    #[test]
+    fn blanks_mean_something_in_some_files() {
+        let formats = |file: &str, diff: &[&str]| edit(1, file, diff).only_formats();
+        assert!(formats("a.rs", &["-f(a,b)", "+f(a,", "+  b)"]));
+        assert!(formats("a.py", &["+", "-x = 1  ", "+x = 1"]));
+        assert!(!formats("a.py", &["-x = 1", "+    x = 1"]));
+        assert!(!formats("a.rs", &["-f(a,b)", "+f(b,a)"]));
+        assert!(!formats("a.min.js", &[&format!("+{}", "x".repeat(3_000))]));
     }
 
     #[test]

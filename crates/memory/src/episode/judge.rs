@@ -2,21 +2,28 @@
 
 use super::{Episode, How, PATCH};
 use crate::Time;
-use crate::change::{Change, Hunk, Sort, net};
+use crate::change::{Change, Hunk, Sort, in_tree, net};
 
-/// By these a test is told not to run.
+/// By these a test is told not to run, or all others are told to.
 const SKIPPING: &[&str] = &[
     "@pytest.mark.skip",
     "pytest.skip(",
     "@pytest.mark.xfail",
     "@unittest.skip",
+    "@unittest.expectedFailure",
     "self.skipTest(",
     "#[ignore",
-    ".skip(",
+    "it.skip(",
+    "test.skip(",
+    "describe.skip(",
+    "it.todo(",
+    "test.todo(",
+    "it.only(",
+    "test.only(",
+    "describe.only(",
     "xit(",
     "xdescribe(",
     "xtest(",
-    ".todo(",
     "@Disabled",
     "@Ignore",
     "t.Skip",
@@ -24,15 +31,22 @@ const SKIPPING: &[&str] = &[
     "skip: true",
     "pending(",
 ];
+/// Before the name of a test stands one of these, where it is defined and not called.
+const DEFINING: &[&str] =
+    &["fn", "def", "func", "function", "fun", "sub", "void", "Task", "it", "test", "describe"];
 
 /// How an episode ended with a green run at `until`, and what turned it green. `changes` are all since it opened, oldest
 /// first.
 pub(crate) fn judge(episode: &Episode, changes: &[Change], until: Time) -> (How, Vec<Change>) {
     let until = episode.gone.unwrap_or(until);
     let before: Vec<Change> = changes.iter().filter(|change| change.at <= until).cloned().collect();
-    // What was tried before and undone since is no part of it; what was tried and stayed, and did not help, neither.
-    let mut fix: Vec<Change> =
-        net(&before).into_iter().filter(|change| change.at > episode.seen).collect();
+    // What was tried before and undone since is no part of it; what was tried and stayed, and did not help, neither. And
+    // no test was ever mended by another layout.
+    let mut fix: Vec<Change> = net(&in_tree(&before))
+        .into_iter()
+        .filter(|change| change.at > episode.seen)
+        .filter(|change| episode.test.is_none() || !change.only_formats())
+        .collect();
     if fix.is_empty() {
         return (How::Flaky, fix);
     }
@@ -65,13 +79,30 @@ fn took_away(episode: &Episode, fix: &[Change]) -> bool {
     hunks.iter().any(|hunk| has(&hunk.removed)) && !hunks.iter().any(|hunk| has(&hunk.added))
 }
 
-/// Whether a line defines the name: it stands there whole.
+/// Whether a line defines the name: it stands there whole, and nobody calls it. What is called a test is never called.
 fn holds_name(line: &str, name: &str) -> bool {
+    let is_test = name.to_lowercase().starts_with("test");
     line.match_indices(name).any(|(at, _)| {
-        let open =
-            |sign: Option<char>| !sign.is_some_and(|sign| sign.is_alphanumeric() || sign == '_');
-        open(line[..at].chars().next_back()) && open(line[at + name.len()..].chars().next())
+        let (before, after) = (&line[..at], &line[at + name.len()..]);
+        let word = before
+            .trim_end_matches(['(', '"', '\'', '`', ' '])
+            .rsplit(|sign: char| !is_of_a_name(sign))
+            .next();
+        !before.ends_with(is_of_a_name)
+            && !after.starts_with(is_of_a_name)
+            && (is_test || word.is_some_and(|word| DEFINING.contains(&word)))
     })
+}
+
+fn is_of_a_name(sign: char) -> bool {
+    sign.is_alphanumeric() || sign == '_'
+}
+
+/// Whether a line has one of the marks, and not as the end of a longer word.
+fn is_skipping(line: &str) -> bool {
+    SKIPPING
+        .iter()
+        .any(|mark| line.match_indices(mark).any(|(at, _)| !line[..at].ends_with(is_of_a_name)))
 }
 
 /// Whether nothing was done but to tell tests not to run.
@@ -82,7 +113,7 @@ fn skips(episode: &Episode, fix: &[Change]) -> bool {
             change.sort == Sort::Edit
                 && !hunks.is_empty()
                 && hunks.iter().all(|hunk| {
-                    hunk.added.iter().any(|line| SKIPPING.iter().any(|mark| line.contains(mark)))
+                    hunk.added.iter().any(|line| is_skipping(line))
                         || hunk
                             .added
                             .iter()
@@ -238,6 +269,36 @@ mod tests {
             removed(test, &["-    assert total(x) == 1", "+    assert total(x) == 2"]),
             How::Fixed
         );
+    }
+
+    #[test]
+    fn what_has_the_name_of_a_test_or_of_a_mark_is_not_yet_one() {
+        let how = |test: &str, diff: &[&str]| {
+            judge(&episode(test, 2), &[edit(3, "src/cart.rs", diff)], at(8)).0
+        };
+        assert_eq!(how("cart::tests::total", &["-  let t = total(&i);", "+  sum(&i)"]), How::Fixed);
+        assert_eq!(how("cart > adds", &["-  it('adds', () => {", "-  })"]), How::Removed);
+        assert_eq!(how("cart::tests::first", &["+  items.iter().skip(1)"]), How::Fixed);
+        assert_eq!(how("cart::tests::first", &["+  std::process::exit(1)"]), How::Fixed);
+        assert_eq!(how("cart > adds", &["-it('x', f)", "+it.only('x', f)"]), How::Removed);
+    }
+
+    #[test]
+    fn what_is_not_in_the_tree_or_only_laid_out_is_no_fix() {
+        let episode = episode("tests/test_cart.py::test_total", 2);
+        let wrong = edit(3, "shop/cart.py", &["-a", "+b"]);
+        let how = |more: &[Change]| {
+            judge(&episode, &[std::slice::from_ref(&wrong), more].concat(), at(8))
+        };
+        assert_eq!(how(&[Change::command("git stash", at(4))]), (How::Flaky, vec![]));
+        assert_eq!(how(&[Change::command("git checkout main", at(4))]), (How::Flaky, vec![]));
+        let right = edit(5, "shop/tax.py", &["-c", "+d"]);
+        let (_, fix) = how(&[Change::command("git restore shop/cart.py", at(4)), right]);
+        assert_eq!(names(&fix), ["shop/tax.py"]);
+        let layout = [edit(3, "a.rs", &["-f(a)", "+f( a )"]), Change::command("cargo fmt", at(4))];
+        assert_eq!(judge(&episode, &layout, at(8)), (How::Flaky, vec![]));
+        let lint = Episode { test: None, ..episode.clone() };
+        assert_eq!(judge(&lint, &layout, at(8)).0, How::Fixed);
     }
 
     #[test]

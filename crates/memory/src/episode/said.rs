@@ -45,9 +45,12 @@ pub fn said(
     }
     text.push_str(": ");
     if let Some(test) = &episode.test {
-        let _ = write!(text, "`{}`, ", end_of(&quoted(test), 52));
+        let end = if episode.error.is_empty() { "." } else { ", " };
+        let _ = write!(text, "`{}`{end}", end_of(&quoted(test), 52));
     }
-    let _ = write!(text, "`{}`.", start_of(&quoted(&episode.error), 56));
+    if !episode.error.is_empty() {
+        let _ = write!(text, "`{}`.", start_of(&quoted(&episode.error), 56));
+    }
     let more = match ending.fix.len() - 1 {
         0 => String::new(),
         1 => " (+1 change)".to_owned(),
@@ -165,7 +168,10 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
 fn quoted(text: &str) -> String {
     text.chars()
         .filter(|sign| {
-            !sign.is_control() && !matches!(sign, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+            // What nobody sees, or what breaks a line or turns it around; by tags whole sentences can be hidden.
+            !sign.is_control()
+                && !matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
         })
         .map(|sign| if sign == '`' { '\'' } else { sign })
         .collect::<String>()

@@ -13,6 +13,7 @@ use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
 use crate::episode::{Again, said};
 use crate::injection::Injection;
 use crate::outcome::call::Call as BashCall;
+use crate::outcome::line;
 use crate::outcome::read::read;
 use crate::outcome::run::Run;
 use crate::outcome::selection::Selection;
@@ -29,6 +30,9 @@ const COMMAND: usize = 2_000;
 pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: &mut Heard) {
     let Some(command) = BashCall::command(wire) else { return };
     let Some(mut call) = call else { return };
+    if let Some(folder) = line::destination(&command) {
+        call.enter(&folder);
+    }
     let selection = Selection::of(&command, &call.folder);
     if selection.is_none() {
         if event == "PostToolUse" && changes_something(&command) {
@@ -39,7 +43,8 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: 
     let Some(Ok(seen)) = BashCall::of(wire, call.around.window) else { return };
     let Ok(reading) = read(&seen.seen()) else { return };
     let now = call.around.now;
-    let short: String = command.chars().take(COMMAND).collect();
+    // First without its secrets, then cut: half of one would be nobody's.
+    let short: String = Clean::new(&command).chars().take(COMMAND).collect();
     let outcome = Outcome {
         id: Id::new(now),
         project: call.place.key.clone(),

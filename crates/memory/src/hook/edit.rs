@@ -18,7 +18,10 @@ struct Response<'a> {
     #[serde(borrow, rename = "filePath", alias = "notebook_path")]
     file: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "structuredPatch", default)]
-    patch: Vec<Part<'a>>,
+    patch: Option<Vec<Part<'a>>>,
+    /// Whether a file was there before: `create`, `update`.
+    #[serde(borrow, rename = "type", default)]
+    kind: Option<Cow<'a, str>>,
     /// Of a file that was not there before.
     #[serde(borrow, default)]
     content: Option<Cow<'a, str>>,
@@ -56,9 +59,14 @@ fn change(wire: &Wire<'_>, call: &Call<'_>) -> Option<Change> {
     let mut hunks: Vec<Hunk> = response
         .patch
         .iter()
+        .flatten()
         .flat_map(|part| Hunk::of(part.lines.iter().map(|line| &**line)))
         .collect();
     if hunks.is_empty() {
+        // A file that was written again as it was.
+        if response.kind.as_deref() == Some("update") {
+            return None;
+        }
         let new = response.new_source.or(response.content).unwrap_or_default();
         hunks = vec![Hunk::replaced(&response.old_source.unwrap_or_default(), &new)];
     }

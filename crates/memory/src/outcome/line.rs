@@ -3,6 +3,8 @@
 //! The status of a line is that of its last command: a pipe shows `tail`'s, `|| true` nobody's. So a run is found
 //! together with what its line lets through of how it ended.
 
+use std::path::PathBuf;
+
 use super::Kind;
 use crate::ghap::expect::command::shell::{Joiner, Simple, commands};
 use crate::ghap::expect::command::wrapped::unwrapped;
@@ -42,6 +44,10 @@ pub(crate) struct Found {
     pub(crate) filtered: bool,
     /// The same, where it kept the end: `tail`. What it says is right, but may not be all.
     pub(crate) trimmed: bool,
+    /// The words of what it ran before with the same runner.
+    pub(crate) earlier: Vec<Vec<String>>,
+    /// Whether it goes elsewhere between those.
+    pub(crate) moves: bool,
 }
 
 /// The last run of a line; none when there is none, or nobody waits for it.
@@ -60,13 +66,51 @@ pub(crate) fn find(line: &str) -> Option<Found> {
     });
     let negated = commands[at].words.first().is_some_and(|word| word == "!");
     let filtered = is_filtered(&commands[at..]);
+    let trimmed = goes_through(&commands[at..], |word| word == "tail");
     let status = if negated { Status::Hidden } else { status(&commands, at, pipefail, filtered) };
-    let folder = commands[..at].iter().rev().find_map(|simple| match simple.words.as_slice() {
+    let folder = commands[..at].iter().rev().find_map(entered);
+    let (mut earlier, mut moves) = (Vec::new(), false);
+    for simple in &commands[..at] {
+        let words = unwrapped(simple.words.clone());
+        moves |= !earlier.is_empty() && entered(simple).is_some();
+        if recognise(&words).as_ref() == Some(&ran) {
+            earlier.push(words);
+        }
+    }
+    Some(Found { ran, status, words, folder, filtered, trimmed, earlier, moves })
+}
+
+/// What a line does before its run.
+pub(crate) fn before(line: &str) -> Vec<Simple> {
+    let mut commands = commands(line);
+    let run = |simple: &Simple| recognise(&unwrapped(simple.words.clone())).is_some();
+    commands.truncate(commands.iter().rposition(run).unwrap_or(0));
+    commands
+}
+
+/// The folder that a line goes to by its full path before it does its work. The client may be somewhere else again when
+/// it tells of the line: a shell that left the project is brought back.
+pub(crate) fn destination(line: &str) -> Option<PathBuf> {
+    let mut commands = commands(line);
+    let run = |simple: &Simple| recognise(&unwrapped(simple.words.clone())).is_some();
+    commands.truncate(commands.iter().rposition(run).unwrap_or(commands.len()));
+    let mut place: Option<PathBuf> = None;
+    for folder in commands.iter().filter_map(entered) {
+        place = match place {
+            _ if folder.starts_with(['~', '$']) => None,
+            _ if folder.starts_with('/') => Some(folder.into()),
+            place => place.map(|place| place.join(folder)),
+        };
+    }
+    place
+}
+
+/// `cd api`
+fn entered(simple: &Simple) -> Option<String> {
+    match simple.words.as_slice() {
         [cd, folder] if matches!(cd.as_str(), "cd" | "pushd") => Some(folder.clone()),
         _ => None,
-    });
-    let trimmed = goes_through(&commands[at..], |word| word == "tail");
-    Some(Found { ran, status, words, folder, filtered, trimmed })
+    }
 }
 
 /// Programs that pass on all they read, and `tail`, which leaves the summary.
@@ -126,6 +170,24 @@ fn status(commands: &[Simple], at: usize, pipefail: bool, filtered: bool) -> Sta
     }
 }
 
+/// Options by which a runner only tells something: what it is, what it would run.
+const TELLING: &[&str] = &[
+    "--help",
+    "-h",
+    "--version",
+    "--collect-only",
+    "--co",
+    "--no-run",
+    "--list",
+    "-list",
+    "--listTests",
+    "--list-tests",
+    "--show-config",
+    "--showConfig",
+    "--dry-run",
+    "--just-print",
+];
+
 /// The runner that these words start.
 fn recognise(words: &[String]) -> Option<Ran> {
     let words: Vec<&str> =
@@ -133,6 +195,14 @@ fn recognise(words: &[String]) -> Option<Ran> {
     let tool = *words.first()?;
     let first = words.get(1).copied().unwrap_or_default();
     let any = |names: &[&str]| words[1..].iter().any(|word| names.contains(word));
+    let telling = match tool {
+        "make" | "just" | "rake" | "task" | "ctest" => any(&["-n", "-N"]),
+        "tsc" | "eslint" => any(&["-v"]),
+        _ => false,
+    };
+    if telling || any(TELLING) {
+        return None;
+    }
     let name = match (tool, first) {
         ("cargo", "test" | "t") => "cargo test",
         ("cargo", "nextest") if any(&["run", "r"]) => "cargo nextest",
@@ -184,8 +254,26 @@ fn recognise(words: &[String]) -> Option<Ran> {
 
 /// A script by the name that its author gave it. One that says nothing about what it does is none of ours.
 fn script(tool: &str, arguments: &[&str]) -> Option<Ran> {
-    let mut words =
-        arguments.iter().copied().filter(|word| !word.starts_with('-') && !word.contains('='));
+    // What stands behind an option that says where is no name.
+    let is_value = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |before| arguments[before]);
+        let where_to = match tool {
+            "make" => matches!(before, "-C" | "-f" | "-I" | "--directory" | "--file"),
+            "npm" => matches!(before, "--prefix" | "-w" | "--workspace"),
+            "pnpm" => matches!(before, "--filter" | "-F" | "-C" | "--dir"),
+            "yarn" => matches!(before, "--cwd" | "workspace"),
+            "bun" => matches!(before, "--filter" | "--cwd"),
+            "just" | "task" => matches!(before, "-f" | "--justfile" | "-d" | "-t"),
+            _ => false,
+        };
+        where_to || (before == "-j" && arguments[at].bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut words = arguments
+        .iter()
+        .enumerate()
+        .filter(|(at, word)| !word.starts_with('-') && !word.contains('=') && !is_value(*at))
+        .map(|(_, word)| *word)
+        .filter(|word| !(tool == "yarn" && *word == "workspace"));
     let mut name = words.next();
     if matches!(name, Some("run" | "run-script" | "exec")) {
         name = words.next();
@@ -289,12 +377,31 @@ mod tests {
             ("pnpm run lint", "pnpm lint", Kind::Lint),
             ("pnpm -r typecheck", "pnpm typecheck", Kind::Typecheck),
             ("make -j8 check", "make check", Kind::Test),
+            ("make -j 8 -C sub test", "make test", Kind::Test),
+            ("pnpm --filter web test", "pnpm test", Kind::Test),
+            ("npm --prefix web run build", "npm build", Kind::Build),
+            ("npm -w web test", "npm test", Kind::Test),
+            ("yarn workspace web test", "yarn test", Kind::Test),
             ("make", "make", Kind::Build),
             ("tox -e py311", "tox py311", Kind::Test),
             ("./scripts/test", "scripts/test", Kind::Test),
         ] {
             let found = find(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!(found.ran, Ran::Script { name: name.to_owned(), kind }, "{line}");
+        }
+    }
+
+    #[test]
+    fn where_a_line_goes_by_its_full_path() {
+        for (line, place) in [
+            ("cd /srv/app && pytest", Some("/srv/app")),
+            ("cd /srv/app && cd api && pytest; cd /tmp", Some("/srv/app/api")),
+            ("cd /srv/app && sed -i s/a/b/ x", Some("/srv/app")),
+            ("cd api && pytest", None),
+            ("cd /srv && cd ~/app && pytest", None),
+            ("pytest", None),
+        ] {
+            assert_eq!(destination(line), place.map(PathBuf::from), "{line}");
         }
     }
 
@@ -313,6 +420,13 @@ mod tests {
             "cargo test &",
             "pytest & sleep 1",
             "make clean",
+            "make -n test",
+            "pytest --collect-only -q",
+            "which pytest && pytest --version",
+            "cargo test --no-run",
+            "cargo test -- --list",
+            "npx jest --listTests",
+            "tsc -v",
             "vim tests/test_a.py",
             "python app.py",
         ] {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::read::Reading;
 use super::report::Failure;
 use super::selection::Selection;
-use super::{Outcome, signature};
+use super::{Counts, Outcome, signature};
 use crate::Clean;
 
 /// How many failures of one run are followed. Whoever has more has one reason for them.
@@ -58,7 +58,9 @@ impl Run {
             (&one.signature, &one.test).cmp(&(&other.signature, &other.test))
         });
         faults.dedup_by(|one, other| one.signature == other.signature && one.test == other.test);
-        let whole = reading.whole && faults.len() <= FOLLOWED;
+        // Of those that were only counted nobody knows the names: `tail` has cut them off.
+        let named = |counts: Counts| counts.failed as usize <= reading.failures.len();
+        let whole = reading.whole && faults.len() <= FOLLOWED && reading.counts.is_none_or(named);
         faults.truncate(FOLLOWED);
         Self { outcome, selection, faults, whole }
     }
@@ -74,7 +76,9 @@ impl Fault {
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join(": ");
-        let error: String = error.lines().next().unwrap_or_default().chars().take(ERROR).collect();
+        // First without its secrets, then cut: half of one would be nobody's.
+        let clean = Clean::new(error.lines().next().unwrap_or_default());
+        let error: String = clean.chars().take(ERROR).collect();
         Some(Self {
             test: failure.test.as_deref().map(Clean::new),
             error: Clean::new(&error),

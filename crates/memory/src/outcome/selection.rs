@@ -50,24 +50,118 @@ const SHOWING: &[&str] = &[
     "--forceExit",
     "--detectOpenHandles",
     "--no-coverage",
+    "--no-cov",
+    "--disable-warnings",
+    "--capture",
+    "--timeout",
+    "-timeout",
+    "-count",
+    "--noEmit",
+    "--locked",
+    "--offline",
+    "--run",
     "--",
     "run",
+    ".",
 ];
 /// The same, with a value behind them.
 const SHOWING_WITH_VALUE: &[&str] = &[
     "-j",
-    "-n",
     "--jobs",
     "--test-threads",
     "--tb",
     "--durations",
     "--reporter",
     "--format",
-    "--color",
+    "--timeout",
+    "-timeout",
 ];
+/// Options whose value stands behind them.
+const VALUED: &[&str] = &[
+    "-p",
+    "--package",
+    "--test",
+    "--bin",
+    "--example",
+    "--bench",
+    "--features",
+    "--manifest-path",
+    "--profile",
+    "--skip",
+    "--exclude",
+    "-D",
+    "-W",
+    "-A",
+    "-k",
+    "-m",
+    "-c",
+    "--config",
+    "--deselect",
+    "--ignore",
+    "-t",
+    "--testNamePattern",
+    "--testPathPattern",
+    "--testPathPatterns",
+    "--project",
+    "--prefix",
+    "-C",
+    "-run",
+    "-tags",
+    "-g",
+    "--grep",
+    "--filter",
+    "-R",
+    "-E",
+    "--select",
+];
+/// Options that only take something away: a run without them has all of it.
+const NARROWING: &[&str] = &[
+    "-k",
+    "--deselect",
+    "--ignore",
+    "--lf",
+    "--last-failed",
+    "--sw",
+    "--stepwise",
+    "--lib",
+    "--bin",
+    "--bins",
+    "--test",
+    "--tests",
+    "--doc",
+    "--skip",
+    "--exact",
+    "-t",
+    "--testNamePattern",
+    "--testPathPattern",
+    "--testPathPatterns",
+    "--onlyChanged",
+    "--onlyFailures",
+    "--changed",
+    "-run",
+    "-g",
+    "--grep",
+    "--filter",
+    "-R",
+    "-E",
+];
+/// Options by which pytest begins with what failed before, or runs nothing else.
+const FAILED_BEFORE: &[&str] = &["--lf", "--last-failed", "--ff", "--failed-first"];
 /// Options by which a run ends at its first failure.
-const STOPPING: &[&str] =
-    &["-x", "--exitfirst", "--maxfail", "--bail", "-b", "--failfast", "--fail-fast", "-f"];
+const STOPPING: &[&str] = &[
+    "-x",
+    "--exitfirst",
+    "--maxfail",
+    "--bail",
+    "-b",
+    "--failfast",
+    "-failfast",
+    "--fail-fast",
+    "--stop-on-failure",
+    "--sw",
+    "--stepwise",
+    "-f",
+];
 /// Options by which it goes on.
 const GOING_ON: &[&str] = &["--no-fail-fast", "-k", "--keep-going"];
 /// Runners that go on after a failure unless they are told to stop.
@@ -121,38 +215,21 @@ pub struct Selection {
 impl Selection {
     /// What the run in a command line was asked for. `folder` is where the line was typed, from the root of the checkout.
     pub fn of(command: &str, folder: &str) -> Option<Self> {
-        let found = line::find(command)?;
+        let raw = line::find(command)?;
+        // In a single word a password is a word like any other; in its line it stands behind its option.
+        let found = line::find(&Clean::new(command)).unwrap_or(raw);
         let program = match found.ran {
             Ran::Runner(name) => name.to_owned(),
             Ran::Script { name, .. } => name,
         };
-        let mut words = found.words;
-        words.retain(|word| !word.starts_with('+'));
-        words.drain(..words.len().min(1));
-        for part in program.split(' ').skip(1) {
-            if let Some(at) = words.iter().position(|word| word == part) {
-                words.remove(at);
-            }
-        }
         let mut stops = !PATIENT.contains(&program.as_str());
-        let mut arguments = Vec::new();
-        let mut words = words.into_iter();
-        while let Some(word) = words.next() {
-            let name = word.split('=').next().unwrap_or(&word);
-            if STOPPING.contains(&name) {
-                stops = true;
-            } else if GOING_ON.contains(&name) && program != "pytest" && program != "unittest" {
-                stops = false;
-            } else if SHOWING_WITH_VALUE.contains(&word.as_str()) {
-                words.next();
-            } else if !SHOWING.contains(&name)
-                && !SHOWING.contains(&word.as_str())
-                && !is_jobs(&word)
-            {
-                arguments.push(Clean::new(word.trim_start_matches("./")));
-            }
+        let mut arguments = asked(&program, found.words, &mut stops);
+        for words in found.earlier {
+            arguments.extend(asked(&program, words, &mut stops));
+            // Of several runs in one line nobody can say which it was, nor where each of them ran.
+            let mark = if found.moves { "-&&" } else { "&&" };
+            arguments.push(Clean::new(mark));
         }
-        arguments.retain(|argument| !argument.is_empty());
         arguments.sort();
         arguments.dedup();
         let folder = Clean::new(&entered(folder, found.folder.as_deref()));
@@ -168,27 +245,120 @@ impl Selection {
             return true;
         }
         let program = self.program.as_str();
-        if self.arguments.is_empty() {
-            // A package that was named may not be the one that is meant without a name.
-            let names_package = other.arguments.iter().any(|argument| {
-                matches!(
-                    argument.as_str(),
-                    "-p" | "--package" | "--workspace" | "--all" | "--manifest-path"
-                ) || argument.contains("..")
-            });
-            return !names_package && !program.starts_with("go ");
+        let (options, names) = self.parts();
+        let (their_options, their_names) = other.parts();
+        let cargo = program.starts_with("cargo ");
+        let everywhere = cargo && options.iter().any(|option| is_workspace(option));
+        // What the other was set to, this one must be set to as well: features, packages, levels, files of settings.
+        let set_alike = their_options.iter().all(|option| {
+            let name = option.split('=').next().unwrap_or(option);
+            options.contains(option)
+                || (NARROWING.contains(&name)
+                    && !(name == "--filter" && is_package_manager(program)))
+                || (everywhere && matches!(name, "-p" | "--package"))
+        });
+        // And it must not leave anything out.
+        let exact = cargo && options.contains(&"--exact");
+        let left_out = options.iter().any(|option| {
+            !(their_options.contains(option)
+                || (cargo && is_workspace(option))
+                || (exact && *option == "--exact")
+                || (program == "pytest" && FAILED_BEFORE.contains(option)))
+        });
+        if !set_alike || left_out {
+            return false;
+        }
+        if program.starts_with("go ") {
+            // No argument means the package of the folder.
+            return names == ["..."];
+        }
+        if names.is_empty() {
+            return true;
         }
         let Some(test) = test else { return false };
-        let (options, names): (Vec<&Clean>, Vec<&Clean>) =
-            self.arguments.iter().partition(|argument| argument.starts_with('-'));
-        options.iter().all(|option| other.arguments.contains(option))
-            && names.iter().any(|name| selects(program, name, test))
+        let selects =
+            |name: &&str| if exact { *name == test } else { selects(program, name, test) };
+        // Behind an option that we do not know a name may be its value.
+        names.iter().any(selects)
+            && (options.is_empty()
+                || names.iter().all(|name| selects(name) || their_names.contains(name)))
+    }
+
+    /// Its options, each with its value, and the names.
+    fn parts(&self) -> (Vec<&str>, Vec<&str>) {
+        self.arguments.iter().map(Clean::as_str).partition(|argument| argument.starts_with('-'))
     }
 
     /// Whether all of its tests have run although some failed.
     pub fn went_on(&self) -> bool {
         !self.stops
     }
+}
+
+/// What the words of a run ask for, beside what only changes how it is shown.
+fn asked(program: &str, mut words: Vec<String>, stops: &mut bool) -> Vec<Clean> {
+    words.retain(|word| !word.starts_with('+'));
+    words.drain(..words.len().min(1));
+    // `ruff check` is `ruff`.
+    let own = program.split(' ').skip(1).chain((program == "ruff").then_some("check"));
+    for part in own {
+        if let Some(at) = words.iter().position(|word| word == part) {
+            words.remove(at);
+        }
+    }
+    let mut arguments = Vec::new();
+    let mut words = words.into_iter().flat_map(|word| single(program, word)).peekable();
+    while let Some(word) = words.next() {
+        let name = word.split('=').next().unwrap_or(&word);
+        if STOPPING.contains(&name) && !(program == "tsc" && name == "-b") {
+            *stops = true;
+        } else if GOING_ON.contains(&name) && program != "pytest" && program != "unittest" {
+            *stops = false;
+        } else if SHOWING_WITH_VALUE.contains(&word.as_str())
+            || (word == "-n" && program == "pytest")
+        {
+            words.next();
+        } else if name == "--color" {
+            // With some a value stands behind it.
+            words.next_if(|next| {
+                matches!(next.as_str(), "auto" | "always" | "never" | "yes" | "no")
+            });
+        } else if word == "workspace" && program.starts_with("yarn ") {
+            let value = words.next().unwrap_or_default();
+            arguments.push(Clean::new(&format!("--workspace={value}")));
+        } else if VALUED.contains(&word.as_str()) {
+            let value = words.next().unwrap_or_default();
+            arguments.push(Clean::new(&format!("{word}={value}")));
+        } else if !SHOWING.contains(&name) && !SHOWING.contains(&word.as_str()) && !is_jobs(&word) {
+            arguments.push(Clean::new(word.trim_start_matches("./")));
+        }
+    }
+    arguments.retain(|argument| !argument.is_empty());
+    arguments
+}
+
+/// Short options of pytest stand in one word: `-xvs`. What it reports at the end (`-rfE`) is only shown.
+fn single(program: &str, word: String) -> Vec<String> {
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    if program != "pytest" || letters.len() < 2 || letters.starts_with('-') {
+        return vec![word];
+    }
+    if letters.starts_with('r') && letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return Vec::new();
+    }
+    if letters.bytes().all(|byte| b"vqslx".contains(&byte)) {
+        return letters.chars().map(|letter| format!("-{letter}")).collect();
+    }
+    vec![word]
+}
+
+/// With these `--filter` names a package, not a test.
+fn is_package_manager(program: &str) -> bool {
+    matches!(program.split(' ').next(), Some("npm" | "pnpm" | "yarn" | "bun"))
+}
+
+fn is_workspace(option: &str) -> bool {
+    matches!(option, "--workspace" | "--all")
 }
 
 /// `-j8`
@@ -253,6 +423,8 @@ mod tests {
             ("node --test test/", "node --test test/ || true"),
             ("cd api && pytest", "cd api; pytest -v"),
             ("make -j8 test", "make test"),
+            ("ruff check .", "ruff check"),
+            ("tsc", "npx tsc --noEmit"),
         ] {
             let (one, other) = (selection(one), selection(other));
             assert_eq!(
@@ -272,6 +444,10 @@ mod tests {
             ("npm test", "npm run test:unit"),
             ("cd api && pytest", "cd web && pytest"),
             ("npm run lint", "npm run build"),
+            ("cargo clippy", "cargo clippy -- -D warnings"),
+            ("mypy", "mypy --strict"),
+            ("ruff check", "ruff check --select ALL"),
+            ("tsc", "tsc -b"),
         ] {
             let (one, other) = (selection(one), selection(other));
             assert!(!one.covers(&other, None), "{one:?} {other:?}");
@@ -311,6 +487,32 @@ mod tests {
             ),
             ("npx jest", "npx jest cart", "cart adds", true),
             ("npx jest cart", "npx jest", "cart adds", false),
+            // What it was set to otherwise, the other run need not have met.
+            ("pytest tests/a.py -k name", "pytest tests/a.py -k total", "tests/a.py::total", false),
+            ("pytest", "pytest -k total", "tests/a.py::total", true),
+            ("pytest", "pytest -m slow", "tests/a.py::total", false),
+            ("pytest tests/a.py", "pytest -m slow", "tests/a.py::total", false),
+            ("cargo test -p b parse", "cargo test -p a", "parse::x", false),
+            ("cargo test -p a parse", "cargo test -p a", "parse::x", true),
+            ("cargo test -p a", "cargo test -p a parse", "parse::x", true),
+            ("cargo test", "cargo test --features x", "parse::x", false),
+            ("cargo test parse", "cargo test --features x", "parse::x", false),
+            ("cargo test", "cargo test -- --ignored", "parse::x", false),
+            ("cargo test", "cargo test --test it parse", "parse::x", true),
+            ("cargo test --workspace", "cargo test -p a", "parse::x", true),
+            ("cargo test parse::x -- --exact", "cargo test", "parse::x", true),
+            ("cargo test parse -- --exact", "cargo test", "parse::x", false),
+            ("npx jest", "npx jest --config e2e.js", "cart adds", false),
+            ("rspec --color spec/a_spec.rb", "rspec", "Cart adds", false),
+            ("pytest tests/a.py -xvs", "pytest -q -rf", "tests/a.py::total", true),
+            ("pytest --lf", "pytest", "tests/a.py::total", true),
+            ("go test ./...", "go test ./cart -run TestX", "TestX", true),
+            ("go test -count=1 ./...", "go test ./...", "TestX", true),
+            ("cargo test -p b", "cargo test -p a && cargo test -p b", "parse::x", false),
+            ("pytest", "pytest tests/a.py && pytest tests/b.py", "tests/a.py::total", true),
+            ("pnpm test", "pnpm --filter web test", "cart adds", false),
+            ("yarn test", "yarn workspace web test", "cart adds", false),
+            ("npm test", "(cd a && npm test) && (cd b && npm test)", "cart adds", false),
         ] {
             let covers = selection(green).covers(&selection(red), Some(test));
             assert_eq!(covers, expected, "{green} after {red}");
@@ -323,6 +525,8 @@ mod tests {
             ("pytest", false),
             ("pytest -x", true),
             ("pytest --maxfail=2", true),
+            ("pytest -xvs tests/a.py", true),
+            ("go test -failfast ./...", true),
             ("cargo test", true),
             ("cargo test --no-fail-fast", false),
             ("go test ./...", false),

@@ -1,11 +1,16 @@
 //! The shape of a failure: what stays the same when the same bug fails again, on another line, machine or day.
 
 use super::report::Failure;
+use crate::Clean;
 
+/// Stands between the parts.
+const PART: &str = " | ";
 /// So many letters make a message.
 const WORDS: usize = 6;
 /// A message is told apart long before this.
 const LENGTH: usize = 160;
+/// So much of it is looked at.
+const READ: usize = 2_000;
 
 /// The signature of a run's failures; none where there is nothing to go by.
 ///
@@ -16,16 +21,34 @@ pub fn of(failures: &[Failure]) -> Option<String> {
 
 /// The signature of one failure.
 pub(crate) fn one(failure: &Failure) -> Option<String> {
-    let message = failure.message.as_deref().map(masked).unwrap_or_default();
+    // Once its digits are masked, nobody would know a secret any more.
+    let clean = |text: &str| Clean::new(&text.chars().take(READ).collect::<String>());
+    let message = failure.message.as_deref().map(|text| masked(&clean(text))).unwrap_or_default();
     let frame = failure.frame.as_deref().map(file_of).unwrap_or_default();
     let error = failure.error.as_deref().unwrap_or_default();
-    let test = failure.test.as_deref().map(without_addresses).unwrap_or_default();
+    let test =
+        failure.test.as_deref().map(|test| without_addresses(&clean(test))).unwrap_or_default();
     // Without a name of its own it takes words to tell a failure: a brace that was printed alone tells nothing.
     let words = message.chars().filter(|c| c.is_alphabetic()).count() >= WORDS;
     if test.is_empty() && error.is_empty() && !words {
         return None;
     }
-    Some([test.as_str(), error, &message, &frame].join(" | "))
+    Some([test.as_str(), error, &message, &frame].join(PART))
+}
+
+/// Whether two signatures are of one failure: of the same test, and what one of them says the other says as well, or
+/// does not say. The end of a text, as `tail` shows it, often has no more than the name.
+pub(crate) fn alike(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let (one, other): (Vec<&str>, Vec<&str>) =
+        (one.split(PART).collect(), other.split(PART).collect());
+    let same = |(one, other): (&&str, &&str)| one == other || one.is_empty() || other.is_empty();
+    one.len() == other.len()
+        && one[0] == other[0]
+        && !one[0].is_empty()
+        && one.iter().zip(&other).all(same)
 }
 
 /// The last part of a path: what is above it is one machine's.
@@ -153,6 +176,35 @@ mod tests {
             "tests/test_1.py::test_2[<Obj at 0x#>-3]"
         );
         assert_eq!(without_addresses("src/lib.rs - add (line 14)"), "src/lib.rs - add (line #)");
+    }
+
+    #[test]
+    fn of_a_secret_nothing_is_left() {
+        for secret in [
+            "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "AKIAIOSFODNN7QWERTYU",
+            "xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
+        ] {
+            let message = format!("the key {secret} was refused");
+            let signature = one(&failure("t", "KeyError", &message, "a.py")).unwrap();
+            assert!(signature.contains("[redacted:"), "{signature}");
+        }
+    }
+
+    #[test]
+    fn what_says_less_is_alike() {
+        let whole = "t | KeyError | 'name' | a.py";
+        for (other, expected) in [
+            (whole, true),
+            ("t | KeyError | 'name' | ", true),
+            ("t |  |  | ", true),
+            ("t | KeyError | 'size' | a.py", false),
+            ("u | KeyError | 'name' | ", false),
+            (" | KeyError | 'name' | a.py", false),
+        ] {
+            assert_eq!(alike(whole, other), expected, "{other}");
+        }
+        assert!(!alike(" | E0308 | mismatched types | a.rs", " | E0308 | mismatched types | "));
     }
 
     #[test]

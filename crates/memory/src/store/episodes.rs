@@ -82,6 +82,22 @@ pub(crate) fn standing(connection: &Connection, id: Id) -> Result<Option<Standin
     Ok(found.as_ref().map(standing_of))
 }
 
+/// Another open episode of the same failure in the same place, where this one is open.
+pub(crate) fn rival(
+    connection: &Connection,
+    project: i64,
+    episode: &Episode,
+) -> Result<Option<Episode>, StoreError> {
+    if episode.ending.is_some() {
+        return Ok(None);
+    }
+    let rest = "WHERE episode.project = ?1 AND episode.root = ?2 AND episode.signature = ?3 AND how IS NULL
+                   AND episode.uid != ?4";
+    let found =
+        select(connection, rest, params![project, episode.root, episode.signature, episode.id])?;
+    Ok(found.into_iter().next())
+}
+
 /// Writes an episode down as it is.
 pub(crate) fn put(
     connection: &Connection,
@@ -99,7 +115,8 @@ pub(crate) fn put(
                      (SELECT id FROM outcome WHERE uid = ?13), ?14, ?15, ?16, ?17, ?18, ?19,
                      (SELECT id FROM outcome WHERE uid = ?20), ?21, ?22)
              ON CONFLICT (uid) DO UPDATE SET
-                 attempts = excluded.attempts, seen = excluded.seen, gone = excluded.gone, last = excluded.last,
+                 program = excluded.program, folder = excluded.folder, arguments = excluded.arguments,
+                 stops = excluded.stops, attempts = excluded.attempts, seen = excluded.seen, gone = excluded.gone, last = excluded.last,
                  how = excluded.how, ended = excluded.ended, closed = excluded.closed, fix = excluded.fix,
                  changed = excluded.changed",
         )?

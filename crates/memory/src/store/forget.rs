@@ -185,6 +185,7 @@ impl Store {
             for Row { kind, id, .. } in rows {
                 count += transaction
                     .execute(&format!("DELETE FROM {} WHERE uid = ?1", kind.table()), [id])?;
+                transaction.execute("DELETE FROM injection WHERE row = ?1", [id])?;
             }
             begin_erasing(transaction)?;
             Ok(count)
@@ -207,6 +208,11 @@ impl Store {
                 .prepare("SELECT key FROM project_alias WHERE project = ?1")?
                 .query_map([number], |row| row.get::<_, ProjectKey>(0))?
                 .collect::<Result<Vec<_>, _>>()?;
+            // Also where it was shown in a session that stays.
+            transaction.execute(
+                "DELETE FROM injection WHERE row IN (SELECT uid FROM episode WHERE project = ?1)",
+                [number],
+            )?;
             let mut count = 0;
             for table in ["ghap", "memory", "outcome", "episode", "change"] {
                 count += transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [number])?;

@@ -28,7 +28,7 @@ impl<'a> Story<'a> {
         Self::at(world, &world.project("ship"))
     }
 
-    fn at(world: &'a World, folder: &Path) -> Self {
+    pub(crate) fn at(world: &'a World, folder: &Path) -> Self {
         let folder = folder.canonicalize().unwrap();
         Self { world, folder, clock: 0.into(), session: "session-1", agent: None }
     }
@@ -85,6 +85,24 @@ impl<'a> Story<'a> {
             &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
         );
         assert_eq!(Self::said(&heard), "");
+    }
+
+    /// A run of anything that fails with this text.
+    fn fails(&self, command: &str, exit: i32, text: &str) -> String {
+        let error = format!("Exit code {exit}\n{text}");
+        Self::said(&self.tell(
+            "PostToolUseFailure",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": error }),
+        ))
+    }
+
+    /// One whose status a pipe hides.
+    fn shows(&self, command: &str, text: &str) -> String {
+        let response = &json!({ "stdout": text, "stderr": "", "interrupted": false });
+        Self::said(&self.tell(
+            "PostToolUse",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
+        ))
     }
 
     pub(crate) fn edit(&self, file: &str, lines: &[&str]) {
@@ -368,6 +386,174 @@ fn commands_that_change_something_are_named() {
 }
 
 #[test]
+fn what_a_run_prints_into_a_file_or_does_afterwards_is_no_change() {
+    let world = World::new();
+    let story = Story::new(&world);
+    story.red("cargo test 2>&1 | tee out.txt", &[TOTAL]);
+    story.green("cargo test 2>&1 | tee out.txt; rm out.txt");
+    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Flaky, "")]);
+}
+
+#[test]
+fn what_does_not_compile_is_over_when_the_tests_run() {
+    let world = World::new();
+    let story = Story::new(&world);
+    let broken = "error[E0425]: cannot find value `sum` in this scope\n --> src/cart.rs:3:5\n\n\
+                  error: could not compile `ship` (lib) due to 1 previous error\n";
+    story.fails("cargo test", 101, broken);
+    story.edit("src/cart.rs", &["-sum", "+self.sum"]);
+    story.red("cargo test", &[TOTAL]);
+    story.edit("src/cart.rs", &["-* 9", "+* 10"]);
+    story.green("cargo test");
+    assert_eq!(
+        story.episodes(),
+        [fixed("", "src/cart.rs -sum +self.sum"), fixed(TOTAL.0, "src/cart.rs -* 9 +* 10")]
+    );
+}
+
+const PYTEST_RED: &str = "\
+F..                                                                      [100%]
+=================================== FAILURES ===================================
+__________________________________ test_total __________________________________
+
+    def test_total():
+>       assert total([50, 50]) == 100
+E       assert 90.0 == 100
+
+tests/test_cart.py:4: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_cart.py::test_total - assert 90.0 == 100
+1 failed, 2 passed in 0.03s
+";
+const PYTEST_GREEN: &str = "...                                                                      [100%]\n3 passed in 0.01s\n";
+const PYTEST_BROKEN: &str = "
+==================================== ERRORS ====================================
+_____________________ ERROR collecting tests/test_cart.py ______________________
+tests/test_cart.py:1: in <module>
+    from shop import total
+E     File \"/ship/shop.py\", line 1
+E       def total(:
+E                 ^
+E   SyntaxError: invalid syntax
+=========================== short test summary info ============================
+ERROR tests/test_cart.py
+!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+1 error in 0.05s
+";
+
+#[test]
+fn a_run_that_could_not_read_the_tests_says_nothing_about_them() {
+    let world = World::new();
+    let story = Story::new(&world);
+    story.fails("pytest -q", 1, PYTEST_RED);
+    story.edit("shop.py", &["-def total(items):", "+def total(:"]);
+    story.fails("pytest -q", 2, PYTEST_BROKEN);
+    // Not even a test was counted, nor an error.
+    story.fails("pytest -q", 3, "INTERNALERROR> boom\n");
+    story.edit("shop.py", &["-def total(:", "+def total(items):"]);
+    story.edit("shop.py", &["-    return sum(items) * 0.9", "+    return sum(items)"]);
+    story.shows("pytest -q", PYTEST_GREEN);
+    let fix = "shop.py -    return sum(items) * 0.9 +    return sum(items)";
+    assert!(story.episodes().contains(&fixed("tests/test_cart.py::test_total", fix)));
+}
+
+#[test]
+fn the_end_of_an_output_shows_the_same_failure_and_hides_others() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    let end =
+        "FAILED tests/test_cart.py::test_total - assert 90.0 == 100\n1 failed, 2 passed in 0.03s\n";
+    story.fails("pytest", 1, PYTEST_RED);
+    story.shows("pytest 2>&1 | tail -2", end);
+    assert_eq!(story.episodes(), [open("tests/test_cart.py::test_total")]);
+    // Two failed, and one is named.
+    let other =
+        "FAILED tests/test_user.py::test_name - KeyError: 'name'\n2 failed, 1 passed in 0.03s\n";
+    story.edit("shop/user.py", &["-a", "+b"]);
+    story.shows("pytest 2>&1 | tail -2", other);
+    story.edit("shop/cart.py", &["-c", "+d"]);
+    story.shows("pytest", PYTEST_GREEN);
+    assert_eq!(
+        story.episodes()[0],
+        fixed("tests/test_cart.py::test_total", "shop/cart.py -c +d; shop/user.py -a +b")
+    );
+    story.session = "session-2";
+    let said = story.shows("pytest 2>&1 | tail -2", end);
+    assert!(said.starts_with("Seen before and fixed "), "{said}");
+}
+
+#[test]
+fn of_checkers_a_new_error_may_hide_the_old_ones() {
+    let world = World::new();
+    let story = Story::new(&world);
+    let (a, b) = (
+        "src/a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.\n",
+        "src/b.ts(1,7): error TS2304: Cannot find name 'total'.\n",
+    );
+    story.fails("npx tsc --noEmit", 2, &[a, b].concat());
+    story.edit("src/b.ts", &["-total", "+sum"]);
+    // One of two that were known is gone.
+    story.fails("npx tsc --noEmit", 2, a);
+    story.edit("src/a.ts", &["-{", "+{{"]);
+    story.fails("npx tsc --noEmit", 2, "src/a.ts(9,1): error TS1005: '}' expected.\n");
+    story.edit("src/a.ts", &["-{{", "+{"]);
+    story.edit("src/a.ts", &["-number", "+string"]);
+    story.bash("npx tsc --noEmit");
+    let fixes: Vec<_> = story.episodes().into_iter().map(|(_, how, fix)| (how, fix)).collect();
+    assert!(fixes.contains(&(Some(How::Fixed), "src/b.ts -total +sum".into())), "{fixes:?}");
+    assert!(fixes.contains(&(Some(How::Fixed), "src/a.ts -number +string".into())), "{fixes:?}");
+}
+
+#[test]
+fn what_was_put_away_or_taken_away_fixed_nothing() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    story.edit("src/cart.rs", &["-a", "+b"]);
+    story.green("git stash && cargo test");
+    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Flaky, "")]);
+    story.bash("git stash pop");
+    story.session = "session-2";
+    assert_eq!(story.red("cargo test", &[TOTAL]), "");
+    // Fewer tests are green than ran before.
+    story.bash("rm tests/cart.rs");
+    story.bash_with("cargo test", &output(4, &[]));
+    assert_eq!(story.episodes()[1].1, Some(How::Removed));
+}
+
+#[test]
+fn a_file_that_was_written_as_it_was_is_no_change() {
+    let world = World::new();
+    let story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    let response = json!({ "type": "update", "filePath": story.folder.join("a.rs"), "content": "a\n", "structuredPatch": [] });
+    story.tell("PostToolUse", &json!({ "tool_name": "Write", "tool_response": response }));
+    story.green("cargo test");
+    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Flaky, "")]);
+}
+
+#[test]
+fn a_run_in_another_checkout_is_that_ones() {
+    let world = World::new();
+    let story = Story::new(&world);
+    let other = world.project("other").canonicalize().unwrap();
+    git(&other, &["init", "-q"]);
+    std::fs::create_dir(other.join("api")).unwrap();
+    story.red("cargo test", &[TOTAL]);
+    story.edit("src/cart.rs", &["-a", "+b"]);
+    // The client's shell was brought back from there.
+    story.green(&format!("cd {} && cargo test", other.display()));
+    assert_eq!(story.episodes(), [open(TOTAL.0)]);
+    story.green(&format!("cd {}/api && cargo test", story.folder.display()));
+    story.green("cargo test");
+    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
+    // Of two packages of one checkout each has its own.
+    story.red(&format!("cd {}/api && cargo test", other.display()), &[NAME]);
+    story.green(&format!("cd {} && cargo test", other.display()));
+    assert_eq!(story.episodes()[1], open(NAME.0));
+}
+
+#[test]
 fn a_pipe_and_true_do_not_end_an_episode() {
     let world = World::new();
     let story = Story::new(&world);
@@ -443,11 +629,17 @@ fn secrets_in_edits_errors_and_commands_are_not_kept() {
     let story = Story::new(&world);
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     story.red("cargo test", &[(TOTAL.0, &format!("token {secret} was refused"))]);
+    // Behind an option, and where a text is cut.
+    story.red("cargo test -- --db-password hunter2hunter2", &[NAME]);
+    story.red("cargo test", &[(EMPTY.0, &format!("{} {secret}", "word ".repeat(36)))]);
+    story.red(&format!("cargo test {} {secret}", "word ".repeat(395)), &[EMPTY]);
     story.edit("src/cart.rs", &[&format!("-let token = \"{secret}\";"), "+let token = env();"]);
     story.bash(&format!("export TOKEN={secret}; npm install"));
     story.green("cargo test");
-    assert_eq!(story.episodes().len(), 1);
-    assert_eq!(world.files_with(secret), [] as [PathBuf; 0]);
+    assert_eq!(story.episodes().len(), 4);
+    for part in ["ghp_abc", "defghijklmn", "hunter2"] {
+        assert_eq!(world.files_with(part), [] as [PathBuf; 0], "{part}");
+    }
     assert!(!world.files_with("was refused").is_empty());
 }
 

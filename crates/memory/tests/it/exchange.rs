@@ -264,6 +264,11 @@ fn two_sights_of_a_session_are_joined_in_either_order() {
                 ..world.entry("session-1", seen, What::Called)
             });
         }
+        if calls == 3 {
+            let compacted = What::Began(rutter_memory::session::Source::Compact);
+            let entry = world.entry("session-1", seen, compacted);
+            world.record(&Entry { place: elsewhere(), ..entry });
+        }
         let text = lines(&mut store);
         text.lines().filter(|line| !line.contains("\"project\":{")).collect::<Vec<_>>().join("\n")
     };
@@ -282,6 +287,7 @@ fn two_sights_of_a_session_are_joined_in_either_order() {
         }
         let session = store.session("session-1").unwrap().unwrap();
         assert_eq!((session.calls, session.started, session.seen), (5, at(10), at(20)));
+        assert_eq!(session.refreshed, Some(at(20)));
     }
 }
 
@@ -340,6 +346,43 @@ fn two_machines_that_each_have_an_active_ghap_in_one_place_keep_the_younger() {
     store.import(two.as_bytes(), |_| {}).unwrap();
     assert_eq!(store.active_ghap(&owner).unwrap().unwrap().created, at(9));
     assert_eq!(store.ghaps(&GhapFilter::default(), at(10)).unwrap().len(), 3);
+}
+
+#[test]
+fn two_machines_that_each_follow_one_failure_in_one_place_follow_the_later() {
+    let sight = |second: i64| {
+        let world = World::new();
+        let mut store = world.store();
+        let run = serde_json::json!({
+            "outcome": { "id": rutter_memory::Id::new(at(second)), "project": elsewhere().key, "session": "session-1",
+                "agent": null, "command": "pytest", "kind": "test", "runner": "pytest", "verdict": "failed", "counts": null,
+                "failing": ["a"], "signature": "s", "exit": 1, "duration": null, "at": at(second) },
+            "selection": { "program": "pytest", "folder": "", "arguments": [], "stops": false },
+            "faults": [{ "test": "a", "error": "e", "file": null, "signature": "s" }],
+            "whole": true,
+        });
+        let run = serde_json::from_value(run).unwrap();
+        world.record(&Entry {
+            place: elsewhere(),
+            ..world.entry("session-1", second, What::Ran(Box::new(run)))
+        });
+        lines(&mut store)
+    };
+    let (one, two) = (sight(10), sight(20));
+    for (first, second) in [(&one, &two), (&two, &one)] {
+        let world = World::new();
+        let mut store = world.store();
+        for text in [first, second, first] {
+            store.import(text.as_bytes(), |_| {}).unwrap();
+        }
+        let mut episodes = store.episodes(&rutter_memory::store::EpisodeFilter::default()).unwrap();
+        episodes.sort_by_key(|episode| episode.seen);
+        let ended: Vec<_> = episodes
+            .iter()
+            .map(|episode| (episode.seen, episode.ending.as_ref().map(|ending| ending.how)))
+            .collect();
+        assert_eq!(ended, [(at(10), Some(rutter_memory::episode::How::Left)), (at(20), None)]);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::What;
 use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{Forgettable, NewMemory};
+use rutter_memory::store::{Forgettable, NewMemory, Record};
 use rutter_memory::{Clean, Store, log};
 
 use crate::support::{World, all, at, confirm, start};
@@ -247,6 +247,40 @@ fn a_reader_that_stays_is_told_of() {
     drop(reader);
     tend(&world.memory(), &Bounds::default(), at(99)).unwrap().unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn of_what_was_shown_nothing_is_left_either() {
+    let told = |world: &World| {
+        let mut story = crate::episodes::Story::new(world);
+        let failing = [("cart::total", MARK)];
+        story.red("cargo test", &failing);
+        story.edit("a.rs", &["-a", "+b"]);
+        story.green("cargo test");
+        story.session = "session-2";
+        assert!(!story.red("cargo test", &failing).is_empty());
+    };
+    let shown = |store: &mut Store| {
+        let all = all(store);
+        all.iter().filter(|record| matches!(record, Record::Injection(_))).count()
+    };
+    let world = World::new();
+    told(&world);
+    let mut store = world.store();
+    assert_eq!(shown(&mut store), 1);
+    let rows = store.rows_with(MARK).unwrap();
+    store.forget(&rows, Some(MARK)).unwrap();
+    assert_eq!(shown(&mut store), 0);
+    // In a session that goes on elsewhere.
+    let world = World::new();
+    told(&world);
+    let mut other = crate::episodes::Story::at(&world, &world.project("other"));
+    other.session = "session-2";
+    other.green("cargo test");
+    let mut store = world.store();
+    let project = store.project(&world.place()).unwrap().unwrap();
+    store.forget_project(project.id).unwrap();
+    assert_eq!(shown(&mut store), 0);
 }
 
 #[test]

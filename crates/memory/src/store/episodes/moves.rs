@@ -7,7 +7,7 @@ use crate::change::Change;
 use crate::episode::{Episode, How, judge, own_name};
 use crate::outcome::run::{Fault, Run};
 use crate::outcome::selection::Selection;
-use crate::outcome::{Counts, Verdict};
+use crate::outcome::{Counts, Kind, Verdict};
 use crate::store::{StoreError, tables};
 use crate::{Clean, Id, Time};
 
@@ -38,7 +38,7 @@ pub(crate) fn ran(
             let covered =
                 |episode: &&Episode| selection.covers(&episode.selection, episode.test.as_deref());
             for episode in open.iter().filter(covered) {
-                close(connection, project, root, episode, run, outcome)?;
+                close(connection, project, root, episode, run, selection, outcome)?;
             }
             clear(connection, project, root)
         }
@@ -53,10 +53,20 @@ fn close(
     root: &Clean,
     episode: &Episode,
     run: &Run,
+    selection: &Selection,
     outcome: i64,
 ) -> Result<(), StoreError> {
     let changes = changes(connection, project, root, episode.opened)?;
-    let (how, fix) = judge(episode, &changes, run.outcome.at);
+    let (mut how, fix) = judge(episode, &changes, run.outcome.at);
+    // Of what was asked for in the same words less ran than before: the test may be what is missing.
+    let same = selection.arguments == episode.selection.arguments;
+    if how == How::Fixed && same && episode.test.is_some() {
+        let ran = |counts: Counts| counts.passed + counts.failed;
+        let before = counts_then(connection, episode)?.map(ran);
+        if run.outcome.counts.map(ran).zip(before).is_some_and(|(now, before)| now < before) {
+            how = How::Removed;
+        }
+    }
     connection
         .prepare_cached(
             "UPDATE episode SET how = ?2, ended = ?3, closed = ?4, fix = ?5, changed = ?3 WHERE uid = ?1",
@@ -110,7 +120,7 @@ fn failed(
         }
         let met = run.whole
             && selection.covers(&episode.selection, episode.test.as_deref())
-            && (selection.went_on() || ran_as_many(connection, episode, run)?);
+            && went_past(connection, episode, run, selection, &fresh)?;
         if !met {
             continue;
         }
@@ -136,15 +146,49 @@ fn failed(
     Ok(())
 }
 
-/// Whether a run that may end at its first failure ran as many tests as the one that last had this failure.
-fn ran_as_many(connection: &Connection, episode: &Episode, run: &Run) -> Result<bool, StoreError> {
+/// Whether a run that failed in other ways came past this failure, and did not end before it: at another failure, at a
+/// file that could not be read, at an error that keeps everything else from being looked at.
+fn went_past(
+    connection: &Connection,
+    episode: &Episode,
+    run: &Run,
+    selection: &Selection,
+    fresh: &[&Fault],
+) -> Result<bool, StoreError> {
+    let Some(now) = run.outcome.counts else {
+        // A list of findings is complete where nothing new is in it that could hide the rest, and where it was printed
+        // and not piped through something: then the exit status would be hidden.
+        return Ok(run.outcome.kind != Kind::Test
+            && selection.went_on()
+            && run.outcome.exit.is_some()
+            && !run.faults.is_empty()
+            && fresh.is_empty());
+    };
+    if episode.test.is_none() {
+        // What kept the tests from running is over where they ran.
+        return Ok(
+            now.passed + now.failed > 0 && run.faults.iter().all(|fault| fault.test.is_some())
+        );
+    }
     let all = |counts: Counts| counts.passed + counts.failed + counts.skipped;
-    let Some(now) = run.outcome.counts.map(all) else { return Ok(false) };
-    let before: Option<Option<u32>> = connection
-        .prepare_cached("SELECT passed + failed + skipped FROM outcome WHERE uid = ?1")?
-        .query_row([episode.last], |row| row.get(0))
-        .optional()?;
-    Ok(before.flatten().is_some_and(|before| now >= before))
+    let before = counts_then(connection, episode)?;
+    Ok(now.passed > 0 && before.is_some_and(|before| all(now) >= all(before)))
+}
+
+/// What was counted by the run that last had this failure.
+fn counts_then(connection: &Connection, episode: &Episode) -> Result<Option<Counts>, StoreError> {
+    let counts = |row: &Row<'_>| -> rusqlite::Result<Option<Counts>> {
+        let (passed, failed, skipped) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(match (passed, failed, skipped) {
+            (Some(passed), Some(failed), Some(skipped)) => Some(Counts { passed, failed, skipped }),
+            _ => None,
+        })
+    };
+    Ok(connection
+        .prepare_cached("SELECT passed, failed, skipped FROM outcome WHERE uid = ?1")?
+        .query_row([episode.last], counts)
+        .optional()?
+        .flatten())
 }
 
 /// The failure that this one goes on as under another name: the same error of another test, where a change put one name
@@ -186,7 +230,7 @@ fn rename(
             "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
                                   last, attempts, opened, seen, fix, changed)
              SELECT ?2, project, root, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, first, ?11, attempts + 1, opened, ?12, '[]', ?12
-             FROM episode WHERE uid = ?1",
+             FROM episode WHERE uid = ?1 ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             episode.id,

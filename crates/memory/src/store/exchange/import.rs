@@ -321,8 +321,10 @@ fn import_session(connection: &Connection, session: &Session) -> Result<Became, 
                  source = CASE WHEN ?2 > seen THEN ?3 ELSE source END,
                  ended = CASE WHEN ?2 > seen THEN ?4 ELSE ended END,
                  cohort = coalesce(cohort, ?5),
-                 started = min(started, ?6), seen = max(seen, ?2), calls = max(calls, ?7)
-             WHERE client = ?1 AND (?2 > seen OR ?6 < started OR ?7 > calls OR (cohort IS NULL AND ?5 IS NOT NULL))",
+                 started = min(started, ?6), seen = max(seen, ?2), calls = max(calls, ?7),
+                 refreshed = max(coalesce(refreshed, ?8), coalesce(?8, refreshed))
+             WHERE client = ?1 AND (?2 > seen OR ?6 < started OR ?7 > calls OR (cohort IS NULL AND ?5 IS NOT NULL)
+                                    OR coalesce(?8 > refreshed, ?8 IS NOT NULL))",
         )?
         .execute(params![
             session.client,
@@ -332,6 +334,7 @@ fn import_session(connection: &Connection, session: &Session) -> Result<Became, 
             session.cohort,
             session.started,
             session.calls,
+            session.refreshed,
         ])?;
     Ok(if updated == 1 { Became::Updated } else { Became::Kept })
 }
@@ -416,7 +419,15 @@ fn import_episode(connection: &Connection, episode: &Episode) -> Result<Became, 
     match episodes::standing(connection, episode.id)? {
         Some(ours) if ours >= episodes::standing_of(episode) => Ok(Became::Kept),
         ours => {
-            episodes::put(connection, project, episode)?;
+            // Two machines may each follow the same failure in the same place.
+            match episodes::rival(connection, project, episode)? {
+                Some(other) if (other.seen, other.id) < (episode.seen, episode.id) => {
+                    episodes::put(connection, project, &other.left())?;
+                    episodes::put(connection, project, episode)?;
+                }
+                Some(_) => episodes::put(connection, project, &episode.clone().left())?,
+                None => episodes::put(connection, project, episode)?,
+            }
             Ok(if ours.is_some() { Became::Updated } else { Became::Added })
         }
     }
