@@ -4,7 +4,7 @@
 //! spool. Only then, and only while there is time left, is anything said. Whatever goes wrong is a line for the log and
 //! nothing else; the caller exits with 0.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rutter_contract::input::Wire;
@@ -33,6 +33,8 @@ pub struct Around {
     pub begun: Instant,
     /// How much of a command's output the client passes on.
     pub window: usize,
+    /// The folder that the client was started in, where it says so.
+    pub started_in: Option<PathBuf>,
     /// The number of the process that started this one.
     pub parent: Option<u32>,
 }
@@ -50,8 +52,9 @@ pub struct Heard {
 
 /// Takes in what a hook is told.
 ///
-/// `named` is the event where the payload does not say: one that was written by hand.
-pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
+/// `named` is the event where the payload does not say: one that was written by hand. `around` is asked for once there is
+/// something to do; nearly every call of a day ends before that, and nothing outside of the process is touched until then.
+pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) -> Heard {
     let mut heard = Heard::default();
     let wire = match Wire::parse(stdin) {
         Ok(wire) => wire,
@@ -60,20 +63,22 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
             return heard;
         }
     };
-    let Some(event) = wire.hook_event_name().or_else(|| named.map(Into::into)) else {
+    let Some(event) = wire.hook_event_name() else {
+        if let Some(payload) = named.and_then(|event| with_name(stdin, event)) {
+            return hear(&payload, None, around);
+        }
         heard.faults.push(Clean::new("the payload has no `hook_event_name`"));
         return heard;
     };
     let tool = || wire.text("tool_name").unwrap_or_default();
-    let deadline = |millis| Duration::from_millis(millis);
-    let call = |millis| Call::of(&wire, around, deadline(millis));
+    let call = |millis| Call::of(&wire, around, Duration::from_millis(millis));
     // What is not ours ends here, before anything is opened.
     match &*event {
         "SessionStart" => {
             if let Some(mut call) = call(500) {
                 let source = wire.text("source").and_then(|source| source.parse().ok());
                 call.record(vec![What::Began(source.unwrap_or(Source::Startup))], &mut heard);
-                heard.tend |= !around.files.database().exists();
+                heard.tend |= !call.around.files.database().exists();
             }
         }
         "SessionEnd" => {
@@ -83,7 +88,7 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
             }
         }
         "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
-            bash::hear(&wire, call(100), &event, &mut heard);
+            bash::hear(&wire, || call(100), &event, &mut heard);
         }
         "PostToolUse" if matches!(&*tool(), "Edit" | "Write" | "NotebookEdit") => {
             edit::hear(&wire, call(50), &mut heard);
@@ -91,6 +96,14 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: &Around) -> Heard {
         _ => {}
     }
     heard
+}
+
+/// A payload that was written by hand, with the name of its event.
+fn with_name(payload: &[u8], event: &str) -> Option<Vec<u8>> {
+    let mut fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(payload).ok()?;
+    fields.insert("hook_event_name".to_owned(), event.into());
+    serde_json::to_vec(&fields).ok()
 }
 
 /// The client's process: whoever started the hook, unless that was a shell, which is gone in a moment.
@@ -101,6 +114,23 @@ fn client(pid: u32) -> Option<Process> {
     (!shell && pid > 1).then(|| Process::of(pid))
 }
 
+/// Where the client's shell is. Without git every folder would be a project of its own; then it is the one that the client was
+/// started in, as long as the shell is inside of it.
+fn located(cwd: &Path, started_in: Option<&Path>) -> Located {
+    let located = Located::find(cwd);
+    match started_in {
+        Some(start) if located.key.is_folder() && start.is_absolute() => {
+            let start = Located::find(start);
+            if start.key.is_folder() && located.root.starts_with(&start.root) {
+                start
+            } else {
+                located
+            }
+        }
+        _ => located,
+    }
+}
+
 /// A folder by its path from the root.
 fn folder_in(root: &Path, folder: &Path) -> String {
     let settled = folder.canonicalize();
@@ -109,8 +139,8 @@ fn folder_in(root: &Path, folder: &Path) -> String {
 }
 
 /// One call of a hook, and what it works with.
-struct Call<'a> {
-    around: &'a Around,
+struct Call {
+    around: Around,
     client: Clean,
     agent: Option<Clean>,
     located: Located,
@@ -122,15 +152,16 @@ struct Call<'a> {
     store: Option<Result<HotStore, Unready>>,
 }
 
-impl<'a> Call<'a> {
+impl Call {
     /// None where the client says neither who nor where it is.
-    fn of(wire: &Wire<'_>, around: &'a Around, deadline: Duration) -> Option<Self> {
+    fn of(wire: &Wire<'_>, around: impl FnOnce() -> Around, deadline: Duration) -> Option<Self> {
         let (client, cwd) = (wire.text("session_id")?, wire.text("cwd")?);
         let (client, cwd) = (Clean::new(&client), Path::new(&*cwd));
         if client.is_empty() || !cwd.is_absolute() {
             return None;
         }
-        let located = Located::find(cwd);
+        let around = around();
+        let located = located(cwd, around.started_in.as_deref());
         Some(Self {
             around,
             client,
@@ -176,11 +207,11 @@ impl<'a> Call<'a> {
     /// Writes down what happened, into the database or the spool.
     fn record(&mut self, whats: Vec<What>, heard: &mut Heard) {
         let entries: Vec<Entry> = whats.into_iter().map(|what| self.entry(what)).collect();
-        let files = &self.around.files;
+        let files = self.around.files.clone();
         // What is followed is followed in order: red, then the change, then green.
         let ordered =
             entries.iter().any(|entry| matches!(entry.what, What::Ran(_) | What::Changed(..)));
-        let unready = if ordered && spool::waits(files) {
+        let unready = if ordered && spool::waits(&files) {
             Unready::Behind
         } else {
             match self.store() {
@@ -198,8 +229,7 @@ impl<'a> Call<'a> {
             }
         };
         heard.tend = true;
-        let files = &self.around.files;
-        match spool::append(files, &entries) {
+        match spool::append(&files, &entries) {
             // That there is none yet, or that others wait as well, is no fault.
             Ok(()) if matches!(unready, Unready::Missing | Unready::Behind) => {}
             Ok(()) => heard.faults.push(Clean::new(&format!("spooled: {unready}"))),

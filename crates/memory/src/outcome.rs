@@ -10,7 +10,6 @@ pub mod call;
 #[cfg(test)]
 mod cases;
 pub(crate) mod line;
-mod lines;
 mod persisted;
 pub mod read;
 pub mod report;
@@ -20,6 +19,7 @@ mod scan;
 pub mod script;
 pub mod selection;
 pub mod signature;
+mod tells;
 pub mod text;
 
 choice! {

@@ -35,53 +35,66 @@ pub(crate) fn is_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
+/// The folder that the client was started in, which it tells its hooks.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn client_folder() -> Option<PathBuf> {
+    env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
 /// How much of a command's output the client passes on: hooks inherit its environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_window() -> usize {
     rutter_memory::outcome::call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
+/// What time it is.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn now() -> Time {
+    let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let millis = age.map_or(0, |age| age.as_millis());
+    Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// Where the memory is kept. Asks the system for nothing, unless a path is relative or there is no home in the
+/// environment: hooks ask on every call.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn data() -> Result<PathBuf, Failure> {
+    let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = match path("RUTTER_HOME") {
+        Some(home) => home,
+        // A relative path is to be ignored, says the standard for these variables.
+        None => match path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
+            Some(data) => data.join("rutter"),
+            None => env::home_dir()
+                .filter(|home| home.is_absolute())
+                .ok_or_else(|| {
+                    Failure::Refused(
+                        "there is no home folder to keep the memory in; set RUTTER_HOME".to_owned(),
+                    )
+                })?
+                .join(".local/share/rutter"),
+        },
+    };
+    if data.is_absolute() {
+        return Ok(data);
+    }
+    Ok(env::current_dir().map_err(|_| gone())?.join(data))
+}
+
 impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn read() -> Result<Self, Failure> {
-        let path =
-            |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let data = match path("RUTTER_HOME") {
-            Some(home) => home,
-            // A relative path is to be ignored, says the standard for these variables.
-            None => match path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
-                Some(data) => data.join("rutter"),
-                None => env::home_dir()
-                    .filter(|home| home.is_absolute())
-                    .ok_or_else(|| {
-                        Failure::Refused(
-                            "there is no home folder to keep the memory in; set RUTTER_HOME"
-                                .to_owned(),
-                        )
-                    })?
-                    .join(".local/share/rutter"),
-            },
-        };
-        let folder = env::current_dir().ok();
-        let data = match &folder {
-            Some(folder) => folder.join(data),
-            None if data.is_absolute() => data,
-            None => return Err(gone()),
-        };
-        let millis = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |age| age.as_millis());
         Ok(Self {
-            data,
+            data: data()?,
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             program: env::current_exe().and_then(|path| path.canonicalize()).ok(),
             search: env::var_os("PATH")
                 .map(|path| env::split_paths(&path).collect())
                 .unwrap_or_default(),
-            now: Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
-            folder,
+            now: now(),
+            folder: env::current_dir().ok(),
         })
     }
 

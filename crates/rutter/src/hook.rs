@@ -4,69 +4,125 @@
 //! locked, broken, full or not there: all end in silence, exit code 0 and, where there is a place for it, a line in the
 //! log. Nothing of the command line's machinery is touched.
 
-use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rutter_memory::hook::{Around, Heard, hear};
 use rutter_memory::store::Files;
-use rutter_memory::{Clean, Time, log};
+use rutter_memory::{Clean, log};
 
-use crate::environment::Environment;
+use crate::environment;
 
 /// A payload that is longer is not read: it holds a file or an output that no lesson is drawn from.
-const PAYLOAD: u64 = 8 * 1024 * 1024;
+const PAYLOAD: usize = 8 * 1024 * 1024;
+/// As much as a pipe holds.
+const PIPE: usize = 64 * 1024;
 /// Whatever hangs, a disk for instance, the client does not wait for it longer than this. Deadlines for speaking are much
 /// shorter; what is recorded late is recorded.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Takes in an event from stdin, and returns what to print. `leave` ends the process at once.
+///
+/// Nearly every call of a day is none of ours, and all that a client waits for then is what stands before `hear` here: so
+/// nothing is opened, started or looked up until there is something to do.
 pub fn run(event: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
-    if crate::environment::is_off() {
+    if environment::is_off() {
         return String::new();
     }
-    let Ok(env) = Environment::read() else { return String::new() };
-    let files = Files::new(&env.data);
-    fail_silently(&files, env.now, leave);
-    let mut payload = Vec::with_capacity(16 * 1024);
-    let read = std::io::stdin().lock().take(PAYLOAD + 1).read_to_end(&mut payload);
-    let fault = match read {
-        Ok(length) if length as u64 > PAYLOAD => {
-            Some("a payload of more than 8 MiB was passed over")
-        }
-        Ok(_) => None,
-        Err(_) => Some("the payload could not be read"),
-    };
-    let heard = if let Some(fault) = fault {
-        Heard { faults: vec![Clean::new(fault)], ..Heard::default() }
-    } else {
-        let parent =
-            rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
-        let window = crate::environment::bash_window();
-        hear(&payload, event, &Around { files: files.clone(), now: env.now, begun, window, parent })
+    let Ok(data) = environment::data() else { return String::new() };
+    let files = Files::new(data);
+    fail_silently(&files, leave);
+    // Until here, and while reading and parsing, nothing can hang that is not waited for with an eye on the clock.
+    let watched = Once::new();
+    let watch = || watched.call_once(|| leave_in_time(&files, begun, leave));
+    let heard = match read(begun) {
+        Ok(payload) => hear(&payload, event, || {
+            watch();
+            Around {
+                files: files.clone(),
+                now: environment::now(),
+                begun,
+                window: environment::bash_window(),
+                started_in: environment::client_folder(),
+                parent: rustix::process::getppid()
+                    .map(|pid| pid.as_raw_nonzero().get().unsigned_abs()),
+            }
+        }),
+        Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },
     };
     for fault in &heard.faults {
-        drop(log::append(&files, env.now, &Clean::new(&format!("hook: {fault}"))));
+        watch();
+        drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {fault}"))));
     }
     if heard.tend {
+        watch();
         tend(&files);
     }
     heard.stdout
 }
 
-/// A panic is a line in the log; and a hook that hangs ends itself.
-fn fail_silently(files: &Files, now: Time, leave: fn()) {
+/// Why a payload that has not come to its end is not waited for any longer.
+const LATE: &str = "ended after a second, for what it waited for did not come";
+
+/// Reads the payload, as long as there is patience left for it.
+fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
+    let stdin = rustix::stdio::stdin();
+    let mut payload = Vec::with_capacity(PIPE);
+    loop {
+        let left = PATIENCE.checked_sub(begun.elapsed()).ok_or(LATE)?;
+        let left = Timespec::try_from(left).map_err(|_| LATE)?;
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
+            Ok(0) => return Err(LATE),
+            Err(Errno::INTR) => continue,
+            // What is wrong with it, the read will tell.
+            Ok(_) | Err(_) => {}
+        }
+        if payload.capacity() - payload.len() < PIPE / 4 {
+            payload.reserve(payload.len());
+        }
+        match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut payload)) {
+            Ok(0) => return Ok(payload),
+            Ok(_) if payload.len() > PAYLOAD => {
+                return Err("a payload of more than 8 MiB was passed over");
+            }
+            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(_) => return Err("the payload could not be read"),
+        }
+    }
+}
+
+/// A panic is a line in the log, and the end.
+fn fail_silently(files: &Files, leave: fn()) {
     let files = files.clone();
     std::panic::set_hook(Box::new(move |panic| {
         // Where, not what: the message may quote the payload.
         let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
-        drop(log::append(&files, now, &Clean::new(&format!("hook: a panic{place}"))));
+        let line = Clean::new(&format!("hook: a panic{place}"));
+        drop(log::append(&files, environment::now(), &line));
         leave();
     }));
+}
+
+/// Ends a hook that hangs.
+fn leave_in_time(files: &Files, begun: Instant, leave: fn()) {
+    let files = files.clone();
     drop(std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(PATIENCE.saturating_sub(begun.elapsed()));
+        // The log may hang as well.
+        let logged = std::thread::spawn(move || {
+            drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {LATE}"))));
+        });
+        for _ in 0..20 {
+            if logged.is_finished() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         leave();
     }));
 }

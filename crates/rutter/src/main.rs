@@ -56,6 +56,9 @@ fn hook(event: Option<&str>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let said = rutter::hook::run(event, leave);
+    if said.is_empty() {
+        return ExitCode::SUCCESS;
+    }
     let mut out = io::stdout().lock();
     drop(out.write_all(said.as_bytes()).and_then(|()| out.flush()));
     ExitCode::SUCCESS

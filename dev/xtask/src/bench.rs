@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
+pub(crate) mod hooks;
+
 /// How often each program is started; they take turns, so that a busy moment hits both.
 const STARTS: usize = 400;
 

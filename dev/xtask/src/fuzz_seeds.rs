@@ -6,10 +6,11 @@ use anyhow::{Context as _, Result};
 use rutter_contract::{EventName, payload};
 use serde_json::Value;
 
-/// Writes captured payloads, measured answers, an export and the texts of redaction as the corpora of their targets.
+/// Writes captured payloads, measured answers, Bash calls, an export and the texts of redaction as the corpora of their
+/// targets.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let folder = |name: &str| root.join("fuzz/corpus").join(name);
-    for name in ["payload", "answer", "record", "redact"] {
+    for name in ["payload", "answer", "call", "record", "redact"] {
         std::fs::create_dir_all(folder(name))?;
     }
     for event in EventName::ALL {
@@ -37,6 +38,19 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             let (name, text) = (case["name"].as_str(), case["text"].as_str());
             let path = folder("redact").join(format!("{file}-{}", name.unwrap_or_default()));
             crate::files::replace(&path, text.unwrap_or_default().as_bytes())?;
+        }
+    }
+    for runner in std::fs::read_dir(root.join("crates/memory/fixtures/calls"))? {
+        let runner = runner?.path();
+        if !runner.is_dir() {
+            continue;
+        }
+        for payload in std::fs::read_dir(&runner)? {
+            let payload = payload?.path();
+            let name = [&runner, &payload]
+                .map(|path| path.file_stem().unwrap_or_default().to_string_lossy());
+            let path = folder("call").join(name.join("-"));
+            crate::files::replace(&path, &std::fs::read(payload)?)?;
         }
     }
     let export = std::fs::read(root.join("crates/memory/fixtures/store/1.jsonl"))?;

@@ -20,6 +20,7 @@ usage: cargo xtask TASK
 
   generate [--check]     write the files that follow from the event table, or say which are stale
   bench                  measure speed, as ratios in one run, and fail where a promise is not kept
+  bench hooks [--json]   the same for what a client waits for on every event
   torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
                          what is left
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
@@ -35,6 +36,8 @@ fn main() -> Result<ExitCode> {
         ["generate"] => generate::run(&root()?, false)?,
         ["generate", "--check"] => generate::run(&root()?, true)?,
         ["bench"] => bench::run(&root()?)?,
+        ["bench", "hooks"] => bench::hooks::run(&root()?, false)?,
+        ["bench", "hooks", "--json"] => bench::hooks::run(&root()?, true)?,
         ["torture"] => torture::run(&root()?, "10000")?,
         ["torture", rounds] => torture::run(&root()?, rounds)?,
         ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,

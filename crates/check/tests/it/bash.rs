@@ -1,6 +1,8 @@
 //! Bash calls, many in a session, and what a hook is told of each.
 
 use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::time::Duration;
 
 use rutter_check::live::{Client, Hook, Record, Sandbox, Script, Turn};
@@ -20,7 +22,7 @@ pub(crate) struct Session {
 pub(crate) fn sandbox() -> Sandbox {
     let mut sandbox = Sandbox::new().unwrap();
     let path = format!("{}:/usr/bin:/bin", sandbox.project().join("bin").display());
-    sandbox.env("PATH", path).args(["--allowedTools", "Bash"]).limit(Duration::from_secs(300));
+    sandbox.env("PATH", path).args(["--allowedTools", "Bash"]).limit(Duration::from_mins(5));
     for event in [EventName::PostToolUse, EventName::PostToolUseFailure] {
         sandbox.hook(Hook::on(event).matching("Bash"));
     }
@@ -75,6 +77,37 @@ impl Session {
         });
         Call::of(&Wire::parse(payload).unwrap(), window)
             .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(payload)))
+    }
+
+    /// With `RUTTER_WRITE_CALLS=1`: keeps the payload as a fixture of `rutter-memory`, with ids, times and places that are
+    /// anybody's.
+    pub(crate) fn keep(&self, name: &str, command: &str) {
+        if std::env::var_os("RUTTER_WRITE_CALLS").is_none() {
+            return;
+        }
+        let root = self.record.project().parent().unwrap().display().to_string();
+        let text = String::from_utf8(self.payload(command).unwrap().to_vec()).unwrap();
+        let mut payload: Value = serde_json::from_str(&text.replace(&root, "/home/user")).unwrap();
+        let id = "00000000-0000-4000-8000-000000000000";
+        let transcript = format!("/home/user/.claude/projects/-home-user-project/{id}.jsonl");
+        for (key, value) in [
+            ("session_id", json!(id)),
+            ("prompt_id", json!(id)),
+            ("transcript_path", json!(transcript)),
+            ("cwd", json!("/home/user/project")),
+            ("tool_use_id", json!("toolu_01ABC")),
+            ("duration_ms", json!(1000)),
+        ] {
+            payload[key] = value;
+        }
+        if let Some(kept) = payload.pointer_mut("/tool_response/persistedOutputPath") {
+            let folder = transcript.trim_end_matches(".jsonl");
+            *kept = json!(format!("{folder}/tool-results/b01abcdef.txt"));
+        }
+        let folder = rutter_testkit::root().join("crates/memory/fixtures/calls");
+        let path = folder.join(name).with_extension("json");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        File::create(path).unwrap().write_all(format!("{payload}\n").as_bytes()).unwrap();
     }
 
     /// The payload as a tree.

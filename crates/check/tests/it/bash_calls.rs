@@ -8,9 +8,14 @@ use serde_json::json;
 use crate::bash::{Session, sandbox, text, turn};
 use crate::support::{client, old_client};
 
+/// Each client that there is. The newest comes last: what is kept is what it says.
+fn clients() -> impl Iterator<Item = Client> {
+    [old_client(), client()].into_iter().flatten()
+}
+
 /// The calls of a plain session, with each client that there is.
 fn sessions(commands: &[&str], check: impl Fn(&Session)) {
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         let turns = commands.iter().map(|command| turn(command)).collect();
         check(&Session::of(sandbox(), &client, turns));
     }
@@ -35,6 +40,8 @@ fn both_streams_come_as_one_in_their_order() {
             assert_eq!((call.exit, text(&call).as_str(), call.cut), (Some(exit), output, false));
             assert!(call.duration.is_some());
         }
+        session.keep("facts/both_streams_fail", &ill);
+        session.keep("facts/both_streams_pass", &well);
     });
 }
 
@@ -59,6 +66,7 @@ fn a_failure_has_its_exit_status() {
             assert_eq!(session.call(command).unwrap().exit, Some(*exit), "{command}");
         }
         assert_eq!(session.call(commands[commands.len() - 1]).unwrap().exit, None);
+        session.keep("facts/killed", "pytest 'kill -9 $$'");
     });
 }
 
@@ -82,6 +90,8 @@ fn some_that_exit_with_1_are_told_as_successes() {
         for (command, exit) in cases {
             assert_eq!(session.call(command).unwrap().exit, exit, "{command}");
         }
+        session.keep("facts/grep_finds_nothing", cases[0].0);
+        session.keep("facts/test_after_a_failure", cases[4].0);
     });
 }
 
@@ -89,7 +99,7 @@ fn some_that_exit_with_1_are_told_as_successes() {
 fn what_goes_on_in_the_background_is_told_as_a_success() {
     let asked = "pytest 'echo asked'";
     let slow = "pytest 'echo so far; sleep 3'";
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         let call = |input| Turn::call("Bash", input);
         let turns = vec![
             call(json!({ "command": asked, "description": "x", "run_in_background": true })),
@@ -100,13 +110,15 @@ fn what_goes_on_in_the_background_is_told_as_a_success() {
             assert_eq!(session.call(command), Err("it went on in the background"));
             assert_eq!(session.value(command)["hook_event_name"], "PostToolUse");
         }
+        session.keep("facts/asked_into_the_background", asked);
+        session.keep("facts/moved_into_the_background", slow);
     }
 }
 
 #[test]
 fn what_the_client_ends_is_told_as_a_failure() {
     let slow = "pytest 'echo so far; sleep 30' | cat";
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         let mut sandbox = sandbox();
         sandbox.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
         let input = json!({ "command": slow, "description": "x", "timeout": 500 });
@@ -115,6 +127,7 @@ fn what_the_client_ends_is_told_as_a_failure() {
         assert_eq!(session.value(slow)["is_interrupt"], false);
         let error = session.value(slow)["error"].as_str().unwrap().to_owned();
         assert!(error.starts_with("Exit code 143\nCommand timed out after "), "{error}");
+        session.keep("facts/time_was_up", slow);
     }
 }
 
@@ -122,7 +135,7 @@ fn what_the_client_ends_is_told_as_a_failure() {
 #[test]
 fn what_the_user_interrupts_is_not_told() {
     let slow = "pytest 'touch running; sleep 30'";
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         let mut sandbox = sandbox();
         sandbox.script(Script::new([turn(slow)])).conversation(Conversation::new([
             Step::Prompt("go".to_owned()),
@@ -139,7 +152,7 @@ fn what_the_user_interrupts_is_not_told() {
 #[test]
 fn what_is_refused_is_not_told() {
     let refused = "pytest 'touch ran; exit 1'";
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         let mut sandbox = sandbox();
         sandbox.args(["--disallowedTools", "Bash"]);
         let session = Session::of(sandbox, &client, vec![turn(refused)]);
@@ -155,6 +168,7 @@ fn a_note_that_the_folder_was_left_is_no_output() {
         let stderr = session.value(command)["tool_response"]["stderr"].clone();
         assert!(stderr.as_str().unwrap().contains("Shell cwd was reset to "), "{stderr}");
         assert_eq!(text(&session.call(command).unwrap()), "1 passed");
+        session.keep("facts/folder_was_left", command);
     });
 }
 
@@ -179,6 +193,9 @@ fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
         turns.extend([0, 1].map(|exit| turn(&format!("pytest 'cat text{number}; exit {exit}'"))));
     }
     let session = Session::of(sandbox, client, turns);
+    if window.is_some() {
+        session.keep("facts/kept_in_a_file", "pytest 'cat text4; exit 0'");
+    }
     for (number, whole) in texts.iter().enumerate() {
         let sign = whole.chars().next().unwrap();
         let what = format!("{} bytes, of {sign}, client {}", whole.len(), client.version());
@@ -218,7 +235,7 @@ fn borders_of_what_is_told() {
             texts.push(text);
         }
     }
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         borders(&client, None, &texts);
     }
 }
@@ -226,7 +243,7 @@ fn borders_of_what_is_told() {
 #[test]
 fn a_smaller_window_is_found_in_the_environment() {
     let texts = [4_900, 4_990, 5_000, 5_001, 8_000].map(|length| lines('a', length));
-    for client in [client(), old_client()].into_iter().flatten() {
+    for client in clients() {
         borders(&client, Some("5000"), &texts);
     }
 }
@@ -257,4 +274,5 @@ fn a_window_in_the_settings_is_not_told() {
     let session = Session::of(sandbox, &client, vec![turn(command)]);
     let call = session.call(command).unwrap();
     assert_eq!((call.output.len(), call.cut), (3_999, false));
+    session.keep("facts/cut_by_a_setting", command);
 }

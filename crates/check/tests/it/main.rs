@@ -11,6 +11,8 @@
 mod bash;
 /// What a hook is told of a Bash call, as far as the reading of outcomes rests on it.
 mod bash_calls;
+/// What real runs printed, put through the client.
+mod bash_outputs;
 /// Refusing, and keeping an agent going.
 mod blocks;
 /// Text for the model.

@@ -64,7 +64,7 @@ pub fn said(
         Sort::Edit => {
             let _ = write!(
                 text,
-                " Turned green by this in {}{more}:",
+                " Turned green by this in `{}`{more}:",
                 end_of(&quoted(&first.name), 44)
             );
         }

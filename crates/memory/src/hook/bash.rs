@@ -27,15 +27,25 @@ const FILE: u64 = 512 * 1024;
 /// A command line that is longer is cut: what it runs stands in front or was found already.
 const COMMAND: usize = 2_000;
 
-pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: &mut Heard) {
+pub(super) fn hear(
+    wire: &Wire<'_>,
+    call: impl FnOnce() -> Option<Call>,
+    event: &str,
+    heard: &mut Heard,
+) {
     let Some(command) = BashCall::command(wire) else { return };
-    let Some(mut call) = call else { return };
+    // Most commands neither run nor change anything: where they were typed is not even looked up.
+    let changes = event == "PostToolUse" && changes_something(&command);
+    if !changes && line::find(&command).is_none() {
+        return;
+    }
+    let Some(mut call) = call() else { return };
     if let Some(folder) = line::destination(&command) {
         call.enter(&folder);
     }
     let selection = Selection::of(&command, &call.folder);
     if selection.is_none() {
-        if event == "PostToolUse" && changes_something(&command) {
+        if changes {
             note(&mut call, &command, heard);
         }
         return;
@@ -76,7 +86,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, event: &str, heard: 
 }
 
 /// Notes a command as a change, where a failure is followed.
-fn note(call: &mut Call<'_>, command: &str, heard: &mut Heard) {
+fn note(call: &mut Call, command: &str, heard: &mut Heard) {
     let place = call.place.clone();
     if !spool::waits(&call.around.files)
         && let Ok(store) = call.store()
@@ -89,7 +99,7 @@ fn note(call: &mut Call<'_>, command: &str, heard: &mut Heard) {
 }
 
 /// Says what fixed the same failure before, once.
-fn bring_back(call: &mut Call<'_>, run: &Run, event: &str, heard: &mut Heard) {
+fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) {
     if !call.is_in_time() {
         return;
     }

@@ -7,10 +7,10 @@ use rutter_contract::input::Wire;
 use serde::Deserialize;
 
 use super::{Call, Heard};
-use crate::Id;
 use crate::change::{Change, Hunk};
 use crate::store::entry::What;
 use crate::store::spool;
+use crate::{Clean, Id};
 
 /// What is read of `tool_response`; the whole file before and after is in it too, and passed over.
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ struct Part<'a> {
     lines: Vec<Cow<'a, str>>,
 }
 
-pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, heard: &mut Heard) {
+pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     let Some(mut call) = call else { return };
     // Nearly every edit of a day is made while nothing fails: then there is nothing to do.
     if !spool::waits(&call.around.files) {
@@ -47,14 +47,24 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call<'_>>, heard: &mut Heard) {
             _ => {}
         }
     }
-    if let Some(change) = change(wire, &call) {
-        let id = Id::new(call.around.now);
-        call.record(vec![What::Changed(id, change)], heard);
+    let Some(response) = wire.raw("tool_response") else { return };
+    match serde_json::from_str(response) {
+        Ok(response) => {
+            if let Some(change) = change(response, &call) {
+                let id = Id::new(call.around.now);
+                call.record(vec![What::Changed(id, change)], heard);
+            }
+        }
+        // Where, not what: it is anybody's text.
+        Err(error) => heard.faults.push(Clean::new(&format!(
+            "an edit could not be read: line {} column {} of `tool_response`",
+            error.line(),
+            error.column()
+        ))),
     }
 }
 
-fn change(wire: &Wire<'_>, call: &Call<'_>) -> Option<Change> {
-    let response: Response<'_> = serde_json::from_str(wire.raw("tool_response")?).ok()?;
+fn change(response: Response<'_>, call: &Call) -> Option<Change> {
     let file = inside(&call.located.root, Path::new(&*response.file?))?;
     let mut hunks: Vec<Hunk> = response
         .patch

@@ -38,7 +38,10 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     /// The command of a Bash call that has ended; none for every other payload. Nothing else is decoded.
     pub fn command(wire: &Wire<'a>) -> Option<Cow<'a, str>> {
-        let ended = matches!(&*wire.hook_event_name()?, "PostToolUse" | "PostToolUseFailure");
+        // One that was written by hand may leave the event to the command line.
+        let ended = wire
+            .hook_event_name()
+            .is_none_or(|event| matches!(&*event, "PostToolUse" | "PostToolUseFailure"));
         if !ended || wire.text("tool_name")? != "Bash" {
             return None;
         }
@@ -54,7 +57,11 @@ impl<'a> Call<'a> {
         if line::find(&command).is_none() {
             return Some(Err(super::read::NO_RUN));
         }
-        let ended = if wire.hook_event_name()? == "PostToolUse" {
+        let succeeds = match wire.hook_event_name() {
+            Some(event) => event == "PostToolUse",
+            None => wire.raw("tool_response").is_some(),
+        };
+        let ended = if succeeds {
             succeeded(&Wire::parse(wire.raw("tool_response")?.as_bytes()).ok()?, window)?
         } else if is_true(wire, "is_interrupt") {
             Err(INTERRUPTED)

@@ -349,6 +349,28 @@ mod tests {
     }
 
     #[test]
+    fn every_reader_is_found_and_can_be_predicted() {
+        for runner in crate::outcome::runners::RUNNERS {
+            // It is a library: `rake test` and `ruby test/a.rb` do not tell.
+            if runner.name == "minitest" {
+                continue;
+            }
+            // A script's name has its goal behind it, and `make` alone is also a word.
+            let is_it = |line: &String| match find(line).map(|found| found.ran) {
+                Some(Ran::Runner(name)) => name == runner.name,
+                Some(Ran::Script { name, .. }) => name.starts_with(runner.name),
+                None => false,
+            };
+            let mut lines = ["", " run", " test", " all"]
+                .map(|more| format!("{}{more}", runner.name))
+                .into_iter();
+            let known =
+                lines.any(|line| is_it(&line) && crate::ghap::expect::command::is_command(&line));
+            assert!(known, "{}", runner.name);
+        }
+    }
+
+    #[test]
     fn what_went_through_a_filter_is_not_all() {
         for (line, filtered, status) in [
             ("cargo test", false, Status::Own),

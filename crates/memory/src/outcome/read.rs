@@ -5,8 +5,8 @@
 
 use super::line::{self, Ran, Status};
 use super::report::{Failure, Report, Runner};
-use super::runners::{RUNNERS, named};
-use super::{Counts, Kind, Verdict, script, signature, text};
+use super::runners::named;
+use super::{Counts, Kind, Verdict, script, signature, tells, text};
 
 /// What was seen of a command that has ended.
 #[derive(Debug, Clone, Copy)]
@@ -117,15 +117,8 @@ fn runner_behind(text: &str) -> Option<&'static Runner> {
 
 /// What a script of unknown content printed, if the readers that understand it agree.
 fn read_script(text: &str, kind: Kind) -> Report {
-    let understood = |runner: &&'static Runner| {
-        let report = (runner.read)(text);
-        (report.verdict != Verdict::Unknown || report.counts.is_some()).then_some(report)
-    };
-    let mut reports = RUNNERS
-        .iter()
-        .copied()
-        .filter(|runner| runner.kind == kind)
-        .filter_map(|runner| understood(&runner));
+    let reports = tells::telling(text, kind).into_iter().map(|runner| (runner.read)(text));
+    let mut reports = reports.filter(Report::is_known);
     let Some(first) = reports.next() else { return Report::unknown() };
     if reports.all(|report| report.verdict == first.verdict) { first } else { Report::unknown() }
 }

@@ -9,6 +9,10 @@ pub struct Runner {
     pub name: &'static str,
     /// What it runs.
     pub kind: Kind,
+    /// A text in which none of these stands says nothing to it; where there are none, any text may. A line break in
+    /// them stands for the ends of the text as well. A script may run anything, and to have each reader look at all of
+    /// a long text takes too long for a hook.
+    pub tells: &'static [&'static str],
     /// Reads its output: escape sequences are gone, lines end in LF, and it may be cut off anywhere.
     pub read: fn(&str) -> Report,
 }
@@ -41,6 +45,11 @@ pub struct Failure {
 }
 
 impl Report {
+    /// Whether it says anything.
+    pub fn is_known(&self) -> bool {
+        self.verdict != Verdict::Unknown || self.counts.is_some()
+    }
+
     /// Nothing is known.
     pub fn unknown() -> Self {
         Self { verdict: Verdict::Unknown, counts: None, failures: Vec::new(), duration: None }

@@ -51,24 +51,29 @@ impl From<Outcome> for Run {
 impl Run {
     /// What was read of a run, and what it was asked for.
     pub fn new(outcome: Outcome, reading: &Reading, selection: Option<Selection>) -> Self {
-        let mut faults: Vec<Fault> =
-            reading.failures.iter().filter_map(|failure| Fault::of(failure, reading.cut)).collect();
+        let mut found: Vec<(String, &Failure)> = reading
+            .failures
+            .iter()
+            .filter_map(|failure| Some((signature::one(failure)?, failure)))
+            .collect();
         // The order of the output is chance; the same failures must be the same ones again.
-        faults.sort_by(|one, other| {
-            (&one.signature, &one.test).cmp(&(&other.signature, &other.test))
-        });
-        faults.dedup_by(|one, other| one.signature == other.signature && one.test == other.test);
+        let key = |one: &(String, &Failure)| (one.0.clone(), one.1.test.clone());
+        found.sort_by_cached_key(key);
+        found.dedup_by_key(|one| key(one));
         // Of those that were only counted nobody knows the names: `tail` has cut them off.
         let named = |counts: Counts| counts.failed as usize <= reading.failures.len();
-        let whole = reading.whole && faults.len() <= FOLLOWED && reading.counts.is_none_or(named);
-        faults.truncate(FOLLOWED);
+        let whole = reading.whole && found.len() <= FOLLOWED && reading.counts.is_none_or(named);
+        found.truncate(FOLLOWED);
+        let faults = found
+            .into_iter()
+            .map(|(signature, failure)| Fault::of(failure, (!reading.cut).then_some(&signature)))
+            .collect();
         Self { outcome, selection, faults, whole }
     }
 }
 
 impl Fault {
-    fn of(failure: &Failure, cut: bool) -> Option<Self> {
-        let signature = signature::one(failure)?;
+    fn of(failure: &Failure, signature: Option<&String>) -> Self {
         let parts = [failure.error.as_deref(), failure.message.as_deref()];
         let error = parts
             .into_iter()
@@ -79,11 +84,11 @@ impl Fault {
         // First without its secrets, then cut: half of one would be nobody's.
         let clean = Clean::new(error.lines().next().unwrap_or_default());
         let error: String = clean.chars().take(ERROR).collect();
-        Some(Self {
+        Self {
             test: failure.test.as_deref().map(Clean::new),
             error: Clean::new(&error),
             file: failure.frame.as_deref().map(Clean::new),
-            signature: (!cut).then(|| Clean::new(&signature)),
-        })
+            signature: signature.map(|signature| Clean::new(signature)),
+        }
     }
 }

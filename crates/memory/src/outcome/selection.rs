@@ -238,8 +238,14 @@ impl Selection {
 
     /// Whether a run that was asked for this must have met a failure that another run had, of this test.
     pub fn covers(&self, other: &Self, test: Option<&str>) -> bool {
-        if self.program != other.program || self.folder != other.folder {
+        if self.folder != other.folder {
             return false;
+        }
+        if self.program != other.program {
+            // What does not compile fails whatever is done with it next.
+            return test.is_none()
+                && self.arguments == other.arguments
+                && compiles_as_well(&self.program, &other.program);
         }
         if self.arguments == other.arguments {
             return true;
@@ -359,6 +365,15 @@ fn is_package_manager(program: &str) -> bool {
 
 fn is_workspace(option: &str) -> bool {
     matches!(option, "--workspace" | "--all")
+}
+
+/// Whether a program cannot succeed where another, which only compiles, fails.
+fn compiles_as_well(program: &str, other: &str) -> bool {
+    matches!(
+        (program, other),
+        ("cargo test" | "cargo nextest", "cargo build" | "cargo check")
+            | ("cargo build" | "cargo clippy", "cargo check")
+    )
 }
 
 /// `-j8`
@@ -516,6 +531,24 @@ mod tests {
         ] {
             let covers = selection(green).covers(&selection(red), Some(test));
             assert_eq!(covers, expected, "{green} after {red}");
+        }
+    }
+
+    #[test]
+    fn what_compiles_for_a_test_compiles() {
+        for (green, red, test, expected) in [
+            ("cargo test", "cargo check", None, true),
+            ("cargo test -p a", "cargo build -p a", None, true),
+            ("cargo test -p a", "cargo build", None, false),
+            ("cargo check", "cargo test", None, false),
+            ("cargo test", "cargo check", Some("a::b"), false),
+            ("cargo test", "cargo clippy", None, false),
+        ] {
+            assert_eq!(
+                selection(green).covers(&selection(red), test),
+                expected,
+                "{green} after {red}"
+            );
         }
     }
 

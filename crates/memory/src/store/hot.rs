@@ -3,8 +3,10 @@
 //! It never creates, never migrates, never checkpoints, and waits for a lock at most half of the time it is given. A
 //! checkpoint on close would cost a hook far more than its own work whenever it is the last to leave.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use thiserror::Error;
 
@@ -21,6 +23,7 @@ use crate::outcome::run::Run;
 pub struct HotStore {
     connection: Connection,
     until: Instant,
+    settled: Cell<bool>,
     /// Behind the connection, so that it is closed first.
     _using: Lock,
 }
@@ -28,6 +31,9 @@ pub struct HotStore {
 /// Whoever opens a database that nobody else has open reads all of its log of changes. One that is longer was not
 /// folded for a while, and the time for reading it is not a hook's.
 const LONG: u64 = 4 * 1024 * 1024;
+
+/// More than the statements of any one hook, so that none is prepared twice.
+const STATEMENTS: usize = 64;
 
 /// Why a hook has to do without the database.
 #[derive(Debug, Error)]
@@ -69,7 +75,11 @@ impl HotStore {
         }
         let using = files.using(Duration::ZERO).map_err(|_| Unready::Store(StoreError::Busy))?;
         let connection = super::look(&path, until.saturating_duration_since(Instant::now()))?;
-        let store = Self { connection, until, _using: using };
+        // Plans that do not look at the values that are bound: where they may, statements are prepared, bound and prepared
+        // again, and there is nothing to gain from it here.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        let store = Self { connection, until, settled: Cell::new(false), _using: using };
         // One transaction for all that is looked at: each statement alone could wait.
         store.connection.execute_batch("BEGIN")?;
         let found = schema::find(&store.connection)?;
@@ -77,13 +87,21 @@ impl HotStore {
         if found != schema::Found::Current {
             return Err(Unready::OtherVersion);
         }
-        super::settle(&store.connection)?;
-        // What is committed survives the end of this process. That it survives a power cut as well would cost every
-        // tool call a sync of the disk.
-        store
-            .connection
-            .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
         Ok(store)
+    }
+
+    /// What has to be set before anything is written or sorted. Most hooks only ask whether a failure is followed, and for
+    /// that it would cost more than the answer.
+    fn settle(&self) -> rusqlite::Result<()> {
+        if !self.settled.get() {
+            super::settle(&self.connection)?;
+            // What is committed survives the end of this process. That it survives a power cut as well would cost every
+            // tool call a sync of the disk.
+            self.connection
+                .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
+            self.settled.set(true);
+        }
+        Ok(())
     }
 
     /// What is left of the time for waiting goes to the next statement.
@@ -107,6 +125,7 @@ impl HotStore {
         agent: Option<&Clean>,
         run: &Run,
     ) -> Result<Option<Recalled>, StoreError> {
+        self.settle()?;
         match projects::find(&self.connection, place)? {
             Some(project) => episodes::recall(&self.connection, project, client, agent, run),
             None => Ok(None),
@@ -115,6 +134,7 @@ impl HotStore {
 
     /// Writes entries down, all or none.
     pub fn write(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        self.settle()?;
         self.limit_waiting()?;
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::StoreError;
 use crate::injection::Injection;
-use crate::{Clean, Id};
+use crate::{Clean, Id, Time};
 
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client
      FROM injection JOIN session ON session.id = injection.session JOIN project ON project.id = session.project";
@@ -34,20 +34,22 @@ pub(crate) fn insert(
     Ok(inserted == 1)
 }
 
-/// Whether an agent has been shown a row, and nothing has emptied its context since.
+/// Whether an agent has been shown a row, and nothing has emptied its context since. Where that is said to have happened
+/// later than now, the clock was set back: nobody can tell, and silence is better than to repeat oneself.
 pub(crate) fn is_in_context(
     connection: &Connection,
     client: &str,
     agent: Option<&Clean>,
     row: Id,
+    now: Time,
 ) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM injection JOIN session ON session.id = injection.session
                             WHERE session.client = ?1 AND injection.agent IS ?2 AND injection.row = ?3
-                              AND (session.refreshed IS NULL OR injection.at >= session.refreshed))",
+                              AND (session.refreshed IS NULL OR injection.at >= session.refreshed OR session.refreshed > ?4))",
         )?
-        .query_row(params![client, agent, row], |row| row.get(0))?)
+        .query_row(params![client, agent, row, now], |row| row.get(0))?)
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Injection> {

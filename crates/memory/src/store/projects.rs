@@ -123,9 +123,9 @@ pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::R
 /// Whether a project has nothing stronger to go by than this key. One that has is another project, which was at the
 /// same place once.
 fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bool, StoreError> {
-    let own: ProjectKey =
-        connection
-            .query_row("SELECT key FROM project WHERE id = ?1", [project], |row| row.get(0))?;
+    let own: ProjectKey = connection
+        .prepare_cached("SELECT key FROM project WHERE id = ?1")?
+        .query_row([project], |row| row.get(0))?;
     Ok(own == *key)
 }
 
@@ -133,10 +133,9 @@ fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bo
 /// stronger: the repository that was there is gone, and this is another folder in its place. Unless somebody said that
 /// the two belong together.
 fn leads_to(connection: &Connection, key: &ProjectKey, project: i64) -> Result<bool, StoreError> {
-    let merged: bool =
-        connection.query_row("SELECT merged FROM project_alias WHERE key = ?1", [key], |row| {
-            row.get(0)
-        })?;
+    let merged: bool = connection
+        .prepare_cached("SELECT merged FROM project_alias WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))?;
     Ok(merged || !key.is_folder() || goes_by(connection, project, key)?)
 }
 

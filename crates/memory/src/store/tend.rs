@@ -102,7 +102,7 @@ impl Store {
             )?;
             let latest = newest.map_or(now, |newest| newest.min(now));
             transaction.execute("DELETE FROM injection WHERE at < ?1", [latest.minus(bounds.injection_age)])?;
-            episodes::retire(transaction, latest.minus(bounds.episode_silence), latest)?;
+            episodes::retire(transaction, latest.minus(bounds.episode_silence), oldest, latest)?;
             Ok(old + many)
         })
     }

@@ -17,6 +17,8 @@ use crate::support::World;
 pub(crate) struct Story<'a> {
     pub(crate) world: &'a World,
     folder: PathBuf,
+    /// Where the client says it was started.
+    started_in: Option<PathBuf>,
     clock: std::cell::Cell<i64>,
     pub(crate) session: &'static str,
     pub(crate) agent: Option<&'static str>,
@@ -30,7 +32,7 @@ impl<'a> Story<'a> {
 
     pub(crate) fn at(world: &'a World, folder: &Path) -> Self {
         let folder = folder.canonicalize().unwrap();
-        Self { world, folder, clock: 0.into(), session: "session-1", agent: None }
+        Self { world, folder, started_in: None, clock: 0.into(), session: "session-1", agent: None }
     }
 
     pub(crate) fn tell(&self, event: &str, fields: &Value) -> Heard {
@@ -46,9 +48,10 @@ impl<'a> Story<'a> {
             now: Time::from_millis(1_763_200_000_000 + self.clock.get()),
             begun: Instant::now(),
             window: WINDOW,
+            started_in: self.started_in.clone(),
             parent: None,
         };
-        hear(payload.to_string().as_bytes(), None, &around)
+        hear(payload.to_string().as_bytes(), None, || around)
     }
 
     fn said(heard: &Heard) -> String {
@@ -195,7 +198,7 @@ fn a_failure_an_edit_a_green_run_and_the_same_failure_again() {
     story.green("cargo test");
     story.session = "session-2";
     insta::assert_snapshot!(story.red("cargo test", &[TOTAL]), @"
-    Seen before and fixed 3 minutes ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by this in src/cart.rs:
+    Seen before and fixed 3 minutes ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by this in `src/cart.rs`:
     > -sum * 9 / 10
     > +sum
     ");
@@ -222,7 +225,7 @@ fn another_failure_brings_nothing() {
     assert_eq!(story.red("cargo test", &[NAME]), "");
     // The same test in another way is told as that.
     insta::assert_snapshot!(story.red("cargo test", &[(TOTAL.0, "attempt to divide by zero")]), @"
-    Same test, another failure, fixed 2 minutes ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by this in src/cart.rs:
+    Same test, another failure, fixed 2 minutes ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by this in `src/cart.rs`:
     > -a
     > +b
     ");
@@ -379,6 +382,10 @@ fn commands_that_change_something_are_named() {
     assert_eq!(story.episodes(), [fixed(TOTAL.0, "sed -i 's/9/10/' src/cart.rs")]);
     story.session = "session-2";
     insta::assert_snapshot!(story.red("cargo test", &[TOTAL]), @"Seen before and fixed 1 minute ago: `cart::tests::total`, `panicked: the total is wrong: 90`. Turned green by `sed -i 's/9/10/' src/cart.rs`.");
+    // Whatever the text says that it writes.
+    story.bash("cat > test.sh <<'EOF'\n#!/bin/sh\ncargo test\nEOF");
+    story.green("cargo test");
+    assert_eq!(story.episodes()[1], fixed(TOTAL.0, "cat > test.sh <<'EOF' …"));
     // In the line of the run itself.
     story.red("cargo test", &[NAME]);
     story.green("cargo add chrono && cargo test");
@@ -519,6 +526,32 @@ fn what_was_put_away_or_taken_away_fixed_nothing() {
     story.bash("rm tests/cart.rs");
     story.bash_with("cargo test", &output(4, &[]));
     assert_eq!(story.episodes()[1].1, Some(How::Removed));
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_nobody_repeat_himself() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    story.edit("src/cart.rs", &["-a", "+b"]);
+    story.green("cargo test");
+    story.session = "session-2";
+    story.clock.set(3_600_000);
+    story.start("compact");
+    story.clock.set(600_000);
+    assert!(!story.red("cargo test", &[TOTAL]).is_empty());
+    assert_eq!(story.red("cargo test", &[TOTAL]), "");
+}
+
+#[test]
+fn an_edit_that_cannot_be_read_is_a_line_for_the_log() {
+    let world = World::new();
+    let story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    let response = json!({ "filePath": 1 });
+    let heard =
+        story.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+    assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{heard:?}");
 }
 
 #[test]
@@ -668,15 +701,8 @@ fn what_is_nobodys_opens_nothing() {
 #[test]
 fn what_cannot_be_read_is_a_line_for_the_log() {
     let world = World::new();
-    let around = Around {
-        files: world.files(),
-        now: Time::from_millis(0),
-        begun: Instant::now(),
-        window: WINDOW,
-        parent: None,
-    };
     for payload in ["", "{", "[]", "null", "{}", "{\"hook_event_name\": 1}", "\u{0}"] {
-        let heard = hear(payload.as_bytes(), None, &around);
+        let heard = hear(payload.as_bytes(), None, || unreachable!("there is nothing to do"));
         assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{payload}: {heard:?}");
     }
     assert!(!world.memory().exists());
@@ -744,4 +770,19 @@ fn what_tail_leaves_out_is_not_gone() {
     story.green("cargo test");
     let fixes: Vec<String> = story.episodes().into_iter().map(|(_, _, fix)| fix).collect();
     assert!(fixes.iter().all(|fix| fix.contains("src/b.rs -c +d")), "{fixes:?}");
+}
+
+#[test]
+fn without_git_the_folder_that_the_client_was_started_in_is_the_project() {
+    let world = World::new();
+    drop(world.store());
+    let mut story = Story::at(&world, &world.project("ship"));
+    story.started_in = Some(story.folder.clone());
+    story.red("cargo test", &[TOTAL]);
+    // The shell has gone on to a folder inside of it.
+    story.folder = world.project("ship/src").canonicalize().unwrap();
+    story.edit("cart.rs", &["-a", "+b"]);
+    story.folder = world.project("ship").canonicalize().unwrap();
+    story.green("cargo test");
+    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
 }

@@ -6,6 +6,8 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
+/// What the client told a hook of real runs.
+mod calls;
 /// The texts redaction is measured on.
 mod corpus;
 /// What the crate is allowed to depend on.
@@ -32,6 +34,8 @@ mod payloads;
 mod project;
 /// Projects that join and projects that do not.
 mod projects;
+/// What real runs printed, and what is to be read of it.
+mod recordings;
 /// How much of what is secret is taken, and how little of what is not.
 mod redaction;
 /// A secret planted in any text is nowhere.

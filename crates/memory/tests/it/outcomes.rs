@@ -1,6 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
 
 use rutter_memory::outcome::report::{Report, Runner};
 use rutter_memory::outcome::runners::RUNNERS;
@@ -8,85 +6,8 @@ use rutter_memory::outcome::script::script;
 use rutter_memory::outcome::signature;
 use rutter_memory::outcome::text::plain;
 use rutter_memory::outcome::{Counts, Verdict};
-use serde::Deserialize;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    command: String,
-    exit: i32,
-    version: String,
-    bug: Option<String>,
-    /// How many runs the command makes, where it is more than one: the text may then be cut between them.
-    #[serde(default = "one")]
-    sections: u32,
-    expect: Expected,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expected {
-    verdict: Verdict,
-    counts: Option<Counts>,
-    failing: Vec<String>,
-    #[serde(default)]
-    failures: Vec<BTreeMap<String, Option<String>>>,
-}
-
-fn one() -> u32 {
-    1
-}
-
-struct Fixture {
-    name: String,
-    runner: &'static Runner,
-    out: Vec<u8>,
-    err: Vec<u8>,
-    case: Case,
-}
-
-impl Fixture {
-    fn read(&self, bytes: &[u8]) -> Report {
-        (self.runner.read)(&plain(bytes))
-    }
-
-    fn whole(&self) -> Vec<u8> {
-        [self.out.clone(), self.err.clone()].concat()
-    }
-}
-
-fn folders(path: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<_> =
-        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
-    found.sort();
-    found
-}
-
-/// A runner's folder: its name, with a hyphen for all that is neither letter nor digit.
-fn folder_of(runner: &Runner) -> String {
-    let words = runner.name.split(|sign: char| !sign.is_alphanumeric());
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
-}
-
-/// Every case of every runner.
-fn fixtures() -> Vec<Fixture> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
-    let mut found = Vec::new();
-    for folder in folders(&root).iter().filter(|path| path.is_dir()) {
-        let name = folder.file_name().unwrap().to_str().unwrap();
-        let runner = RUNNERS.iter().find(|runner| folder_of(runner) == name);
-        let runner = runner.unwrap_or_else(|| panic!("no runner is called {name}"));
-        for path in folders(folder).iter().filter(|path| path.extension().unwrap() == "json") {
-            let name = format!("{name}/{}", path.file_stem().unwrap().to_str().unwrap());
-            let case = serde_json::from_slice(&fs::read(path).unwrap())
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
-            let out = fs::read(path.with_extension("out")).unwrap();
-            let err = fs::read(path.with_extension("err")).unwrap_or_default();
-            found.push(Fixture { name, runner, out, err, case });
-        }
-    }
-    found
-}
+use crate::recordings::{Expected, Fixture, fixtures};
 
 /// What is wrong with a report, if anything.
 fn difference(expected: &Expected, report: &Report) -> Option<String> {
@@ -325,6 +246,37 @@ fn outcome_signatures_tell_bugs_apart() {
     assert!(f64::from(other_right) >= 0.99 * f64::from(other), "{wrong:#?}");
 }
 
+/// Whether one of a reader's words is in a text, or it has none.
+fn is_told(runner: &Runner, text: &str) -> bool {
+    let lines = format!("\n{text}\n");
+    runner.tells.is_empty() || runner.tells.iter().any(|tell| lines.contains(tell))
+}
+
+/// What a reader says of a text that it would not be shown.
+fn said_unasked(text: &str) -> Option<(&'static str, Report)> {
+    let unasked = RUNNERS.iter().filter(|runner| !is_told(runner, text));
+    let mut said = unasked.map(|runner| (runner.name, (runner.read)(text)));
+    said.find(|(_, report)| report.is_known())
+}
+
+/// A reader that is not shown a text, since none of its words is in it, would have had nothing to say.
+#[test]
+fn outcome_is_not_lost_on_readers_that_are_not_asked() {
+    let fixtures = fixtures();
+    let mut passed_over = 0;
+    for fixture in &fixtures {
+        let whole = fixture.whole();
+        let text = plain(&whole);
+        let half = &text[..text.floor_char_boundary(text.len() / 2)];
+        for text in [&text, text.trim_end(), half] {
+            assert_eq!(said_unasked(text), None, "{}", fixture.name);
+        }
+        passed_over += RUNNERS.iter().filter(|runner| !is_told(runner, &text)).count();
+    }
+    // Else there was no point in it.
+    assert!(passed_over > 12 * fixtures.len(), "{passed_over}");
+}
+
 #[test]
 fn outcome_of_ten_megabytes_is_read() {
     // What most readers stop at, over and over.
@@ -371,6 +323,7 @@ mod arbitrary {
 
         #[test]
         fn outcome_of_any_lines_is_consistent(text in pieces()) {
+            prop_assert_eq!(said_unasked(&text), None);
             for runner in RUNNERS {
                 let report = (runner.read)(&text);
                 let failed = !report.failures.is_empty() || report.counts.is_some_and(|counts| counts.failed > 0);

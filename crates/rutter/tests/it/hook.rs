@@ -87,7 +87,7 @@ fn the_story_in_the_shipped_binary() {
     assert_output!(home, home.hook(&home.red("two")), @r#"
     exit 0
     --- stdout
-    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Seen before and fixed just now: `tests.test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`. Turned green by this in shop/cart.py:\n> -return sum(items) * 0.9\n> +return sum(items)"}}
+    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Seen before and fixed just now: `tests.test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`. Turned green by this in `shop/cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)"}}
     "#);
     assert_output!(home, home.rutter(&["episodes", "list"]), @"
     exit 0
@@ -173,6 +173,14 @@ fn every_fault_ends_in_silence() {
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
     assert_eq!(log.lines().count(), 2, "{log}");
     assert!(log.contains("hook: a payload of more than 8 MiB was passed over"), "{log}");
+    // A client that never ends its payload.
+    let mut child =
+        home.command(&["hook"]).stdin(Stdio::piped()).spawn().expect("the binary starts");
+    let open = child.stdin.take();
+    assert!(child.wait().expect("it ends").success());
+    drop(open);
+    let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
+    assert!(log.contains("hook: ended after a second"), "{log}");
     // A place where nothing can be kept.
     for place in ["/dev/null", "/proc/nowhere"] {
         let red = home.red("one").to_string();

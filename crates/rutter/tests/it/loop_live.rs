@@ -122,7 +122,7 @@ fn with_unittest() {
             &said,
             "`test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`",
             &[
-                "in cart.py:\n> -return sum(items) * 0.9\n> +return sum(items)\nThe file no longer has it.",
+                "in `cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)\nThe file no longer has it.",
             ],
         );
     }
@@ -148,7 +148,7 @@ fn with_pytest() {
 #[test]
 fn with_cargo_test() {
     if let Some(said) = story(&CARGO) {
-        tells(&said, "`tests::total`", &["in src/lib.rs:", "> +items.iter().sum()\n"]);
+        tells(&said, "`tests::total`", &["in `src/lib.rs`:", "> +items.iter().sum()\n"]);
     }
 }
 
@@ -158,7 +158,7 @@ fn with_node_test() {
         tells(
             &said,
             "the total is the sum",
-            &["in cart.js:", "> +exports.total = (items) => items.reduce((a, b) => a + b, 0);\n"],
+            &["in `cart.js`:", "> +exports.total = (items) => items.reduce((a, b) => a + b, 0);\n"],
         );
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Run {
 }
 
 /// Whether a span of code is a command that we know.
-pub(super) fn is_command(text: &str) -> bool {
+pub(crate) fn is_command(text: &str) -> bool {
     read(text).iter().any(Run::is_known)
 }
 

@@ -8,7 +8,18 @@ use super::tally;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "bun test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "bun test",
+    kind: Kind::Test,
+    tells: &[
+        " across ",
+        "\nBailed out after ",
+        "\n(fail) ",
+        "\n✗ ",
+        "\n# Unhandled error between tests",
+    ],
+    read,
+};
 
 /// What marks a test, without and with colour.
 const FAILED: [&str; 2] = ["(fail) ", "✗ "];

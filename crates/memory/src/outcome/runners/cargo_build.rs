@@ -5,7 +5,7 @@ use crate::outcome::Kind;
 use crate::outcome::report::Runner;
 
 pub(super) static RUNNER: Runner =
-    Runner { name: "cargo build", kind: Kind::Build, read: rustc::read };
+    Runner { name: "cargo build", kind: Kind::Build, tells: &[], read: rustc::read };
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use crate::outcome::Kind;
 use crate::outcome::report::Runner;
 
 pub(super) static RUNNER: Runner =
-    Runner { name: "cargo check", kind: Kind::Typecheck, read: rustc::read };
+    Runner { name: "cargo check", kind: Kind::Typecheck, tells: &[], read: rustc::read };
 
 #[cfg(test)]
 mod tests {

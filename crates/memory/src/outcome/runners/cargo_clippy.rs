@@ -5,7 +5,7 @@ use crate::outcome::Kind;
 use crate::outcome::report::Runner;
 
 pub(super) static RUNNER: Runner =
-    Runner { name: "cargo clippy", kind: Kind::Lint, read: rustc::read };
+    Runner { name: "cargo clippy", kind: Kind::Lint, tells: &[], read: rustc::read };
 
 #[cfg(test)]
 mod tests {

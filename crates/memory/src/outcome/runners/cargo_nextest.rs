@@ -4,11 +4,16 @@
 
 use super::rust_failure::{Loose, inside, named};
 use super::rustc;
-use crate::outcome::lines::{counted, millis, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{self, counted, number};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "cargo nextest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "cargo nextest",
+    kind: Kind::Test,
+    tells: &["s] ", "[] ", " ] ", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read,
+};
 
 /// The line that sets the summary off.
 const RULE: &str = "────────────";
@@ -135,7 +140,7 @@ fn summary(line: &str) -> Option<Summary> {
     let counts =
         Counts { passed: counted(list, "passed")?, failed, skipped: counted(list, "skipped")? };
     let whole = counts.passed.checked_add(failed)? == ran && ran <= of;
-    whole.then_some(Summary { millis: millis(time.trim())?, of, counts })
+    whole.then_some(Summary { millis: scan::seconds(time.trim())?, of, counts })
 }
 
 /// Status and test of `        FAIL [   0.028s] (2/4) ledger tests::adds`; older versions have no `(2/4)`.

@@ -10,11 +10,16 @@ use section::{Section, Summary, summary};
 use why::failures;
 
 use super::rustc;
-use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::number;
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "cargo test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "cargo test",
+    kind: Kind::Test,
+    tells: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut sections: Vec<Section> = Vec::new();

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::outcome::lines::{file, millis, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{self, file, number};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "ctest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "ctest", kind: Kind::Test, tells: &[" sec"], read };
 
 /// How a test ended: `Passed`, or what stands around `***`.
 enum Went<'a> {
@@ -46,7 +47,7 @@ fn read(text: &str) -> Report {
             said = Some(failed);
             below = None;
         } else if let Some(real) = line.strip_prefix("Total Test time (real) =") {
-            time = real.trim().strip_suffix(" sec").and_then(millis);
+            time = real.trim().strip_suffix(" sec").and_then(scan::seconds);
         } else if let Some(line) = verbose(line) {
             if place(line).is_some() || above.is_none() {
                 above = Some(line);
@@ -84,7 +85,7 @@ fn result(line: &str) -> Option<(u32, &str, Went<'_>)> {
     let rest = rest.strip_prefix(": ")?;
     let rest = rest.strip_suffix(" sec")?;
     let (rest, time) = rest.rsplit_once(' ')?;
-    millis(time)?;
+    scan::seconds(time)?;
     let (test, end) = rest.split_once(" ..")?;
     let end = end.trim_start_matches('.').trim();
     let went = if end == "Passed" {

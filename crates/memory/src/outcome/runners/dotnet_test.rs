@@ -1,11 +1,23 @@
 //! dotnet test: a line per test project, and the failures above it. Written from the documented forms: the one of
 //! VSTest, and the summary that the terminal logger of .NET 9 prints instead.
 
-use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::number;
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "dotnet test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "dotnet test",
+    kind: Kind::Test,
+    tells: &[
+        "ed!  - ",
+        "\nTest summary: ",
+        "\nTest Run ",
+        "\nBuild FAILED.",
+        "\n  Failed ",
+        "): error ",
+    ],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut projects: Vec<Counts> = Vec::new();

@@ -4,7 +4,7 @@ use super::findings::Findings;
 use crate::outcome::report::{Report, Runner};
 use crate::outcome::{Kind, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "flake8", kind: Kind::Lint, read };
+pub(super) static RUNNER: Runner = Runner { name: "flake8", kind: Kind::Lint, tells: &[], read };
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();

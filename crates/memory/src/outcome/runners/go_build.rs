@@ -5,7 +5,7 @@ use crate::outcome::Kind;
 use crate::outcome::report::Runner;
 
 pub(super) static RUNNER: Runner =
-    Runner { name: "go build", kind: Kind::Build, read: go_errors::read };
+    Runner { name: "go build", kind: Kind::Build, tells: &[], read: go_errors::read };
 
 #[cfg(test)]
 mod tests {

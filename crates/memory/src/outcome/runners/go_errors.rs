@@ -1,8 +1,8 @@
 //! What the Go compiler and vet complain about, and whose code a place is in.
 
 use crate::outcome::Verdict;
-use crate::outcome::lines::{file, has_extension, number};
 use crate::outcome::report::{Failure, Report};
+use crate::outcome::scan::{file, has_extension, number};
 
 /// Reads a build. Go says nothing when all is well, so the text alone never shows a success.
 pub(super) fn read(text: &str) -> Report {

@@ -12,11 +12,25 @@ use std::collections::HashSet;
 use why::Told;
 
 use super::go_errors;
-use crate::outcome::lines::millis;
 use crate::outcome::report::{Report, Runner};
+use crate::outcome::scan;
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "go test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "go test",
+    kind: Kind::Test,
+    tells: &[
+        "FAIL\n",
+        "FAIL\t",
+        "--- FAIL: ",
+        "\nok  \t",
+        "goroutine ",
+        "\n=== RUN   ",
+        "\n{\"Time\":",
+        "\n{\"Action\":",
+    ],
+    read,
+};
 
 /// How a test went.
 #[derive(Clone, Copy, PartialEq)]
@@ -137,7 +151,7 @@ impl Packages {
 
     fn time(&mut self, rest: &str) {
         let time = rest.split('\t').nth(1).and_then(|time| time.split(' ').next());
-        let took = time.and_then(|time| time.strip_suffix('s')).and_then(millis);
+        let took = time.and_then(|time| time.strip_suffix('s')).and_then(scan::seconds);
         self.millis = self.millis.saturating_add(took.unwrap_or(0));
     }
 
@@ -150,7 +164,7 @@ impl Packages {
 fn ran(rest: &str) -> bool {
     let mut fields = rest.split('\t').skip(1);
     let time = fields.next().is_some_and(|time| {
-        time == "(cached)" || time.strip_suffix('s').and_then(millis).is_some()
+        time == "(cached)" || time.strip_suffix('s').and_then(scan::seconds).is_some()
     });
     time && fields
         .all(|field| field.ends_with(" of statements") || field.ends_with("[no statements]"))
@@ -171,7 +185,7 @@ fn result(line: &str) -> Option<(Went, &str)> {
         _ => return None,
     };
     let (test, time) = rest.rsplit_once(" (")?;
-    millis(time.strip_suffix("s)")?).map(|_| (went, test))
+    scan::seconds(time.strip_suffix("s)")?).map(|_| (went, test))
 }
 
 fn count(results: &[Result]) -> Counts {

@@ -5,7 +5,7 @@ use crate::outcome::Kind;
 use crate::outcome::report::Runner;
 
 pub(super) static RUNNER: Runner =
-    Runner { name: "go vet", kind: Kind::Lint, read: go_errors::read };
+    Runner { name: "go vet", kind: Kind::Lint, tells: &[], read: go_errors::read };
 
 #[cfg(test)]
 mod tests {

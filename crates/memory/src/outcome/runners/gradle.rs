@@ -1,11 +1,26 @@
 //! Gradle: tasks, the tests that failed, and how the build ended. It counts tests only of a task in which some failed.
 
 use super::java;
-use crate::outcome::lines::{counted, file, has_extension, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{counted, file, has_extension, number};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "gradle", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "gradle",
+    kind: Kind::Test,
+    tells: &[
+        "\nBUILD ",
+        " FAILED\n",
+        "\nFAILURE: Build ",
+        " tests completed",
+        " test completed",
+        ".java",
+        ".kt",
+        ".groovy",
+        ".scala",
+    ],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut failures: Vec<Failure> = Vec::new();

@@ -13,7 +13,8 @@ use super::tally;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "jest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "jest", kind: Kind::Test, tells: &["Test Suites: ", "Jest: ", "  ● "], read };
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default)]

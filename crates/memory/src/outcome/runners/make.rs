@@ -2,11 +2,11 @@
 //!
 //! A make that did its work says nothing of it, so only "nothing to be done" is a success by the text.
 
-use crate::outcome::lines::{file, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{file, number};
 use crate::outcome::{Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "make", kind: Kind::Build, read };
+pub(super) static RUNNER: Runner = Runner { name: "make", kind: Kind::Build, tells: &[], read };
 
 fn read(text: &str) -> Report {
     let mut failures: Vec<Failure> = Vec::new();
@@ -64,8 +64,14 @@ fn complaint(line: &str) -> Option<Failure> {
     if !line.contains(':') {
         return None;
     }
-    compiler(line).or_else(|| linker(line))
+    if line.contains("error: ") {
+        return compiler(line).or_else(|| linker(line));
+    }
+    line.contains(REFERENCE).then(|| linker(line))?
 }
+
+/// What the linker misses.
+const REFERENCE: &str = "undefined reference to ";
 
 /// `book.c:1:25: error: ‘total’ undeclared (first use in this function)`.
 fn compiler(line: &str) -> Option<Failure> {
@@ -83,7 +89,7 @@ fn compiler(line: &str) -> Option<Failure> {
 
 /// ``main.c:(.text+0x5): undefined reference to `rows'``, or lld's `ld.lld: error: undefined symbol: rows`.
 fn linker(line: &str) -> Option<Failure> {
-    let (place, what) = match line.find("undefined reference to ") {
+    let (place, what) = match line.find(REFERENCE) {
         Some(at) => line.split_at_checked(at)?,
         None => line
             .split_once(": error: ")

@@ -1,10 +1,15 @@
 //! minitest, alone or through rake and Rails.
 
-use crate::outcome::lines::{counted, file, millis};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{self, counted, file};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "minitest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "minitest",
+    kind: Kind::Test,
+    tells: &[" skips\n", "Failure:\n", "Error:\n"],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut summaries: Vec<Counts> = Vec::new();
@@ -17,7 +22,7 @@ fn read(text: &str) -> Report {
             summaries.push(counts);
             open = false;
         } else if let Some(rest) = line.strip_prefix("Finished in ") {
-            finished = rest.split_once("s, ").and_then(|(time, _)| millis(time));
+            finished = rest.split_once("s, ").and_then(|(time, _)| scan::seconds(time));
         } else if line.ends_with(" Failure:")
             || line.ends_with(" Error:")
             || line == "Failure:"

@@ -9,7 +9,12 @@ use super::tally;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "mocha", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "mocha",
+    kind: Kind::Test,
+    tells: &[" passing (", "Exception during run: "],
+    read,
+};
 
 /// What marks a pass, on one system or the other.
 const PASSES: [char; 3] = ['✔', '✓', '√'];

@@ -10,11 +10,16 @@ use std::collections::HashSet;
 use classes::{Module, tests};
 
 use super::java;
-use crate::outcome::lines::{file, has_extension, millis};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{self, file, has_extension};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "mvn", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "mvn",
+    kind: Kind::Test,
+    tells: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut modules: Vec<Module> = Vec::new();
@@ -44,7 +49,7 @@ fn read(text: &str) -> Report {
         } else if line == "Tests are skipped." {
             none_ran = false;
         } else if let Some(time) = line.strip_prefix("Total time:") {
-            took = time.trim().strip_suffix(" s").and_then(millis);
+            took = time.trim().strip_suffix(" s").and_then(scan::seconds);
         } else if let Some(counts) = tests(line) {
             open = false;
             if modules.is_empty() {

@@ -4,7 +4,7 @@ use super::findings::Findings;
 use crate::outcome::report::{Report, Runner};
 use crate::outcome::{Kind, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "mypy", kind: Kind::Typecheck, read };
+pub(super) static RUNNER: Runner = Runner { name: "mypy", kind: Kind::Typecheck, tells: &[], read };
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();

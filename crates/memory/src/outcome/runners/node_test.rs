@@ -11,7 +11,12 @@ use super::tally;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "node --test", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "node --test",
+    kind: Kind::Test,
+    tells: &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
+    read,
+};
 
 /// The numbers of the block, in their order.
 const NAMES: &[&str] =

@@ -1,7 +1,7 @@
 //! Panics in the output of a Rust program.
 
-use crate::outcome::lines::file;
 use crate::outcome::report::Failure;
+use crate::outcome::scan::file;
 
 /// One panic.
 #[derive(Debug, Clone, Copy)]

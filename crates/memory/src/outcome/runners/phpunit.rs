@@ -1,10 +1,24 @@
 //! PHPUnit.
 
-use crate::outcome::lines::{file, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{self, file, number};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "phpunit", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "phpunit",
+    kind: Kind::Test,
+    tells: &[
+        "\nOK (",
+        "\nOK, but ",
+        "\nFAILURES!\n",
+        "\nERRORS!\n",
+        "\nWARNINGS!\n",
+        "\nPHP ",
+        "\nThere was ",
+        "\nThere were ",
+    ],
+    read,
+};
 
 /// How a run ended, by its last lines.
 #[derive(Clone, Copy)]
@@ -147,7 +161,7 @@ fn clock(time: &str) -> Option<u64> {
     let minutes = minutes
         .split(':')
         .try_fold(0_u64, |sum, part| sum.checked_mul(60)?.checked_add(part.parse().ok()?))?;
-    crate::outcome::lines::millis(seconds)?.checked_add(minutes.checked_mul(60_000)?)
+    scan::seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
 }
 
 #[cfg(test)]

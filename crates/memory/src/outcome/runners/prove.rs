@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::outcome::lines::number;
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::number;
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "prove", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "prove",
+    kind: Kind::Test,
+    tells: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut failing: Vec<(&str, u32, Option<&str>)> = Vec::new();

@@ -15,7 +15,34 @@ use super::traceback;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "pytest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "pytest",
+    kind: Kind::Test,
+    tells: &[
+        "passed in ",
+        "failed in ",
+        "skipped in ",
+        "deselected in ",
+        "error in ",
+        "errors in ",
+        "warning in ",
+        "warnings in ",
+        "rerun in ",
+        "ran in ",
+        " FAILURES ",
+        " ERRORS ",
+        "FAILED ",
+        "FAILED[",
+        "\nSUBFAILED",
+        "ERROR ",
+        "ERROR[",
+        "\nINTERNALERROR> ",
+        "\nFAIL Required ",
+        "\nImportError while loading conftest ",
+        "Fatal Python error: ",
+    ],
+    read,
+};
 
 /// Which part of a session a line stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::outcome::lines::{counted, file, millis, number};
 use crate::outcome::report::{Failure, Report, Runner};
+use crate::outcome::scan::{self, counted, file, number};
 use crate::outcome::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner { name: "rspec", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "rspec", kind: Kind::Test, tells: &[" example", "Failure/Error:"], read };
 
 /// `4 examples, 1 failure, 2 pending`, and the time above it.
 #[derive(Clone, Copy)]
@@ -160,7 +161,11 @@ fn summary(line: &str, above: &str) -> Option<Summary> {
         0
     };
     let passed = examples.checked_sub(failed)?.checked_sub(skipped)?;
-    Some(Summary { counts: Counts { passed, failed, skipped }, outside, millis: millis(took) })
+    Some(Summary {
+        counts: Counts { passed, failed, skipped },
+        outside,
+        millis: scan::seconds(took),
+    })
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::panics::own;
 use crate::outcome::Verdict;
-use crate::outcome::lines::{millis, quoted};
 use crate::outcome::report::{Failure, Report};
+use crate::outcome::scan::{self, quoted};
 
 /// Errors that only say that there were errors.
 const ECHOES: &[&str] = &[
@@ -43,7 +43,7 @@ fn finished(line: &str) -> Option<&str> {
 fn took(time: &str) -> Option<u64> {
     let (minutes, seconds) = time.split_once("m ").unwrap_or(("0", time));
     let minutes: u64 = minutes.parse().ok()?;
-    millis(seconds)?.checked_add(minutes.checked_mul(60_000)?)
+    scan::seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
 }
 
 /// The errors among the diagnostics, each once: a library and its tests are compiled both, and both complain.

@@ -8,7 +8,12 @@ use super::traceback::{self, Traceback};
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "unittest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "unittest",
+    kind: Kind::Test,
+    tells: &["\nRan ", "\nFAIL: ", "\nERROR: ", "\nUNEXPECTED SUCCESS: ", "Fatal Python error: "],
+    read,
+};
 
 const WIDTH: usize = 70;
 

@@ -4,7 +4,8 @@ use super::findings::Findings;
 use crate::outcome::report::{Report, Runner};
 use crate::outcome::{Kind, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "vite build", kind: Kind::Build, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "vite build", kind: Kind::Build, tells: &[], read };
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();

@@ -12,7 +12,8 @@ use super::tally;
 use crate::outcome::report::{Failure, Report, Runner};
 use crate::outcome::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "vitest", kind: Kind::Test, read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "vitest", kind: Kind::Test, tells: &[" Test Files  ", "⎯"], read };
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

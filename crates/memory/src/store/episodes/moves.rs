@@ -376,10 +376,20 @@ fn clear(connection: &Connection, project: i64, root: &Clean) -> Result<(), Stor
 }
 
 /// Removes changes that no open episode can ask for any more, and leaves failures that nobody has run for long.
-pub(crate) fn retire(connection: &Connection, oldest: Time, now: Time) -> Result<(), StoreError> {
+pub(crate) fn retire(
+    connection: &Connection,
+    oldest: Time,
+    forgotten: Time,
+    now: Time,
+) -> Result<(), StoreError> {
     connection.execute(
         "UPDATE episode SET how = ?1, ended = ?2, changed = ?2 WHERE how IS NULL AND seen < ?3",
         params![How::Left, now, oldest],
+    )?;
+    // What nothing was learnt from is kept as long as the runs behind it.
+    connection.execute(
+        "DELETE FROM episode WHERE how IN ('flaky', 'removed', 'renamed', 'left') AND ended < ?1",
+        [forgotten],
     )?;
     connection.execute(
         "DELETE FROM change WHERE NOT EXISTS (

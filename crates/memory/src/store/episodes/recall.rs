@@ -3,10 +3,10 @@
 use rusqlite::{Connection, params};
 
 use super::select;
-use crate::Clean;
 use crate::episode::{Again, Episode};
 use crate::outcome::run::Run;
 use crate::store::{StoreError, injections};
+use crate::{Clean, Time};
 
 /// How many of a test's failures are compared with a new one.
 const OF_TEST: u32 = 20;
@@ -54,8 +54,14 @@ pub(crate) fn recall(
         for episode in found {
             let ended = |episode: &Episode| episode.ending.as_ref().map(|ending| ending.at);
             if fit.as_ref().is_none_or(|fit| ended(fit) < ended(&episode))
-                && !injections::is_in_context(connection, client, agent, episode.id)?
-                && !fixed_here(connection, client, agent, &episode)?
+                && !injections::is_in_context(
+                    connection,
+                    client,
+                    agent,
+                    episode.id,
+                    run.outcome.at,
+                )?
+                && !fixed_here(connection, client, agent, &episode, run.outcome.at)?
             {
                 fit = Some(episode);
             }
@@ -77,15 +83,16 @@ fn fixed_here(
     client: &str,
     agent: Option<&Clean>,
     episode: &Episode,
+    now: Time,
 ) -> Result<bool, StoreError> {
     let closing = episode.ending.as_ref().and_then(|ending| ending.outcome);
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM outcome JOIN session ON session.id = outcome.session
                             WHERE outcome.uid = ?1 AND session.client = ?2 AND outcome.agent IS ?3
-                              AND (session.refreshed IS NULL OR outcome.at >= session.refreshed))",
+                              AND (session.refreshed IS NULL OR outcome.at >= session.refreshed OR session.refreshed > ?4))",
         )?
-        .query_row(params![closing, client, agent], |row| row.get(0))?)
+        .query_row(params![closing, client, agent, now], |row| row.get(0))?)
 }
 
 fn newest(

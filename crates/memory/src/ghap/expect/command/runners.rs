@@ -1,4 +1,8 @@
 //! Runners, and what their flags do to a run.
+//!
+//! `outcome::line` has names of runners too, by the reader of what they print. That is another table: a prediction about
+//! `cargo test` is one about `cargo nextest run`, though these print different things, and `cargo bench` or `bats` can be
+//! predicted, though nobody reads them. A test there holds that every reader's runner is one of these.
 
 /// Runners: how they start, their language, and whether they run tests. `*` is the user's own word.
 pub(super) const RUNNERS: &[(&[&str], &str, bool)] = &[
@@ -36,6 +40,8 @@ pub(super) const RUNNERS: &[(&[&str], &str, bool)] = &[
     (&["bun", "*"], "javascript", true),
     (&["tsc"], "javascript", false),
     (&["eslint"], "javascript", false),
+    (&["vite", "build"], "javascript", false),
+    (&["webpack"], "javascript", false),
     (&["rspec"], "ruby", true),
     (&["rake", "*"], "ruby", true),
     (&["phpunit"], "php", true),
@@ -47,6 +53,7 @@ pub(super) const RUNNERS: &[(&[&str], &str, bool)] = &[
     (&["swift", "*"], "swift", true),
     (&["mix", "*"], "other", true),
     (&["bats"], "other", true),
+    (&["prove"], "other", true),
     (&["bazel", "*"], "any", true),
     (&["make", "*"], "any", true),
     (&["just", "*"], "any", true),

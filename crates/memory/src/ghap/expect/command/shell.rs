@@ -1,5 +1,8 @@
 //! Enough of a shell's syntax to tell its commands apart, and what one's end means for the next.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 /// How deep `sh -c "…"` is followed.
 const DEPTH: usize = 3;
 
@@ -62,6 +65,8 @@ fn read(line: &str, depth: usize, all: &mut Vec<Simple>) {
 /// Cuts a line at what parts commands, and commands at blanks; quotes hold together, redirections are left out.
 fn split(line: &str) -> Vec<Simple> {
     let mut cut = Cut::default();
+    // Words that end texts which begin on the next line, and are no commands: `cat > file <<EOF`.
+    let mut documents: Vec<String> = Vec::new();
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
@@ -85,6 +90,7 @@ fn split(line: &str) -> Vec<Simple> {
                 }
             },
             '>' | '<' => {
+                let document = character == '<' && is_document(&characters);
                 // `2>&1`, `> file`, `2>/dev/null`: neither the number nor the target is an argument.
                 if cut.word.chars().all(|c| c.is_ascii_digit() || c == '&') {
                     cut.word.clear();
@@ -92,10 +98,22 @@ fn split(line: &str) -> Vec<Simple> {
                 }
                 cut.end_word();
                 while characters.next_if(|c| matches!(c, '>' | '<' | '&' | ' ' | '|')).is_some() {}
-                while characters
+                let mut target = String::new();
+                while let Some(c) = characters
                     .next_if(|c| !c.is_whitespace() && !matches!(c, ';' | '|' | '&' | ')'))
-                    .is_some()
-                {}
+                {
+                    target.push(c);
+                }
+                if document && !cut.feeds_a_shell() {
+                    let end = target.trim_start_matches('-').replace(['\'', '"', '\\'], "");
+                    documents.push(end);
+                }
+            }
+            '\n' if !documents.is_empty() => {
+                cut.end_command(Joiner::Then);
+                for end in documents.drain(..) {
+                    pass_over(&mut characters, &end);
+                }
             }
             '&' if characters.next_if_eq(&'&').is_some() => cut.end_command(Joiner::And),
             '&' => cut.end_command(Joiner::Background),
@@ -122,6 +140,22 @@ fn split(line: &str) -> Vec<Simple> {
     cut.commands
 }
 
+/// Whether `<` begins `<<EOF`, and not `<<<` or `< file`.
+fn is_document(rest: &Peekable<Chars<'_>>) -> bool {
+    let mut rest = rest.clone();
+    rest.next() == Some('<') && rest.next() != Some('<')
+}
+
+/// Reads up to the line that is this word.
+fn pass_over(characters: &mut Peekable<Chars<'_>>, end: &str) {
+    while characters.peek().is_some() {
+        let line: String = characters.by_ref().take_while(|c| *c != '\n').collect();
+        if line.trim() == end {
+            return;
+        }
+    }
+}
+
 #[derive(Default)]
 struct Cut {
     commands: Vec<Simple>,
@@ -132,6 +166,13 @@ struct Cut {
 }
 
 impl Cut {
+    /// Whether what the command reads are commands: `bash <<EOF`.
+    fn feeds_a_shell(&self) -> bool {
+        self.words.iter().any(|word| {
+            ["bash", "sh", "zsh", "dash", "ssh"].contains(&word.rsplit('/').next().unwrap_or(""))
+        })
+    }
+
     fn end_word(&mut self) {
         if std::mem::take(&mut self.open) {
             self.words.push(std::mem::take(&mut self.word));
@@ -177,6 +218,10 @@ mod tests {
         assert_eq!(shown("a ''"), "a·");
         assert_eq!(shown("(a; b) || true"), "a | b | true");
         assert_eq!(shown("'open"), "open");
+        assert_eq!(shown("cat > a <<'EOF' && b\npytest\nEOF\nc"), "cat | b | c");
+        assert_eq!(shown("cat <<-EOF > a\npytest\n\tEOF\nc <<< d"), "cat | c");
+        assert_eq!(shown("bash <<EOF\npytest\nEOF"), "bash | pytest | EOF");
+        assert_eq!(shown("cat <<EOF\npytest"), "cat");
         assert_eq!(shown(""), "");
     }
 

@@ -1,7 +1,7 @@
 //! What one test binary prints, from `running 3 tests` to `test result: …`.
 
 use crate::outcome::Counts;
-use crate::outcome::lines::{counted, millis};
+use crate::outcome::scan::{self, counted};
 
 /// Where in a section a line stands.
 #[derive(Clone, Copy, PartialEq)]
@@ -175,5 +175,5 @@ pub(super) fn summary(line: &str) -> Option<Summary> {
         failed: counted(list, "failed")?,
         skipped: counted(list, "ignored")?,
     };
-    Some(Summary { ok, counts, millis: millis(time.strip_suffix('s')?)? })
+    Some(Summary { ok, counts, millis: scan::seconds(time.strip_suffix('s')?)? })
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::go_errors::own;
-use crate::outcome::lines::{file, has_extension};
 use crate::outcome::report::Failure;
+use crate::outcome::scan::{file, has_extension};
 
 /// What the tests said.
 #[derive(Default)]

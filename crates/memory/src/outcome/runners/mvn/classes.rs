@@ -1,7 +1,7 @@
 //! The tests of one module: a line per class, and the total.
 
 use crate::outcome::Counts;
-use crate::outcome::lines::number;
+use crate::outcome::scan::number;
 
 #[derive(Default)]
 pub(super) struct Module<'a> {

@@ -1,0 +1,198 @@
+//! What real runs printed, put through the client's Bash tool: a hook must read of each what stands in the recording.
+//!
+//! A program of the runner's name prints the recording and exits as the run did; the command line is the real one.
+//! Some of the payloads are fixtures of `rutter-memory`, whose own tests have no client: see [`Session::keep`].
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_memory::outcome::Verdict;
+use rutter_memory::outcome::read::{Reading, Seen, read};
+use serde_json::Value;
+
+use crate::bash::{Session, sandbox, turn};
+use crate::support::client;
+
+/// Calls in a session: every request to the model repeats all that was said before.
+const CALLS: usize = 60;
+
+/// Prints the recording of the case whose folder it is in. Some lines name their runner twice, and are one recording.
+const STAND_IN: &str = r#"#!/bin/sh
+case=$PWD
+until [ -e "$case/status" ]; do case=${case%/*}; done
+read -r status <"$case/status"
+[ -e "$case/out" ] || exit "$status"
+cat "$case/out"
+cat "$case/err" >&2
+rm "$case/out"
+case $status in
+-*) kill "$status" $$ ;;
+esac
+exit "$status"
+"#;
+
+struct Recording {
+    /// The runner and the reason it was kept for.
+    name: String,
+    command: String,
+    /// The exit status, or the signal that ended it, less than 0.
+    exit: i32,
+    out: Vec<u8>,
+    err: Vec<u8>,
+}
+
+impl Recording {
+    /// The exit status as a shell has it.
+    fn status(&self) -> i32 {
+        if self.exit < 0 { 128 - self.exit } else { self.exit }
+    }
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn recordings() -> Vec<Recording> {
+    let folder = rutter_testkit::root().join("crates/memory/fixtures/outcomes");
+    let mut found = Vec::new();
+    for path in sorted(&folder).iter().filter(|path| path.is_dir()).flat_map(|path| sorted(path)) {
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let case: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            let name = path.strip_prefix(&folder).unwrap().with_extension("");
+            found.push(Recording {
+                name: name.display().to_string(),
+                command: case["command"].as_str().unwrap().to_owned(),
+                exit: case["exit"].as_i64().unwrap().try_into().unwrap(),
+                out: fs::read(path.with_extension("out")).unwrap(),
+                err: fs::read(path.with_extension("err")).unwrap_or_default(),
+            });
+        }
+    }
+    found
+}
+
+/// The programs that a line starts, but for those that everybody has. What is no program harms nobody in a folder of them.
+fn programs(line: &str) -> impl Iterator<Item = &str> {
+    let commands = line.split("&&").flat_map(|part| part.split([';', '|'])).map(str::trim);
+    let words = commands.filter_map(|command| {
+        command.split(' ').find(|word| !word.contains('=') || word.starts_with('-'))
+    });
+    words.filter(|word| !["", "cd", "rm", "mkdir", "tail", "grep"].contains(word))
+}
+
+/// What came of recordings.
+#[derive(Default)]
+struct Found {
+    /// Those in which there is an outcome.
+    runs: usize,
+    /// Those that the client cut.
+    cut: usize,
+    wrong: Vec<String>,
+}
+
+/// Puts some recordings through one session; false where there is no client.
+fn put(recordings: &[&Recording], kept: &BTreeSet<&str>, found: &mut Found) -> bool {
+    let Some(client) = client() else { return false };
+    let mut sandbox = sandbox();
+    let project = sandbox.project().display().to_string();
+    let lines: Vec<String> = (0..recordings.len())
+        .map(|number| format!("cd {project}/cases/{number} && {}", recordings[number].command))
+        .collect();
+    for (number, recording) in recordings.iter().enumerate() {
+        let file = |name: &str| format!("cases/{number}/{name}");
+        sandbox.file(file("out"), recording.out.clone()).file(file("err"), recording.err.clone());
+        sandbox.file(file("status"), recording.exit.to_string()).file(file("build/x"), "");
+    }
+    let programs: BTreeSet<&str> =
+        recordings.iter().flat_map(|recording| programs(&recording.command)).collect();
+    for program in programs {
+        sandbox.program(Path::new("bin").join(program), STAND_IN);
+    }
+    let session = Session::of(sandbox, &client, lines.iter().map(|line| turn(line)).collect());
+    for (recording, line) in recordings.iter().zip(&lines) {
+        let whole = [&recording.out[..], &recording.err].concat();
+        let seen =
+            Seen { command: line, exit: Some(recording.status()), output: &whole, cut: false };
+        let direct = read(&seen);
+        let call = session.call(line);
+        let is_cut = call.as_ref().is_ok_and(|call| call.cut);
+        found.cut += usize::from(is_cut);
+        let told = call.and_then(|call| read(&call.seen()));
+        if let Some(how) = deviation(&direct, &told, is_cut) {
+            found.wrong.push(format!("{}: {how}", recording.name));
+        }
+        found.runs += usize::from(direct.is_ok());
+        if kept.contains(recording.name.as_str()) {
+            session.keep(&recording.name, line);
+        }
+    }
+    true
+}
+
+/// How the reading of a payload differs from that of the recording, if it may not.
+fn deviation(
+    direct: &Result<Reading, &'static str>,
+    told: &Result<Reading, &'static str>,
+    cut: bool,
+) -> Option<String> {
+    let right = match (direct, told) {
+        (Ok(direct), Ok(told)) if cut => {
+            let passed = told.verdict == Verdict::Passed;
+            let may_pass = direct.verdict == Verdict::Passed && told.exit == Some(0);
+            let verdict = told.verdict == direct.verdict || told.verdict == Verdict::Unknown;
+            let named = told.failing.iter().all(|test| direct.failing.contains(test));
+            (!passed || may_pass) && verdict && named && told.signature.is_none()
+        }
+        _ => direct == told,
+    };
+    (!right).then(|| format!("told {told:#?}\n  recorded {direct:#?}"))
+}
+
+/// Puts every second recording through the client.
+#[expect(clippy::print_stdout, reason = "the figure")]
+fn every_second(from: usize) {
+    let all = recordings();
+    assert!(all.len() > 600, "{} recordings", all.len());
+    let half: Vec<&Recording> = all.iter().skip(from).step_by(2).collect();
+    let kept = kept(&all);
+    let mut found = Found::default();
+    for some in half.chunks(CALLS) {
+        if !put(some, &kept, &mut found) {
+            return;
+        }
+    }
+    let Found { runs, cut, wrong } = &found;
+    println!("{} recordings, {runs} runs, {cut} cut, {} read otherwise", half.len(), wrong.len());
+    assert!(*runs > 270 && *cut > 0, "{runs} runs, {cut} cut");
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_even_recordings_are_read_as_they_were() {
+    every_second(0);
+}
+
+#[test]
+fn the_odd_recordings_are_read_as_they_were() {
+    every_second(1);
+}
+
+/// Payloads that are kept: a failure of each runner, and some that the client cuts.
+fn kept(all: &[Recording]) -> BTreeSet<&str> {
+    let mut kept = BTreeSet::from([
+        "cargo-test/many-failures",
+        "pytest/many_failures",
+        "pytest/pass",
+        "vitest/many_failures",
+    ]);
+    let runner = |recording: &Recording| recording.name.split('/').next().map(str::to_owned);
+    let failures: Vec<&Recording> = all.iter().filter(|one| one.exit > 0).collect();
+    for some in failures.chunk_by(|one, other| runner(one) == runner(other)) {
+        kept.insert(&some[0].name);
+    }
+    kept
+}

@@ -1,0 +1,115 @@
+//! What is started, in the order of a round.
+
+use std::time::Duration;
+
+use super::payloads::Payloads;
+
+/// The promises of the no-op, by its median, and of each tool's hooks, by their 95th percentile.
+const NOTHING: Promise = Promise::Ratio(3.0);
+const COMMAND: Promise = Promise::Within(Duration::from_millis(10));
+const EDIT: Promise = Promise::Within(Duration::from_millis(4));
+const BEGIN: Promise = Promise::Within(Duration::from_millis(15));
+const END: Promise = Promise::Within(Duration::from_millis(10));
+/// What a command's hook may take at all.
+const DEADLINE: Promise = Promise::Always(Duration::from_millis(100));
+
+/// What is promised of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Promise {
+    /// Nothing: it is there to compare with.
+    None,
+    /// At most so many times what a program takes that does nothing, by the median.
+    Ratio(f64),
+    /// At most so long, 95 times in 100.
+    Within(Duration),
+    /// At most so long, every time.
+    Always(Duration),
+}
+
+/// Which memory a hook works with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Memory {
+    /// The seeded one.
+    Usual,
+    /// One that nobody has made yet.
+    Missing,
+    /// The seeded one again, in which somebody else writes all the time.
+    Locked,
+}
+
+pub(super) enum Starts {
+    Other(&'static str),
+    Hook(Memory),
+}
+
+/// What a row has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    Nothing,
+    /// Something for the model to read.
+    Context,
+    /// Whatever it likes.
+    Anything,
+}
+
+/// One start of each round.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) starts: Starts,
+    /// What it is told in a round.
+    pub(super) payload: fn(&Payloads, usize) -> Vec<u8>,
+    pub(super) answer: Answer,
+    /// None where the story needs it and nobody asks how long it takes.
+    pub(super) promise: Option<Promise>,
+}
+
+const fn hook(
+    name: &'static str,
+    promise: Promise,
+    payload: fn(&Payloads, usize) -> Vec<u8>,
+) -> Row {
+    Row {
+        name,
+        starts: Starts::Hook(Memory::Usual),
+        payload,
+        answer: Answer::Nothing,
+        promise: Some(promise),
+    }
+}
+
+const fn other(name: &'static str, program: &'static str) -> Row {
+    Row {
+        starts: Starts::Other(program),
+        answer: Answer::Anything,
+        ..hook(name, Promise::None, |told, _| told.asked())
+    }
+}
+
+/// Every row, in the order of the story.
+pub(super) const ROWS: &[Row] = &[
+    other("`/bin/true`", "/bin/true"),
+    other("`/bin/cat`, which reads it and prints it", "/bin/cat"),
+    hook("an event that is not ours (PreToolUse, 2 KB)", NOTHING, |told, _| told.asked()),
+    hook("a command that is no run (`ls`)", COMMAND, |told, _| told.listed()),
+    hook("an edit, nothing is failing", EDIT, |told, _| told.edited()),
+    hook("the same in a file of 1 MB", EDIT, |told, _| told.edited_long()),
+    hook("a red run, never seen before", COMMAND, Payloads::failed),
+    hook("an edit while it is failing", EDIT, |told, _| told.edited()),
+    hook("the same in a file of 1 MB, while it is failing", EDIT, |told, _| told.edited_long()),
+    hook("the green run, 30,000 characters", COMMAND, |told, _| told.passed()),
+    Row {
+        answer: Answer::Context,
+        ..hook("a red run that was fixed before: says how", COMMAND, Payloads::failed_as_before)
+    },
+    Row { promise: None, ..hook("the green run after it", COMMAND, |told, _| told.passed()) },
+    hook("SessionStart", BEGIN, Payloads::began),
+    hook("SessionEnd", END, Payloads::ended),
+    Row {
+        starts: Starts::Hook(Memory::Missing),
+        ..hook("a red run, no database yet: spools it", COMMAND, Payloads::failed)
+    },
+    Row {
+        starts: Starts::Hook(Memory::Locked),
+        ..hook("a red run, the database is locked: waits, spools it", DEADLINE, Payloads::failed)
+    },
+];

@@ -1,0 +1,147 @@
+//! A memory of three months, the same on every run but for the day it ends on.
+
+use std::io::Write;
+
+use anyhow::Result;
+use rutter_memory::change::{Change, Hunk};
+use rutter_memory::episode::{Ending, Episode, How};
+use rutter_memory::outcome::selection::Selection;
+use rutter_memory::outcome::{Counts, Kind, Outcome, Verdict};
+use rutter_memory::project::{Located, ProjectKey};
+use rutter_memory::session::{Session, Source};
+use rutter_memory::store::{Project, Record};
+use rutter_memory::{Clean, Id, Time};
+
+pub(super) const OUTCOMES: u32 = 20_000;
+pub(super) const EPISODES: u32 = 2_000;
+pub(super) const SESSIONS: u32 = 50;
+
+/// Every third run is another project's.
+const OTHER: u32 = 3;
+const AGE: i64 = 90 * 24 * 60 * 60 * 1_000;
+
+/// Writes it as an export: the project of a checkout, another one, and what happened in both.
+pub(super) fn write(checkout: &Located, now: Time, mut out: impl Write) -> Result<()> {
+    let began = now.millis() - AGE;
+    let at =
+        |number: u32, of: u32| Time::from_millis(began + AGE / i64::from(of) * i64::from(number));
+    let other = ProjectKey::new("github.com/ada/harbour");
+    let mut put = |record: &Record| -> Result<()> {
+        serde_json::to_writer(&mut out, record)?;
+        Ok(out.write_all(b"\n")?)
+    };
+    put(&Record::RutterExport { schema: rutter_memory::store::VERSION })?;
+    let root = Clean::new(&checkout.root.to_string_lossy());
+    for (number, key) in (0..).zip([&checkout.key, &other]) {
+        let aliases = if number == 0 { checkout.aliases.clone() } else { Vec::new() };
+        put(&Record::Project(Project {
+            id: id(1, number)?,
+            key: key.clone(),
+            aliases,
+            merged: Vec::new(),
+            name: Clean::new(key.as_str().rsplit('/').next().unwrap_or_default()),
+            root: root.clone(),
+            created: at(0, 1),
+            changed: at(0, 1),
+        }))?;
+    }
+    let project = |number: u32| if number.is_multiple_of(OTHER) { &other } else { &checkout.key };
+    let client = |number: u32| Clean::new(&format!("7d1f0c7e-5a0b-4c86-9a35-{number:012x}"));
+    for number in 0..SESSIONS {
+        put(&Record::Session(Session {
+            id: id(2, number)?,
+            client: client(number),
+            project: project(number).clone(),
+            source: Source::Startup,
+            started: at(number, SESSIONS),
+            seen: at(number, SESSIONS),
+            ended: Some(at(number, SESSIONS)),
+            process: None,
+            cohort: None,
+            calls: 400,
+            refreshed: None,
+        }))?;
+    }
+    for number in 0..OUTCOMES {
+        let fails = number % 4 == 1;
+        put(&Record::Outcome(Outcome {
+            id: id(3, number)?,
+            project: project(number).clone(),
+            session: Some(client(number % SESSIONS)),
+            agent: None,
+            command: Clean::new("python -m pytest tests -q"),
+            kind: Kind::Test,
+            runner: Clean::new("pytest"),
+            verdict: if fails { Verdict::Failed } else { Verdict::Passed },
+            counts: Some(Counts { passed: 120, failed: u32::from(fails), skipped: 2 }),
+            failing: if fails { vec![Clean::new(&test(number))] } else { Vec::new() },
+            signature: fails.then(|| Clean::new(&signature(number))),
+            exit: Some(i32::from(fails)),
+            duration: Some(1_000 + u64::from(number % 5_000)),
+            at: at(number, OUTCOMES),
+        }))?;
+    }
+    for number in 0..EPISODES {
+        put(&Record::Episode(Box::new(episode(number, project(number), &root, at)?)))?;
+    }
+    Ok(())
+}
+
+fn episode(
+    number: u32,
+    project: &ProjectKey,
+    root: &Clean,
+    at: impl Fn(u32, u32) -> Time,
+) -> Result<Episode> {
+    let (opened, ended) = (at(number * 2, EPISODES * 2), at(number * 2 + 1, EPISODES * 2));
+    let run = number * (OUTCOMES / EPISODES);
+    // Of every failure there are two: most come once, some come back.
+    let name = number - number % 2;
+    let hunk = Hunk {
+        removed: vec![format!("    stock = rows[{}:]", number % 9), "    return stock".to_owned()],
+        added: vec![
+            format!("    stock = rows[{}:]", number % 9 + 1),
+            format!("    return [row for row in stock if row.count > {number}]"),
+        ],
+    };
+    Ok(Episode {
+        id: id(4, number)?,
+        project: project.clone(),
+        root: root.clone(),
+        selection: Selection {
+            program: Clean::new("pytest"),
+            folder: Clean::default(),
+            arguments: vec![Clean::new("tests")],
+            stops: false,
+        },
+        signature: Clean::new(&signature(name)),
+        test: Some(Clean::new(&test(name))),
+        error: Clean::new(&format!("AssertionError: assert {number} == {}", number + 1)),
+        file: Some(Clean::new(&format!("tests/test_module_{}.py", name % 40))),
+        first: Some(id(3, run)?),
+        last: Some(id(3, run + 1)?),
+        attempts: 2,
+        opened,
+        seen: opened,
+        gone: None,
+        ending: Some(Ending {
+            how: How::Fixed,
+            at: ended,
+            outcome: Some(id(3, run + 2)?),
+            fix: vec![Change::edit(&format!("shop/module_{}.py", name % 40), &[hunk], ended)],
+        }),
+    })
+}
+
+fn test(number: u32) -> String {
+    format!("tests/test_module_{}.py::TestStock::test_case_{number}", number % 40)
+}
+
+fn signature(number: u32) -> String {
+    format!("{} | AssertionError | assert # == # | test_module_{}.py", test(number), number % 40)
+}
+
+/// The same identity on every run.
+fn id(kind: u32, number: u32) -> Result<Id> {
+    Ok(format!("019a86e0-0000-7000-800{kind}-{number:012x}").parse()?)
+}

@@ -1,0 +1,26 @@
+//! Any payload of a Bash call: told or refused, never a panic; what went on in the background is never an outcome, and a
+//! text that was cut passes by nothing but its exit status.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rutter_contract::input::Wire;
+use rutter_memory::outcome::Verdict;
+use rutter_memory::outcome::call::{Call, WINDOW};
+use rutter_memory::outcome::read::read;
+
+fuzz_target!(|payload: &[u8]| {
+    let Ok(wire) = Wire::parse(payload) else { return };
+    for window in [WINDOW, 100] {
+        let Some(Ok(call)) = Call::of(&wire, window) else { continue };
+        assert!(call.exit.is_some() || wire.hook_event_name().as_deref() == Some("PostToolUse"));
+        if let Some(Ok(response)) = wire.raw("tool_response").map(|raw| Wire::parse(raw.as_bytes())) {
+            let failed = wire.hook_event_name().as_deref() == Some("PostToolUseFailure");
+            assert!(failed || response.text("backgroundTaskId").is_none());
+        }
+        if let Ok(reading) = read(&call.seen()) {
+            assert!(!call.cut || reading.signature.is_none());
+            assert!(!call.cut || reading.verdict != Verdict::Passed || reading.exit == Some(0));
+        }
+    }
+});
