@@ -8,6 +8,7 @@
 pub mod change;
 mod choice;
 mod clean;
+pub mod embed;
 pub mod episode;
 pub mod experience;
 pub mod ghap;
@@ -19,6 +20,7 @@ pub mod memory;
 pub mod outcome;
 pub mod project;
 pub mod redact;
+pub mod search;
 pub mod session;
 pub mod store;
 mod time;

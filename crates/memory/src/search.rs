@@ -1,0 +1,3 @@
+//! Finding what was stored: names taken apart.
+
+pub mod words;
