@@ -98,6 +98,10 @@ impl Vector {
     pub fn cosine(&self, other: &Self) -> f32 {
         Near::to(self, 1).at(&other.numbers, other.scale)
     }
+
+    pub(crate) fn bytes(&self) -> &Numbers {
+        &self.numbers
+    }
 }
 
 /// Compares vectors with one of them, by the best instructions that the processor has. The sums are of whole numbers,
