@@ -8,6 +8,7 @@
 pub mod change;
 mod choice;
 mod clean;
+pub mod embed;
 pub mod episode;
 pub mod experience;
 pub mod ghap;

@@ -22,7 +22,7 @@ pub mod doctor;
 pub mod entry;
 mod episodes;
 mod exchange;
-mod files;
+pub(crate) mod files;
 mod forget;
 mod ghaps;
 pub mod hot;
