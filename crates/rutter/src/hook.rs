@@ -24,6 +24,8 @@ const PIPE: usize = 64 * 1024;
 /// Whatever hangs, a disk for instance, the client does not wait for it longer than this. Deadlines for speaking are much
 /// shorter; what is recorded late is recorded.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// What a hook has left to write its line, once its patience is gone.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// Takes in an event from stdin, and returns what to print. `leave` ends the process at once.
 ///
@@ -112,7 +114,7 @@ fn fail_silently(files: &Files, leave: fn()) {
 fn leave_in_time(files: &Files, begun: Instant, leave: fn()) {
     let files = files.clone();
     drop(std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-        std::thread::sleep(PATIENCE.saturating_sub(begun.elapsed()));
+        std::thread::sleep(PATIENCE.saturating_sub(begun.elapsed()).max(MOMENT));
         // The log may hang as well.
         let logged = std::thread::spawn(move || {
             drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {LATE}"))));
