@@ -99,6 +99,11 @@ impl Vector {
         Near::to(self, 1).at(&other.numbers, other.scale)
     }
 
+    /// As it is kept in the database: the numbers alone, for the scale follows from them.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        Self::of(bytes.try_into().ok()?)
+    }
+
     pub(crate) fn bytes(&self) -> &Numbers {
         &self.numbers
     }

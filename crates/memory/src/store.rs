@@ -19,6 +19,7 @@ use crate::memory::MemoryError;
 use crate::{IdSuffix, Time};
 
 pub mod doctor;
+mod documents;
 pub mod entry;
 mod episodes;
 mod exchange;
@@ -37,6 +38,7 @@ pub mod spool;
 mod tables;
 pub mod tend;
 
+pub use documents::{Hit, Query};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
 pub use files::Files;
@@ -238,6 +240,7 @@ impl Store {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
+        documents::catch_up(&transaction)?;
         transaction.commit()?;
         Ok(value)
     }

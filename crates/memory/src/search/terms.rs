@@ -5,6 +5,8 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use super::words;
+
 /// A term is not longer: what is, is no word that anybody would ask for.
 const LONGEST: usize = 64;
 
@@ -27,7 +29,7 @@ pub fn terms(text: &str) -> Vec<Term> {
         if raw.is_empty() {
             continue;
         }
-        let parts = parts(raw);
+        let parts: Vec<&str> = words::parts(raw).collect();
         let several = parts.len() > 1;
         for part in parts {
             push_part(part, &stemmer, &mut found);
@@ -59,61 +61,6 @@ fn is_identifier(raw: &str) -> bool {
             || raw.contains(['_', '.', ':', '\\', '@', '$'])
             || raw.matches('/').count() > 1
             || raw.chars().any(|sign| sign.is_ascii_digit()))
-}
-
-/// The parts of an identifier: at signs, humps, and between letters and digits.
-pub(crate) fn parts(raw: &str) -> Vec<&str> {
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    enum Sort {
-        Lower,
-        Upper,
-        Digit,
-        Other,
-        Sign,
-    }
-    let sort = |sign: char| match sign {
-        _ if sign.is_lowercase() => Sort::Lower,
-        _ if sign.is_uppercase() => Sort::Upper,
-        _ if sign.is_ascii_digit() => Sort::Digit,
-        _ if sign.is_alphanumeric() => Sort::Other,
-        _ => Sort::Sign,
-    };
-    let signs: Vec<(usize, char)> = raw.char_indices().collect();
-    let mut found = Vec::new();
-    let mut start = 0;
-    for at in 1..=signs.len() {
-        let end = signs.get(at).map_or(raw.len(), |(at, _)| *at);
-        let last = sort(signs[at - 1].1);
-        let ends = match signs.get(at).map(|(_, sign)| sort(*sign)) {
-            None => true,
-            Some(next) if next == last => {
-                // `HTTPServer`: the last capital of a row begins the next part.
-                false
-            }
-            Some(next) => match (last, next) {
-                (Sort::Upper, Sort::Lower) => {
-                    // A capital and what follows is one word; a row of them ends before its last.
-                    let row =
-                        at >= 2 && sort(signs[at - 2].1) == Sort::Upper && signs[at - 1].0 > start;
-                    if row {
-                        let cut = signs[at - 1].0;
-                        found.push(&raw[start..cut]);
-                        start = cut;
-                    }
-                    false
-                }
-                _ => true,
-            },
-        };
-        if ends {
-            if last != Sort::Sign {
-                found.push(&raw[start..end]);
-            }
-            start = end;
-        }
-    }
-    found.retain(|part| !part.is_empty());
-    found
 }
 
 fn push_part(part: &str, stemmer: &Stemmer, found: &mut Vec<Term>) {

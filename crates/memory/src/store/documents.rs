@@ -1,12 +1,17 @@
 //! Documents in the database: brought up to date by whoever commits, and searched.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
-use super::{StoreError, episodes, ghaps, memories};
-use crate::embed::{Vector, embed};
+use super::{Store, StoreError, episodes, ghaps, memories};
+use crate::embed::embed;
 use crate::search::document::{self, Axis, Kind, Texts};
 use crate::search::terms::terms;
 use crate::{Id, Time};
+
+mod find;
+
+pub use find::{Hit, Query};
+pub(crate) use find::find;
 
 /// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
 pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
@@ -45,12 +50,12 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
         if words.is_empty() {
             continue;
         }
-        let vector = embed(&text).map(|vector| vector.to_bytes());
+        let vector = embed(&text);
         connection
             .prepare_cached(
                 "INSERT INTO document (kind, row, axis, project, length, vector, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
-            .execute(params![kind, row, axis, project, words.len(), vector.as_ref().map(|bytes| &bytes[..]), at])?;
+            .execute(params![kind, row, axis, project, words.len(), vector.as_ref().map(|vector| &vector.bytes()[..]), at])?;
         let id = connection.last_insert_rowid();
         connection
             .prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?
@@ -67,7 +72,7 @@ fn read(connection: &Connection, kind: Kind, row: Id) -> Result<Option<(Texts, T
             missing_is_none(memory)?.map(|memory| (document::of_memory(&memory), memory.changed))
         }
         Kind::Experience => {
-            let ghap = missing_is_none(ghaps::one(connection, row))?;
+            let ghap = missing_is_none(ghaps::by_id(connection, row))?;
             ghap.map(|ghap| {
                 let at = ghap.resolution.as_ref().map_or(ghap.changed, |resolution| resolution.at);
                 (document::of_ghap(&ghap), at)
@@ -87,5 +92,19 @@ fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreEr
     match found {
         Err(StoreError::NotFound { .. }) => Ok(None),
         found => found.map(Some),
+    }
+}
+
+impl Store {
+    /// The documents that fit a query, best first, whatever their score.
+    pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
+        // Rows of before there was an index, or of a program that does not know of it.
+        let stale: bool = self
+            .connection
+            .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;
+        if stale {
+            self.write(|_| Ok(()))?;
+        }
+        find(&self.connection, query)
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
                         lexical,
                         meaning,
                         score: (1.0 - query.meaning) * lexical + query.meaning * meaning.max(0.0),
-                        vector: vector.and_then(|bytes| Vector::from_bytes(&bytes)),
+                        vector: vector.and_then(|bytes| Vector::of_bytes(&bytes)),
                     },
                 ))
             })
@@ -226,7 +226,7 @@ fn by_meaning(connection: &Connection, query: &Query<'_>) -> Result<Meaning, Sto
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
-        if let Some(vector) = Vector::from_bytes(row.get_ref(1)?.as_blob().unwrap_or_default()) {
+        if let Some(vector) = Vector::of_bytes(row.get_ref(1)?.as_blob().unwrap_or_default()) {
             all.push((id, asked.cosine(&vector)));
         }
     }

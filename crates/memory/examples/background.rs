@@ -1,0 +1,44 @@
+//! Counts in how many paragraphs of the given files each term stands, and prints the common ones for `search/background.txt`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rutter_memory::search::terms::terms;
+
+/// A term that fewer of ten thousand paragraphs have is as good as rare.
+const COMMON: f64 = 4.0;
+
+#[allow(clippy::print_stdout, reason = "that is what it is for")]
+fn main() {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut paragraphs = 0_u32;
+    for path in std::env::args().skip(1) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let prose = if path.ends_with(".rs") { comments(&text) } else { text };
+        for paragraph in prose.split("\n\n").filter(|paragraph| paragraph.split_whitespace().count() >= 8) {
+            paragraphs += 1;
+            let words: Vec<&str> = paragraph.split_whitespace().take(80).collect();
+            let found: BTreeSet<String> = terms(&words.join(" ")).into_iter().map(|term| term.text).collect();
+            for term in found {
+                *counts.entry(term).or_default() += 1;
+            }
+        }
+    }
+    let mut lines: Vec<String> = counts
+        .into_iter()
+        .filter_map(|(term, count)| {
+            let share = f64::from(count) * 10_000.0 / f64::from(paragraphs.max(1));
+            (share >= COMMON).then(|| format!("{term} {share:.0}"))
+        })
+        .collect();
+    lines.sort();
+    lines.iter().for_each(|line| println!("{line}"));
+}
+
+/// The documentation in a source file, paragraph by paragraph.
+fn comments(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line.trim_start();
+        line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim).unwrap_or("").to_owned()
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
