@@ -17,10 +17,15 @@ pub fn share(term: &str) -> f64 {
     while low < high {
         let middle = usize::midpoint(low, high);
         let start = bytes[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let end = bytes[middle..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| middle + at);
+        let end = bytes[middle..]
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(bytes.len(), |at| middle + at);
         let (found, share) = TABLE[start..end].split_once(' ').unwrap_or_default();
         match found.cmp(term) {
-            std::cmp::Ordering::Equal => return share.parse().map_or(RARE, |share: f64| share / 10_000.0),
+            std::cmp::Ordering::Equal => {
+                return share.parse().map_or(RARE, |share: f64| share / 10_000.0);
+            }
             std::cmp::Ordering::Less => low = end + 1,
             std::cmp::Ordering::Greater => high = start,
         }
@@ -39,7 +44,10 @@ mod tests {
         assert!(lines.is_sorted(), "it is searched by halves");
         for line in lines {
             let (term, count) = line.split_once(' ').unwrap();
-            assert!((share(term) - count.parse::<f64>().unwrap() / 10_000.0).abs() < 1e-9, "{line}");
+            assert!(
+                (share(term) - count.parse::<f64>().unwrap() / 10_000.0).abs() < 1e-9,
+                "{line}"
+            );
         }
         for term in ["", "zzzzzz", "0", "xylophon", "~"] {
             assert!((share(term) - RARE).abs() < 1e-9, "{term}");

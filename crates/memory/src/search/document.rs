@@ -55,7 +55,8 @@ pub(crate) fn of_memory(memory: &Memory) -> Texts {
 /// What a GHAP says once it is resolved; before that it is nobody's lesson.
 pub(crate) fn of_ghap(ghap: &Ghap) -> Texts {
     let Some(resolution) = &ghap.resolution else { return Vec::new() };
-    let or_none = |text: Option<&crate::Clean>| text.map(crate::Clean::as_str).unwrap_or_default().to_owned();
+    let or_none =
+        |text: Option<&crate::Clean>| text.map(crate::Clean::as_str).unwrap_or_default().to_owned();
     let surprise = or_none(resolution.surprise.as_ref());
     let cause = resolution.root_cause.as_ref();
     let cause_text = or_none(cause.map(|cause| &cause.text));
@@ -75,12 +76,18 @@ pub(crate) fn of_ghap(ghap: &Ghap) -> Texts {
     ]);
     let mut texts = vec![(Axis::Full, full)];
     let strategy = ghap.strategy.as_str().replace('-', " ");
-    texts.push((Axis::Strategy, joined(&[&strategy, &ghap.goal, &ghap.action, &resolution.result, &worked])));
+    texts.push((
+        Axis::Strategy,
+        joined(&[&strategy, &ghap.goal, &ghap.action, &resolution.result, &worked]),
+    ));
     if !surprise.is_empty() {
         texts.push((Axis::Surprise, surprise));
     }
     if let Some(cause) = cause {
-        texts.push((Axis::RootCause, joined(&[&cause.category.as_str().replace('-', " "), &cause_text])));
+        texts.push((
+            Axis::RootCause,
+            joined(&[&cause.category.as_str().replace('-', " "), &cause_text]),
+        ));
     }
     texts
 }

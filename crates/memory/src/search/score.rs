@@ -9,6 +9,9 @@ const B: f64 = 0.75;
 /// How much of a score is meaning.
 pub const MEANING: f64 = 0.4;
 
+/// What fits less is not put before anybody who did not ask for it.
+pub const FLOOR: f64 = 0.3;
+
 /// What is known of all documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corpus {
@@ -52,7 +55,8 @@ mod tests {
 
     #[test]
     fn rare_terms_weigh_more_and_none_weighs_nothing() {
-        let weights: Vec<f64> = [0.0, 1.0, 10.0, 500.0, 1_000.0].map(|found| weight(found, 1_000.0, 0.0)).to_vec();
+        let weights: Vec<f64> =
+            [0.0, 1.0, 10.0, 500.0, 1_000.0].map(|found| weight(found, 1_000.0, 0.0)).to_vec();
         assert!(weights.windows(2).all(|pair| pair[0] > pair[1]), "{weights:?}");
         assert!(weights[4] > 0.0);
         // In a store of three even a word that all of them have is weighed by what it is elsewhere.

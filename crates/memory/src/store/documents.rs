@@ -4,14 +4,14 @@ use rusqlite::{Connection, params};
 
 use super::{Store, StoreError, episodes, ghaps, memories};
 use crate::embed::embed;
-use crate::search::document::{self, Axis, Kind, Texts};
+use crate::search::document::{self, Kind, Texts};
 use crate::search::terms::terms;
 use crate::{Id, Time};
 
 mod find;
 
-pub use find::{Hit, Query};
 pub(crate) use find::find;
+pub use find::{Hit, Query};
 
 /// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
 pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
@@ -99,9 +99,9 @@ impl Store {
     /// The documents that fit a query, best first, whatever their score.
     pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
         // Rows of before there was an index, or of a program that does not know of it.
-        let stale: bool = self
-            .connection
-            .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;
+        let stale: bool =
+            self.connection
+                .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;
         if stale {
             self.write(|_| Ok(()))?;
         }

@@ -69,14 +69,16 @@ pub struct Hit {
 /// The documents that fit best, best first; ties by what was written first.
 pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
     let lexical = if query.meaning < 1.0 { by_words(connection, query)? } else { HashMap::new() };
-    let near = if query.meaning > 0.0 { by_meaning(connection, query)? } else { Meaning::default() };
+    let near =
+        if query.meaning > 0.0 { by_meaning(connection, query)? } else { Meaning::default() };
     let mut documents: Vec<i64> = strongest(lexical.iter().map(|(id, score)| (*id, *score)));
     documents.extend(strongest(near.all.iter().map(|(id, score)| (*id, f64::from(*score)))));
     documents.sort_unstable();
     documents.dedup();
     let mut hits = Vec::with_capacity(documents.len());
-    let mut select = connection
-        .prepare_cached("SELECT row, kind, project, at, axis, vector FROM document WHERE id = ?1")?;
+    let mut select = connection.prepare_cached(
+        "SELECT row, kind, project, at, axis, vector FROM document WHERE id = ?1",
+    )?;
     for document in documents {
         let lexical = lexical.get(&document).copied().unwrap_or_default();
         let meaning = near.of(document);
@@ -188,7 +190,8 @@ fn asked(
     let (mut asked, mut ideal) = (Vec::new(), 0.0);
     for term in all.into_iter().take(LOOKED_UP) {
         let marked = format!("{}{}", query.axis.mark(), term.text);
-        let found: f64 = count.query_row([&marked], |row| row.get(0)).optional()?.unwrap_or_default();
+        let found: f64 =
+            count.query_row([&marked], |row| row.get(0)).optional()?.unwrap_or_default();
         // Of a name that nobody knows the parts were asked for already.
         if term.whole && found == 0.0 {
             continue;
@@ -220,8 +223,9 @@ impl Meaning {
 
 fn by_meaning(connection: &Connection, query: &Query<'_>) -> Result<Meaning, StoreError> {
     let Some(asked) = embed(query.text) else { return Ok(Meaning::default()) };
-    let mut rows = connection
-        .prepare_cached("SELECT id, vector FROM document WHERE axis = ?1 AND vector IS NOT NULL ORDER BY id")?;
+    let mut rows = connection.prepare_cached(
+        "SELECT id, vector FROM document WHERE axis = ?1 AND vector IS NOT NULL ORDER BY id",
+    )?;
     let mut rows = rows.query(params![query.axis])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {

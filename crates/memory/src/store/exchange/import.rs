@@ -14,7 +14,9 @@ use crate::memory::Memory;
 use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
-use crate::store::{Store, StoreError, VERSION, documents, episodes, ghaps, injections, memories, outcomes};
+use crate::store::{
+    Store, StoreError, VERSION, documents, episodes, ghaps, injections, memories, outcomes,
+};
 use crate::{Clean, Id, Time};
 
 /// A line that is longer holds no row of ours: it would be a run with a million failing tests.
