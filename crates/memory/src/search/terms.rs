@@ -10,6 +10,22 @@ use super::words;
 /// A term is not longer: what is, is no word that anybody would ask for.
 const LONGEST: usize = 64;
 
+/// Words that say how a sentence is built, not what it is about; sorted. Without them the search for an ordinary sentence finds
+/// a twelfth more of what it should.
+#[rustfmt::skip]
+const BUILDING: &[&str] = &[
+    "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be",
+    "because", "been", "before", "being", "both", "but", "by", "can", "could", "couldn", "did", "didn", "do",
+    "does", "doesn", "doing", "don", "during", "each", "few", "for", "from", "further", "had", "hadn", "has",
+    "hasn", "have", "haven", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into",
+    "is", "isn", "it", "its", "itself", "just", "ll", "may", "me", "might", "more", "most", "must", "my", "no",
+    "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own",
+    "re", "same", "shall", "she", "should", "shouldn", "so", "some", "such", "than", "that", "the", "their",
+    "theirs", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until",
+    "up", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which", "while",
+    "who", "whom", "why", "will", "with", "won", "would", "wouldn", "you", "your", "yours",
+];
+
 /// One term of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term {
@@ -74,7 +90,10 @@ fn push_part(part: &str, stemmer: &Stemmer, found: &mut Vec<Term>) {
         return;
     }
     // A letter or digit alone says nothing.
-    if lower.chars().count() < 2 || lower.len() > LONGEST {
+    if lower.chars().count() < 2
+        || lower.len() > LONGEST
+        || BUILDING.binary_search(&&*lower).is_ok()
+    {
         return;
     }
     let text = if lower.is_ascii() && lower.bytes().all(|byte| byte.is_ascii_alphabetic()) {
@@ -107,7 +126,7 @@ mod tests {
     #[test]
     fn identifiers_are_their_parts_and_themselves() {
         for (text, expected) in [
-            ("Fixing the connections", "fix the connect"),
+            ("Fixing the connections", "fix connect"),
             ("parse_header", "pars header [parse_header]"),
             ("parseHTTPHeader2", "pars http header [parsehttpheader2]"),
             ("HTTPServer", "http server [httpserver]"),
@@ -116,18 +135,23 @@ mod tests {
                 "tests/test_a.py::TestB::test_c",
                 "test test py test test [tests/test_a.py::testb::test_c]",
             ),
-            ("read-only, and/or", "read onli and or"),
+            ("read-only, and/or", "read"),
             ("E0308", "0308 [e0308]"),
             ("v1.2.3", "[v1.2.3]"),
-            ("don't 'quote' (this).", "don quot this"),
+            ("don't 'quote' (this).", "quot"),
             ("_private __init__", "privat init"),
-            ("the 日本語 text", "the 日本 本語 text"),
+            ("the 日本語 text", "日本 本語 text"),
             ("naïve Straße", "naïve straße"),
             ("a b 1", ""),
             ("...", ""),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_builds_sentences_is_sorted() {
+        assert!(BUILDING.is_sorted());
     }
 
     proptest! {
