@@ -8,6 +8,8 @@ use super::payloads::Payloads;
 const NOTHING: Promise = Promise::Ratio(3.0);
 const COMMAND: Promise = Promise::Within(Duration::from_millis(10));
 const EDIT: Promise = Promise::Within(Duration::from_millis(4));
+/// The client writes the whole file into the payload: of 1 MB, passing and reading it alone takes over a millisecond.
+const LONG_EDIT: Promise = Promise::Within(Duration::from_millis(6));
 const BEGIN: Promise = Promise::Within(Duration::from_millis(15));
 const END: Promise = Promise::Within(Duration::from_millis(10));
 /// What a command's hook may take at all.
@@ -92,10 +94,12 @@ pub(super) const ROWS: &[Row] = &[
     hook("an event that is not ours (PreToolUse, 2 KB)", NOTHING, |told, _| told.asked()),
     hook("a command that is no run (`ls`)", COMMAND, |told, _| told.listed()),
     hook("an edit, nothing is failing", EDIT, |told, _| told.edited()),
-    hook("the same in a file of 1 MB", EDIT, |told, _| told.edited_long()),
+    hook("the same in a file of 1 MB", LONG_EDIT, |told, _| told.edited_long()),
     hook("a red run, never seen before", COMMAND, Payloads::failed),
     hook("an edit while it is failing", EDIT, |told, _| told.edited()),
-    hook("the same in a file of 1 MB, while it is failing", EDIT, |told, _| told.edited_long()),
+    hook("the same in a file of 1 MB, while it is failing", LONG_EDIT, |told, _| {
+        told.edited_long()
+    }),
     hook("the green run, 30,000 characters", COMMAND, |told, _| told.passed()),
     Row {
         answer: Answer::Context,
