@@ -5,6 +5,7 @@
 
 pub mod background;
 pub mod document;
+pub mod rank;
 pub mod score;
 pub mod terms;
 pub mod vectors;

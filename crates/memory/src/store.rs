@@ -38,7 +38,7 @@ pub mod spool;
 mod tables;
 pub mod tend;
 
-pub use documents::{Hit, Query};
+pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
 pub use files::Files;

@@ -9,9 +9,11 @@ use crate::search::terms::terms;
 use crate::{Id, Time};
 
 mod find;
+mod recall;
 
-pub(crate) use find::find;
+use find::find;
 pub use find::{Hit, Query};
+pub use recall::{Ask, Recall};
 
 /// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
 pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
@@ -98,13 +100,15 @@ fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreEr
 impl Store {
     /// The documents that fit a query, best first, whatever their score.
     pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
-        // Rows of before there was an index, or of a program that does not know of it.
+        self.bring_up_to_date()?;
+        find(&self.connection, query)
+    }
+
+    /// Takes in rows of before there was an index, or of a program that does not know of it.
+    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
         let stale: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;
-        if stale {
-            self.write(|_| Ok(()))?;
-        }
-        find(&self.connection, query)
+        if stale { self.write(|_| Ok(())) } else { Ok(()) }
     }
 }

@@ -40,28 +40,28 @@ CREATE TRIGGER document_went AFTER DELETE ON document BEGIN
     DELETE FROM lexicon WHERE rowid = OLD.id;
 END;
 -- Rows that say something else than their documents. Whatever writes them, a trigger sees it; whoever commits brings the
--- documents up to date.
+-- documents up to date. (`OR IGNORE` would not do: the clause of the statement that fires a trigger comes before its own.)
 CREATE TABLE stale (
     row  BLOB PRIMARY KEY,
     kind TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER memory_came AFTER INSERT ON memory BEGIN
-    INSERT OR IGNORE INTO stale (row, kind) VALUES (NEW.uid, 'memory');
+    INSERT INTO stale (row, kind) SELECT NEW.uid, 'memory' WHERE NOT EXISTS (SELECT 1 FROM stale WHERE row = NEW.uid);
 END;
 CREATE TRIGGER memory_changed AFTER UPDATE ON memory BEGIN
-    INSERT OR IGNORE INTO stale (row, kind) VALUES (NEW.uid, 'memory');
+    INSERT INTO stale (row, kind) SELECT NEW.uid, 'memory' WHERE NOT EXISTS (SELECT 1 FROM stale WHERE row = NEW.uid);
 END;
 CREATE TRIGGER ghap_came AFTER INSERT ON ghap WHEN NEW.status != 'active' BEGIN
-    INSERT OR IGNORE INTO stale (row, kind) VALUES (NEW.uid, 'experience');
+    INSERT INTO stale (row, kind) SELECT NEW.uid, 'experience' WHERE NOT EXISTS (SELECT 1 FROM stale WHERE row = NEW.uid);
 END;
 CREATE TRIGGER ghap_changed AFTER UPDATE ON ghap WHEN NEW.status != 'active' OR OLD.status != 'active' BEGIN
-    INSERT OR IGNORE INTO stale (row, kind) VALUES (NEW.uid, 'experience');
+    INSERT INTO stale (row, kind) SELECT NEW.uid, 'experience' WHERE NOT EXISTS (SELECT 1 FROM stale WHERE row = NEW.uid);
 END;
 CREATE TRIGGER episode_came AFTER INSERT ON episode WHEN NEW.how = 'fixed' BEGIN
-    INSERT OR IGNORE INTO stale (row, kind) VALUES (NEW.uid, 'episode');
+    INSERT INTO stale (row, kind) SELECT NEW.uid, 'episode' WHERE NOT EXISTS (SELECT 1 FROM stale WHERE row = NEW.uid);
 END;
 CREATE TRIGGER episode_changed AFTER UPDATE ON episode WHEN NEW.how = 'fixed' OR OLD.how = 'fixed' BEGIN
-    INSERT OR IGNORE INTO stale (row, kind) VALUES (NEW.uid, 'episode');
+    INSERT INTO stale (row, kind) SELECT NEW.uid, 'episode' WHERE NOT EXISTS (SELECT 1 FROM stale WHERE row = NEW.uid);
 END;
 INSERT INTO stale (row, kind) SELECT uid, 'memory' FROM memory;
 INSERT INTO stale (row, kind) SELECT uid, 'experience' FROM ghap WHERE status != 'active';
