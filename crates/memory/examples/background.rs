@@ -29,7 +29,7 @@ fn main() {
     let mut of_project: BTreeMap<String, u32> = BTreeMap::new();
     for path in std::io::stdin().lines().map_while(Result::ok) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let prose = if path.ends_with(".rs") { comments(&text) } else { text };
+        let prose = if path.rsplit('.').next() == Some("rs") { comments(&text) } else { text };
         for paragraph in
             prose.split("\n\n").filter(|paragraph| paragraph.split_whitespace().count() >= 8)
         {
@@ -55,7 +55,9 @@ fn main() {
         })
         .collect();
     lines.sort();
-    lines.iter().for_each(|line| println!("{line}"));
+    for line in &lines {
+        println!("{line}");
+    }
 }
 
 /// The documentation in a source file, paragraph by paragraph.
@@ -64,8 +66,7 @@ fn comments(text: &str) -> String {
         let line = line.trim_start();
         line.strip_prefix("///")
             .or_else(|| line.strip_prefix("//!"))
-            .map(str::trim)
-            .unwrap_or("")
+            .map_or("", str::trim)
             .to_owned()
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")

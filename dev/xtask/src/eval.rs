@@ -1,5 +1,7 @@
 //! `cargo xtask eval`: how well recall finds, and how well it keeps silent, by the product's own pipeline.
 
+#![allow(clippy::print_stdout, reason = "the task's result")]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 

@@ -48,7 +48,7 @@ pub(crate) type Texts = Vec<(Axis, String)>;
 
 /// What a memory says.
 pub(crate) fn of_memory(memory: &Memory) -> Texts {
-    let tags: Vec<&str> = memory.tags.iter().map(|tag| tag.as_str()).collect();
+    let tags: Vec<&str> = memory.tags.iter().map(crate::Clean::as_str).collect();
     vec![(Axis::Full, joined(&[&memory.text, &tags.join(" ")]))]
 }
 

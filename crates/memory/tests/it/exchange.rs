@@ -8,7 +8,7 @@ use rutter_memory::store::{
 };
 use rutter_memory::{Clean, Store};
 
-use crate::episodes::Story;
+use crate::story::Story;
 use crate::support::{World, all, at, confirm, falsify, start};
 
 /// A store with something of everything.

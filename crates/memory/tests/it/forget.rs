@@ -252,7 +252,7 @@ fn a_reader_that_stays_is_told_of() {
 #[test]
 fn of_what_was_shown_nothing_is_left_either() {
     let told = |world: &World| {
-        let mut story = crate::episodes::Story::new(world);
+        let mut story = crate::story::Story::new(world);
         let failing = [("cart::total", MARK)];
         story.red("cargo test", &failing);
         story.edit("a.rs", &["-a", "+b"]);
@@ -274,7 +274,7 @@ fn of_what_was_shown_nothing_is_left_either() {
     // In a session that goes on elsewhere.
     let world = World::new();
     told(&world);
-    let mut other = crate::episodes::Story::at(&world, &world.project("other"));
+    let mut other = crate::story::Story::at(&world, &world.project("other"));
     other.session = "session-2";
     other.green("cargo test");
     let mut store = world.store();

@@ -24,6 +24,8 @@ mod forget;
 mod ghaps;
 /// The handle of a hook.
 mod hot;
+/// What must not be taken for a fix, and what must not be missed.
+mod lessons;
 /// Any sequence of commands, with reopening in between.
 mod model;
 /// What real runs printed, whole, cut off, coloured and mixed up.
@@ -42,6 +44,8 @@ mod recordings;
 mod redaction;
 /// A secret planted in any text is nowhere.
 mod secrets;
+/// A session as the hooks are told of it.
+mod story;
 /// A world of its own for each test.
 mod support;
 /// Housekeeping and its bounds.

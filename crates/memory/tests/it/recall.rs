@@ -4,7 +4,7 @@ use rutter_memory::memory::Category;
 use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::{Ask, MemoryEdit, NewMemory, Recall};
 
-use crate::episodes::Story;
+use crate::story::Story;
 use crate::support::{World, at, falsify, start};
 
 fn ask(text: &str) -> Ask<'_> {
@@ -195,9 +195,9 @@ fn the_order_does_not_hang_on_the_order_of_writing() {
             }
             let found =
                 store.recall(&ask("the cache retries for ever and needs a lock"), at(9)).unwrap();
-            let mut shown: Vec<(u64, String)> = found
+            let mut shown: Vec<(String, String)> = found
                 .iter()
-                .map(|recall| ((recall.hit.score * 1e9) as u64, recall.text.to_string()))
+                .map(|recall| (format!("{:.9}", recall.hit.score), recall.text.to_string()))
                 .collect();
             // Ties go by identity, which is made anew here.
             shown.sort_by(|one, other| other.cmp(one));

@@ -157,18 +157,19 @@ fn by_words(connection: &Connection, query: &Query<'_>) -> Result<HashMap<i64, f
             *times.entry(row.get(0)?).or_default() += 1.0;
         }
         for (document, times) in times {
-            let length = match lengths.get(&document) {
-                Some(length) => *length,
-                None => {
-                    let length: f64 = length_of.query_row([document], |row| row.get(0))?;
-                    lengths.insert(document, length);
-                    length
-                }
+            let length = if let Some(length) = lengths.get(&document) {
+                *length
+            } else {
+                let length: f64 = length_of.query_row([document], |row| row.get(0))?;
+                lengths.insert(document, length);
+                length
             };
             *scores.entry(document).or_default() += score::gain(term.weight, times, length, corpus);
         }
     }
-    scores.values_mut().for_each(|score| *score = (*score / ideal).min(1.0));
+    for score in scores.values_mut() {
+        *score = (*score / ideal).min(1.0);
+    }
     Ok(scores)
 }
 

@@ -1,0 +1,195 @@
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use rutter_memory::episode::{Episode, How};
+use rutter_memory::hook::{Around, Heard, hear};
+use rutter_memory::outcome::call::WINDOW;
+use rutter_memory::store::EpisodeFilter;
+use rutter_memory::{Clean, Time};
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+/// Sessions of a client in one checkout, told to the hooks as the client tells them.
+pub(crate) struct Story<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) folder: PathBuf,
+    /// Where the client says it was started.
+    pub(crate) started_in: Option<PathBuf>,
+    pub(crate) clock: std::cell::Cell<i64>,
+    pub(crate) session: &'static str,
+    pub(crate) agent: Option<&'static str>,
+}
+
+impl<'a> Story<'a> {
+    pub(crate) fn new(world: &'a World) -> Self {
+        drop(world.store());
+        Self::at(world, &world.project("ship"))
+    }
+
+    pub(crate) fn at(world: &'a World, folder: &Path) -> Self {
+        let folder = folder.canonicalize().unwrap();
+        Self { world, folder, started_in: None, clock: 0.into(), session: "session-1", agent: None }
+    }
+
+    pub(crate) fn tell(&self, event: &str, fields: &Value) -> Heard {
+        self.clock.set(self.clock.get() + 60_000);
+        let mut payload =
+            json!({ "session_id": self.session, "cwd": self.folder, "hook_event_name": event });
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        if let Some(agent) = self.agent {
+            payload["agent_id"] = agent.into();
+        }
+        let around = Around {
+            files: self.world.files(),
+            now: Time::from_millis(1_763_200_000_000 + self.clock.get()),
+            begun: Instant::now(),
+            window: WINDOW,
+            started_in: self.started_in.clone(),
+            parent: None,
+        };
+        hear(payload.to_string().as_bytes(), None, || around)
+    }
+
+    pub(crate) fn said(heard: &Heard) -> String {
+        assert_eq!(heard.faults, [] as [Clean; 0]);
+        if heard.stdout.is_empty() {
+            return String::new();
+        }
+        let answer: Value = serde_json::from_str(&heard.stdout).unwrap();
+        answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+    }
+
+    /// A run that fails: tests and what each panics with.
+    pub(crate) fn red(&self, command: &str, failing: &[(&str, &str)]) -> String {
+        let error = format!("Exit code 101\n{}", output(5 - failing.len(), failing));
+        Self::said(&self.tell(
+            "PostToolUseFailure",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": error, "is_interrupt": false }),
+        ))
+    }
+
+    pub(crate) fn green(&self, command: &str) {
+        self.bash_with(command, &output(5, &[]));
+    }
+
+    pub(crate) fn bash(&self, command: &str) {
+        self.bash_with(command, "");
+    }
+
+    pub(crate) fn bash_with(&self, command: &str, stdout: &str) {
+        let response =
+            &json!({ "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false });
+        let heard = self.tell(
+            "PostToolUse",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
+        );
+        assert_eq!(Self::said(&heard), "");
+    }
+
+    /// A run of anything that fails with this text.
+    pub(crate) fn fails(&self, command: &str, exit: i32, text: &str) -> String {
+        let error = format!("Exit code {exit}\n{text}");
+        Self::said(&self.tell(
+            "PostToolUseFailure",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": error }),
+        ))
+    }
+
+    /// One whose status a pipe hides.
+    pub(crate) fn shows(&self, command: &str, text: &str) -> String {
+        let response = &json!({ "stdout": text, "stderr": "", "interrupted": false });
+        Self::said(&self.tell(
+            "PostToolUse",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
+        ))
+    }
+
+    pub(crate) fn edit(&self, file: &str, lines: &[&str]) {
+        let path = self.folder.join(file);
+        let response = json!({ "filePath": path, "originalFile": "", "structuredPatch": [{ "lines": lines }] });
+        let heard =
+            self.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+        assert_eq!(Self::said(&heard), "");
+    }
+
+    pub(crate) fn start(&self, source: &str) {
+        assert_eq!(Self::said(&self.tell("SessionStart", &json!({ "source": source }))), "");
+    }
+
+    /// Every episode, oldest first: test, ending, what turned it green.
+    pub(crate) fn episodes(&self) -> Vec<(String, Option<How>, String)> {
+        let shown = |episode: Episode| {
+            let ending = episode.ending;
+            let fix = ending.iter().flat_map(|ending| &ending.fix);
+            let fix: Vec<String> = fix
+                .map(|change| format!("{} {}", change.name, change.patch.replace('\n', " ")))
+                .collect();
+            (
+                episode.test.map_or(String::new(), |test| test.to_string()),
+                ending.map(|ending| ending.how),
+                fix.join("; ").trim().to_owned(),
+            )
+        };
+        let mut all = self.world.store().episodes(&EpisodeFilter::default()).unwrap();
+        all.sort_by_key(|episode| (episode.opened, episode.test.clone(), episode.seen));
+        all.into_iter().map(shown).collect()
+    }
+}
+
+/// What `cargo test` prints.
+pub(crate) fn output(passed: usize, failing: &[(&str, &str)]) -> String {
+    let mut text = format!("\nrunning {} tests\n", passed + failing.len());
+    for number in 0..passed {
+        let _ = writeln!(text, "test other::number_{number} ... ok");
+    }
+    for (test, _) in failing {
+        let _ = writeln!(text, "test {test} ... FAILED");
+    }
+    if !failing.is_empty() {
+        text += "\nfailures:\n\n";
+        for (test, error) in failing {
+            let _ = write!(
+                text,
+                "---- {test} stdout ----\n\nthread '{test}' panicked at src/lib.rs:5:9:\n{error}\n\n"
+            );
+        }
+        text += "\nfailures:\n";
+        for (test, _) in failing {
+            let _ = writeln!(text, "    {test}");
+        }
+        text += "\n";
+    }
+    let (verdict, failed) = if failing.is_empty() { ("ok", 0) } else { ("FAILED", failing.len()) };
+    text + &format!(
+        "test result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n"
+    )
+}
+
+pub(crate) const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
+pub(crate) const NAME: (&str, &str) = ("user::tests::name", "no name was given");
+pub(crate) const EMPTY: (&str, &str) = ("cart::tests::empty", "index out of bounds");
+
+pub(crate) fn fixed(test: &str, fix: &str) -> (String, Option<How>, String) {
+    ended(test, How::Fixed, fix)
+}
+
+pub(crate) fn ended(test: &str, how: How, fix: &str) -> (String, Option<How>, String) {
+    (test.to_owned(), Some(how), fix.to_owned())
+}
+
+pub(crate) fn open(test: &str) -> (String, Option<How>, String) {
+    (test.to_owned(), None, String::new())
+}
+
+pub(crate) fn git(folder: &Path, arguments: &[&str]) {
+    let done = Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
