@@ -51,10 +51,10 @@ impl Scratch {
         Ok(Self { store, names, _folder: folder })
     }
 
-    /// The names of what fits, best first, with their scores.
+    /// The names of what fits, best first, with how likely each is what was meant.
     fn ask(&mut self, query: &Query<'_>) -> Result<Vec<(String, f64)>> {
         let hits = self.store.find(query)?;
-        Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.score)).collect())
+        Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.confidence)).collect())
     }
 }
 
@@ -141,7 +141,7 @@ fn figures(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
     [recall(5), recall(10), if best > 0.0 { gain / best } else { 0.0 }, mrr]
 }
 
-/// What was found for a prompt: of the top three their scores, and whether each was wanted.
+/// What was found for a prompt: of the top three how likely each is, and whether it was wanted.
 struct Asked {
     related: bool,
     kind: String,
@@ -170,10 +170,10 @@ pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()>
         asked.push(Asked {
             related: prompt["related"].as_bool().context("no `related`")?,
             kind: prompt["kind"].as_str().unwrap_or("-").to_owned(),
-            top: top.map(|(name, score)| (*score, wanted.contains(name.as_str()))).collect(),
+            top: top.map(|(name, likely)| (*likely, wanted.contains(name.as_str()))).collect(),
         });
     }
-    let curve: Vec<(f64, f64, f64)> = (0..=60)
+    let curve: Vec<(f64, f64, f64)> = (0..=100)
         .map(|step| {
             let floor = f64::from(step) / 100.0;
             let (wrong, right) = rates(&asked, floor, |_| true);
@@ -218,7 +218,7 @@ pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()>
             println!("  {kind:<14} {:>4}  false {}", of.len(), percent(wrong));
         }
     }
-    for (floor, wrong, right) in curve.iter().step_by(2) {
+    for (floor, wrong, right) in curve.iter().step_by(5) {
         println!("  {floor:.2}  false {:>7}  hit {:>7}", percent(*wrong), percent(*right));
     }
     Ok(())
@@ -230,7 +230,8 @@ fn rates(asked: &[Asked], floor: f64, of: impl Fn(&Asked) -> bool) -> (f64, f64)
         let all = asked.iter().filter(|asked| asked.related == related && of(asked));
         share(all.clone().filter(|asked| hit(asked)).count(), all.count())
     };
-    let shown = |asked: &Asked| asked.top.iter().any(|(score, _)| *score >= floor);
-    let right = |asked: &Asked| asked.top.iter().any(|(score, wanted)| *wanted && *score >= floor);
+    let shown = |asked: &Asked| asked.top.iter().any(|(likely, _)| *likely >= floor);
+    let right =
+        |asked: &Asked| asked.top.iter().any(|(likely, wanted)| *wanted && *likely >= floor);
     (rate(false, &shown), rate(true, &right))
 }

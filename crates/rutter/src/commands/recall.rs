@@ -19,7 +19,9 @@ struct Shown<'a> {
     kind: Kind,
     score: f64,
     lexical: f64,
+    evidence: f64,
     meaning: f64,
+    confidence: f64,
     prior: f64,
     rank: f64,
     above_floor: bool,
@@ -37,7 +39,9 @@ impl<'a> From<&'a Recall> for Shown<'a> {
             kind: hit.kind,
             score: hit.score,
             lexical: hit.lexical,
+            evidence: hit.evidence,
             meaning: hit.meaning,
+            confidence: hit.confidence,
             prior: recall.prior,
             rank: recall.rank,
             above_floor: recall.above_floor,
@@ -87,7 +91,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
             let hit = &recall.hit;
             writeln!(
                 ui.out,
-                "{} {:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning = {:.2}; × {:.2} for place, tier and age = {:.2}{}",
+                "{} {:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning = {:.2}; × {:.2} for place, tier and age = {:.2}; likely {:.0} %{}",
                 hit.row.short(),
                 1.0 - MEANING,
                 hit.lexical,
@@ -95,6 +99,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
                 hit.score,
                 recall.prior,
                 recall.rank,
+                hit.confidence * 100.0,
                 match recall.others {
                     0 => String::new(),
                     others => format!("; {others} more say the same"),
@@ -104,7 +109,8 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
     }
     if found.iter().any(|recall| !recall.above_floor) {
         ui.remark(&format!(
-            "- is below {FLOOR}: too little to be shown to somebody who did not ask"
+            "- is less likely than {:.0} %: too little to be shown to somebody who did not ask",
+            FLOOR * 100.0
         ))?;
     }
     Ok(())

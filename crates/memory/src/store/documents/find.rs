@@ -58,10 +58,14 @@ pub struct Hit {
     pub at: Time,
     /// Which share of the query's words it covers.
     pub lexical: f64,
+    /// How much the words say that it shares with the query: their weights, whatever the length of the query.
+    pub evidence: f64,
     /// How near its meaning is.
     pub meaning: f64,
     /// Both.
     pub score: f64,
+    /// How likely it is what was meant.
+    pub confidence: f64,
     /// Where it points.
     pub(crate) vector: Option<Vector>,
 }
@@ -71,7 +75,7 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
     let lexical = if query.meaning < 1.0 { by_words(connection, query)? } else { HashMap::new() };
     let near =
         if query.meaning > 0.0 { by_meaning(connection, query)? } else { Meaning::default() };
-    let mut documents: Vec<i64> = strongest(lexical.iter().map(|(id, score)| (*id, *score)));
+    let mut documents: Vec<i64> = strongest(lexical.iter().map(|(id, (share, _))| (*id, *share)));
     documents.extend(strongest(near.all.iter().map(|(id, score)| (*id, f64::from(*score)))));
     documents.sort_unstable();
     documents.dedup();
@@ -80,7 +84,7 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
         "SELECT row, kind, project, at, axis, vector FROM document WHERE id = ?1",
     )?;
     for document in documents {
-        let lexical = lexical.get(&document).copied().unwrap_or_default();
+        let (lexical, evidence) = lexical.get(&document).copied().unwrap_or_default();
         let meaning = near.of(document);
         let hit = select
             .query_row([document], |row| {
@@ -94,8 +98,10 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
                         project: row.get(2)?,
                         at: row.get(3)?,
                         lexical,
+                        evidence,
                         meaning,
                         score: (1.0 - query.meaning) * lexical + query.meaning * meaning.max(0.0),
+                        confidence: score::confidence(lexical, evidence, meaning),
                         vector: vector.and_then(|bytes| Vector::of_bytes(&bytes)),
                     },
                 ))
@@ -127,7 +133,10 @@ struct Asked {
     weight: f64,
 }
 
-fn by_words(connection: &Connection, query: &Query<'_>) -> Result<HashMap<i64, f64>, StoreError> {
+fn by_words(
+    connection: &Connection,
+    query: &Query<'_>,
+) -> Result<HashMap<i64, (f64, f64)>, StoreError> {
     let corpus = connection
         .prepare_cached("SELECT documents, terms FROM corpus WHERE axis = ?1")?
         .query_row([query.axis], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?)))
@@ -167,10 +176,10 @@ fn by_words(connection: &Connection, query: &Query<'_>) -> Result<HashMap<i64, f
             *scores.entry(document).or_default() += score::gain(term.weight, times, length, corpus);
         }
     }
-    for score in scores.values_mut() {
-        *score = (*score / ideal).min(1.0);
-    }
-    Ok(scores)
+    Ok(scores
+        .into_iter()
+        .map(|(document, score)| (document, ((score / ideal).min(1.0), score)))
+        .collect())
 }
 
 /// The terms to look for, rarest first, and the most that a document could have of all.

@@ -76,7 +76,7 @@ impl Store {
             }
             let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
             let prior = prior(elsewhere, row.tier, now.since(hit.at));
-            let (rank, above_floor) = (hit.score * prior, hit.score >= FLOOR);
+            let (rank, above_floor) = (hit.score * prior, hit.confidence >= FLOOR);
             found.push(Recall { hit, prior, rank, above_floor, others: 0, text: row.text });
         }
         found.sort_by(|one, other| {
