@@ -19,10 +19,11 @@ use crate::memory::MemoryError;
 use crate::{IdSuffix, Time};
 
 pub mod doctor;
+mod documents;
 pub mod entry;
 mod episodes;
 mod exchange;
-mod files;
+pub(crate) mod files;
 mod forget;
 mod ghaps;
 pub mod hot;
@@ -37,6 +38,7 @@ pub mod spool;
 mod tables;
 pub mod tend;
 
+pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
 pub use files::Files;
@@ -238,6 +240,7 @@ impl Store {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
+        documents::catch_up(&transaction)?;
         transaction.commit()?;
         Ok(value)
     }

@@ -77,6 +77,10 @@ pub enum Command {
         #[command(subcommand)]
         command: memory::ImportCommand,
     },
+    /// Find what was learnt or remembered, by words and by meaning
+    ///
+    /// For example: rutter recall "the total is wrong after a discount" --why
+    Recall(memory::RecallArgs),
     /// Failures that were followed: what was tried, and what turned them green
     Episodes {
         /// What to do with them.

@@ -11,5 +11,6 @@ pub(crate) mod init;
 pub(crate) mod memories;
 pub(crate) mod outcome;
 pub(crate) mod project;
+pub(crate) mod recall;
 pub(crate) mod tend;
 pub(crate) mod uninstall;

@@ -42,6 +42,7 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
         Command::Forget(args) => commands::forget::run(args, &env, ui),
         Command::Export(args) => commands::exchange::export(args, &env, ui),
         Command::Import { command } => commands::exchange::import(command, &env, ui),
+        Command::Recall(args) => commands::recall::run(args, &env, ui),
         Command::Episodes { command } => commands::episodes::run(command, &env, ui),
         Command::Project { command } => commands::project::run(command, &env, ui),
         Command::Doctor(args) => commands::doctor::run(args, &env, ui),

@@ -45,6 +45,11 @@ fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
     for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         archive.append_path_with_name(root.join(file), format!("{name}/{file}"))?;
     }
+    // What the table of word vectors in the binary is derived from, and whose it is.
+    for file in ["NOTICE", "LICENSE-UNICODE"] {
+        let path = root.join("crates/memory/model").join(file);
+        archive.append_path_with_name(path, format!("{name}/model/{file}"))?;
+    }
     let mut put = |path: String, bytes: &[u8]| -> Result<()> {
         let mut header = tar::Header::new_gnu();
         header.set_size(bytes.len().try_into()?);

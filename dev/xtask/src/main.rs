@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 mod bench;
 mod client;
 mod dist;
+mod eval;
 mod files;
 mod fuzz_seeds;
 mod generate;
@@ -21,6 +22,10 @@ usage: cargo xtask TASK
   generate [--check]     write the files that follow from the event table, or say which are stale
   bench                  measure speed, as ratios in one run, and fail where a promise is not kept
   bench hooks [--json]   the same for what a client waits for on every event
+  eval retrieval FILE… [--json]
+                         how well the right text is found, beside plain BM25
+  eval injection STORE PROMPTS [--json]
+                         how often something is shown that does not fit, beside how often what fits is
   torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
                          what is left
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
@@ -38,6 +43,9 @@ fn main() -> Result<ExitCode> {
         ["bench"] => bench::run(&root()?)?,
         ["bench", "hooks"] => bench::hooks::run(&root()?, false)?,
         ["bench", "hooks", "--json"] => bench::hooks::run(&root()?, true)?,
+        ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::retrieval(files)?,
+        ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
+        ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,
         ["torture"] => torture::run(&root()?, "10000")?,
         ["torture", rounds] => torture::run(&root()?, rounds)?,
         ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,

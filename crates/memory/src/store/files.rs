@@ -39,6 +39,11 @@ impl Files {
         self.folder.join("rutter.db-wal")
     }
 
+    /// The vectors of what is in the database: a cache.
+    pub fn vectors(&self) -> PathBuf {
+        self.folder.join("vectors")
+    }
+
     /// What hooks could not write in time.
     pub fn spool(&self) -> PathBuf {
         self.folder.join("spool")

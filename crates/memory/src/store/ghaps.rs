@@ -13,8 +13,8 @@ mod ending;
 mod rows;
 
 use ending::Ending;
-pub(crate) use rows::{SELECT, children, lay_down, many, put, read_whole};
-use rows::{by_id, one};
+use rows::one;
+pub(crate) use rows::{SELECT, by_id, children, lay_down, many, put, read_whole};
 
 /// On whose behalf something is done.
 #[derive(Debug, Clone, PartialEq, Eq)]

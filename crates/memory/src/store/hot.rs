@@ -14,7 +14,7 @@ use super::entry::{self, Arrival, Entry, Place};
 use super::episodes::{self, Recalled};
 use super::files::Lock;
 use super::spool::{self, SpoolError};
-use super::{Files, StoreError, projects, schema};
+use super::{Files, StoreError, documents, projects, schema};
 use crate::Clean;
 use crate::outcome::run::Run;
 
@@ -141,6 +141,7 @@ impl HotStore {
         for entry in entries {
             entry::apply(&transaction, entry, Arrival::AtOnce)?;
         }
+        documents::catch_up(&transaction)?;
         Ok(transaction.commit()?)
     }
 }

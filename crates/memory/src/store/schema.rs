@@ -8,8 +8,11 @@ use super::StoreError;
 pub(crate) const APPLICATION: i32 = 0x7275_7472;
 
 /// What leads from each version to the next.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_ground.sql"), include_str!("migrations/0002_episodes.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_ground.sql"),
+    include_str!("migrations/0002_episodes.sql"),
+    include_str!("migrations/0003_search.sql"),
+];
 
 /// The version that this program reads and writes.
 pub const VERSION: u32 = {

@@ -36,6 +36,8 @@ mod payloads;
 mod project;
 /// Projects that join and projects that do not.
 mod projects;
+/// Finding the right lesson for an ordinary sentence.
+mod recall;
 /// What real runs printed, and what is to be read of it.
 mod recordings;
 /// How much of what is secret is taken, and how little of what is not.

@@ -9,6 +9,7 @@ use rutter_memory::episode::How;
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
 use rutter_memory::memory::Category;
+use rutter_memory::search::document::{Axis, Kind};
 
 use super::FormatArgs;
 
@@ -429,6 +430,38 @@ pub struct TendArgs {
     /// In a process session of its own and with the lowest priority, as hooks start it
     #[arg(long)]
     pub detached: bool,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter recall`
+#[derive(Debug, Args)]
+pub struct RecallArgs {
+    /// What to look for, in words
+    #[arg(value_name = "QUERY")]
+    pub query: String,
+    /// On what to ask: all that is said, how it was gone about, what surprised, why it was so
+    #[arg(long, value_parser = one_of!(Axis), default_value = "full")]
+    pub axis: Axis,
+    /// Only of this kind
+    #[arg(long, value_parser = one_of!(Kind))]
+    pub kind: Option<Kind>,
+    /// Only experiences of this kind of work
+    #[arg(long, value_parser = one_of!(Domain))]
+    pub domain: Option<Domain>,
+    /// Only experiences that ended so
+    #[arg(long, value_parser = one_of!(Status))]
+    pub outcome: Option<Status>,
+    /// Those of other projects as well, behind
+    #[arg(long)]
+    pub all: bool,
+    /// At most so many
+    #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = 10, value_parser = at_least_one)]
+    pub limit: usize,
+    /// Show what each score is made of
+    #[arg(long)]
+    pub why: bool,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,

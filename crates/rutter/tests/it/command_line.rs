@@ -34,6 +34,7 @@ fn help() {
       forget       Forget rows, and every byte they were written with
       export       Write everything out as lines of JSON
       import       Take rows in
+      recall       Find what was learnt or remembered, by words and by meaning
       episodes     Failures that were followed: what was tried, and what turned them green
       project      The projects there is something about
       doctor       Look whether everything is well, and say what to do where it is not

@@ -185,7 +185,8 @@ fn a_project_and_everything_can_be_forgotten() {
       ship (dir:[HOME]/ship)
       everything, in every project
     ");
-    assert_eq!(home.rutter(&["export"]).stdout, "{\"rutter-export\":{\"schema\":2}}\n");
+    let empty = format!("{{\"rutter-export\":{{\"schema\":{}}}}}\n", rutter_memory::store::VERSION);
+    assert_eq!(home.rutter(&["export"]).stdout, empty);
     assert!(!holds(&bytes_below(&home.memory()), "uokka"));
 }
 

@@ -113,7 +113,7 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     exit 1
     --- stdout
     memory    [HOME]/memory
-    database  schema 2, 216 KiB
+    database  schema 3, 256 KiB
     waiting   0 B in the log of changes, 0 B in the spool
     problem   others may read [HOME]/memory
               -> chmod go= '[HOME]/memory'
@@ -167,12 +167,12 @@ fn a_newer_database_is_left_alone() {
     assert_output!(home, home.rutter(&["memories"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 2); update this one
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 3); update this one
     ");
     assert_output!(home, home.rutter(&["tend"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 2); update this one
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 3); update this one
     ");
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }
@@ -200,7 +200,7 @@ fn tending_says_what_it_did() {
     exit 0
     --- stdout
     memory    [HOME]/memory
-    database  schema 2, 216 KiB
+    database  schema 3, 256 KiB
     waiting   0 B in the log of changes, 0 B in the spool
     all is well
     ");

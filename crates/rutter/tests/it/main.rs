@@ -45,6 +45,8 @@ mod memories;
 mod outcome;
 /// Questions on a terminal, and in an editor.
 mod questions;
+/// `rutter recall`.
+mod recall;
 
 #[test]
 fn no_test_file_is_forgotten() {

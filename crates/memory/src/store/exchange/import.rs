@@ -14,7 +14,9 @@ use crate::memory::Memory;
 use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
-use crate::store::{Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes};
+use crate::store::{
+    Store, StoreError, VERSION, documents, episodes, ghaps, injections, memories, outcomes,
+};
 use crate::{Clean, Id, Time};
 
 /// A line that is longer holds no row of ours: it would be a run with a million failing tests.
@@ -73,6 +75,7 @@ impl Store {
                 Err(Refused::Store(error)) => return Err(error.into()),
             }
         }
+        documents::catch_up(&transaction)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(done)
     }

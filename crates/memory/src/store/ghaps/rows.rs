@@ -15,7 +15,7 @@ pub(crate) const SELECT: &str =
      FROM ghap JOIN project ON project.id = ghap.project JOIN session ON session.id = ghap.session
      LEFT JOIN outcome ON outcome.id = ghap.outcome";
 
-pub(super) fn by_id(connection: &Connection, id: Id) -> Result<Ghap, StoreError> {
+pub(crate) fn by_id(connection: &Connection, id: Id) -> Result<Ghap, StoreError> {
     one(connection, "WHERE ghap.uid = ?1", &[&id])?
         .ok_or_else(|| StoreError::NotFound { what: "GHAP", id: id.into() })
 }

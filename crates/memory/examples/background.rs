@@ -1,0 +1,73 @@
+//! Counts in how many paragraphs of files each term stands, and prints the common ones for `search/background.txt`.
+//!
+//! Files are named on stdin, those of one project after the other; each project counts with its first paragraphs only, so
+//! that none sets the tone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rutter_memory::search::terms::terms;
+
+/// A term that fewer of ten thousand paragraphs have is as good as rare.
+const COMMON: f64 = 4.0;
+
+/// How many paragraphs of one project count.
+const MOST: u32 = 150;
+
+/// The project that a file belongs to: the folder that has a version in its name.
+fn project(path: &str) -> String {
+    let versioned = |part: &&str| {
+        let (_, end) = part.rsplit_once('-').unwrap_or_default();
+        end.starts_with(|sign: char| sign.is_ascii_digit()) && end.contains('.')
+    };
+    path.split('/').find(versioned).unwrap_or(path).to_owned()
+}
+
+#[allow(clippy::print_stdout, reason = "that is what it is for")]
+fn main() {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut paragraphs = 0_u32;
+    let mut of_project: BTreeMap<String, u32> = BTreeMap::new();
+    for path in std::io::stdin().lines().map_while(Result::ok) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let prose = if path.rsplit('.').next() == Some("rs") { comments(&text) } else { text };
+        for paragraph in
+            prose.split("\n\n").filter(|paragraph| paragraph.split_whitespace().count() >= 8)
+        {
+            let own = of_project.entry(project(&path)).or_default();
+            *own += 1;
+            if *own > MOST {
+                break;
+            }
+            paragraphs += 1;
+            let words: Vec<&str> = paragraph.split_whitespace().take(80).collect();
+            let found: BTreeSet<String> =
+                terms(&words.join(" ")).into_iter().map(|term| term.text).collect();
+            for term in found {
+                *counts.entry(term).or_default() += 1;
+            }
+        }
+    }
+    let mut lines: Vec<String> = counts
+        .into_iter()
+        .filter_map(|(term, count)| {
+            let share = f64::from(count) * 10_000.0 / f64::from(paragraphs.max(1));
+            (share >= COMMON).then(|| format!("{term} {share:.0}"))
+        })
+        .collect();
+    lines.sort();
+    for line in &lines {
+        println!("{line}");
+    }
+}
+
+/// The documentation in a source file, paragraph by paragraph.
+fn comments(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line.trim_start();
+        line.strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"))
+            .map_or("", str::trim)
+            .to_owned()
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,98 @@
+//! How long a vector and a search take: `cargo run --release -p rutter-memory --example embed_speed`.
+//! First calls are each in a process of their own, as a hook's are.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a bench has a clock of its own"
+)]
+#![allow(clippy::print_stdout, reason = "the figures")]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use rutter_memory::embed::{DIMS, HASH, Vector, embed};
+use rutter_memory::search::vectors::VectorFile;
+
+/// 37 tokens, of which hooks see many.
+const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `Option::unwrap()` on a `None` \
+                    value while the parser reads";
+
+const NEAREST: usize = 200;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["embed"] => once(|| embed(TEXT).is_some()),
+        ["scan", path] => {
+            let query = embed(TEXT).unwrap();
+            once(|| {
+                VectorFile::open(Path::new(path), HASH)
+                    .unwrap()
+                    .scan(&query, NEAREST, |_| true)
+                    .is_some()
+            });
+        }
+        _ => all(),
+    }
+}
+
+/// Microseconds of the first call in this process.
+fn once(call: impl FnOnce() -> bool) {
+    let start = Instant::now();
+    assert!(black_box(call()));
+    println!("{}", start.elapsed().as_secs_f64() * 1e6);
+}
+
+fn all() {
+    let folder = tempfile::tempdir().unwrap();
+    report("a vector, first call", fresh(&["embed"], 200));
+    report("a vector, warm", warm(1_000, || embed(black_box(TEXT)).is_some()));
+    for count in [10_000, 100_000, 1_000_000] {
+        let path = folder.path().join("vectors");
+        VectorFile::write(&path, (0..count).map(|row| (row, drawn(row))), count).unwrap();
+        let rounds = usize::try_from(2_000_000 / count).unwrap().min(100);
+        report(
+            &format!("{count} vectors, fresh process"),
+            fresh(&["scan", path.to_str().unwrap()], rounds),
+        );
+        let (file, query) = (VectorFile::open(&path, HASH).unwrap(), embed(TEXT).unwrap());
+        report(
+            &format!("{count} vectors, warm"),
+            warm(rounds, || file.scan(&query, NEAREST, |_| true).is_some()),
+        );
+    }
+}
+
+fn fresh(arguments: &[&str], rounds: usize) -> Vec<f64> {
+    let here = std::env::current_exe().unwrap();
+    let run = || Command::new(&here).args(arguments).output().unwrap().stdout;
+    (0..rounds).map(|_| String::from_utf8(run()).unwrap().trim().parse().unwrap()).collect()
+}
+
+fn warm(rounds: usize, call: impl Fn() -> bool) -> Vec<f64> {
+    let time = || {
+        let start = Instant::now();
+        assert!(black_box(call()));
+        start.elapsed().as_secs_f64() * 1e6
+    };
+    (0..rounds).map(|_| time()).collect()
+}
+
+fn report(name: &str, mut times: Vec<f64>) {
+    times.sort_by(f64::total_cmp);
+    let at = |part: usize| times[times.len() * part / 10];
+    println!("{name:<32} median {:>10.1} µs, lowest tenth {:>10.1} µs", at(5), at(1));
+}
+
+fn drawn(seed: i64) -> Vector {
+    let mut state = seed.cast_unsigned();
+    let numbers: [i8; DIMS] = std::array::from_fn(|_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state.to_le_bytes()[7].cast_signed()
+    });
+    Vector::new(numbers).unwrap()
+}

@@ -1,0 +1,79 @@
+use super::*;
+
+/// What the reference tokeniser and numpy say of a thousand texts; `tools/distill/fixtures.py` made it.
+const TEXTS: &str = include_str!("../../fixtures/embed/texts.jsonl");
+
+type Line = (String, usize, usize, String, Option<String>);
+
+fn lines() -> impl Iterator<Item = Line> {
+    TEXTS.lines().map(|line| serde_json::from_str(line).unwrap())
+}
+
+fn fnv(bytes: impl IntoIterator<Item = u8>) -> String {
+    let hash = bytes
+        .into_iter()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{hash:08x}")
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut all = Vec::new();
+    let _ = wordpiece::Words::default().tokens(text, &mut |token| {
+        all.push(token);
+        ControlFlow::Continue(())
+    });
+    all
+}
+
+#[test]
+fn texts_have_the_tokens_that_the_reference_finds() {
+    let mut count = 0;
+    for (text, times, length, hash, _) in lines() {
+        let found = tokens(&text.repeat(times));
+        assert_eq!(found.len(), length, "{text:?}");
+        assert_eq!(
+            fnv(found.iter().flat_map(|token| token.number().to_le_bytes())),
+            hash,
+            "{text:?}"
+        );
+        count += 1;
+    }
+    assert!(count >= 1_000, "{count}");
+}
+
+/// To the bit: both add in single precision and in the same order.
+#[test]
+fn vectors_are_what_the_reference_makes() {
+    let mut known = 0;
+    for (text, times, _, _, hash) in lines() {
+        let found = embed(&text.repeat(times));
+        assert_eq!(found.map(|vector| fnv(vector.numbers)), hash, "{text:?}");
+        known += usize::from(hash.is_some());
+    }
+    assert!(known >= 700, "{known}");
+}
+
+#[test]
+fn what_nobody_knows_has_no_vector() {
+    for text in ["", " \n", "\u{10ffff}", &"x".repeat(101), "\u{301}\u{200b}"] {
+        assert_eq!(embed(text), None, "{text:?}");
+    }
+    assert_eq!(Vector::new([0; DIMS]), None);
+}
+
+#[test]
+fn texts_about_the_same_are_nearer() {
+    let near = |a: &str, b: &str| embed(a).unwrap().cosine(&embed(b).unwrap());
+    let same = near("the database is locked", "sqlite connection busy");
+    let other = near("the database is locked", "rename the button on the page");
+    assert!(same > other + 0.1, "{same} {other}");
+    assert!((near("parseHttpHeader", "parse_http_header") - 1.0).abs() < 1e-6);
+    assert!((near("one text", "one text") - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_pasted_log_is_read_to_a_point() {
+    let word = "failed ".repeat(MOST_TOKENS);
+    assert_eq!(embed(&word), embed(&(word.clone() + "and then everything else")));
+    assert_ne!(embed("failed"), embed("failed and then everything else"));
+}

@@ -1,0 +1,81 @@
+//! Text to tokens, as the vocabulary was made: the tokeniser of uncased BERT.
+//!
+//! Special tokens such as `[CLS]` are not looked for: in a text they are brackets and letters.
+
+use std::ops::ControlFlow;
+
+use super::fold::{Folded, fold};
+use super::table::{Place, Token, longest};
+
+/// A word of more characters is unknown without being looked at.
+const LONGEST_WORD: usize = 100;
+
+/// A word that is being read, kept between calls so that its memory is.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    word: String,
+    length: usize,
+}
+
+impl Words {
+    /// Gives each token of a text, until told to stop.
+    pub(super) fn tokens(
+        &mut self,
+        text: &str,
+        each: &mut impl FnMut(Token) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for c in text.chars() {
+            match fold(c) {
+                Folded::Nothing => {}
+                Folded::Space => self.end(each)?,
+                Folded::Alone(c) => {
+                    self.end(each)?;
+                    self.push(c);
+                    self.end(each)?;
+                }
+                Folded::Letter(c) => self.push(c),
+                Folded::Letters(letters) => {
+                    letters.into_iter().flatten().for_each(|c| self.push(c));
+                }
+            }
+        }
+        self.end(each)
+    }
+
+    fn push(&mut self, c: char) {
+        self.length += 1;
+        if self.length <= LONGEST_WORD {
+            self.word.push(c);
+        }
+    }
+
+    /// The word is whole: the longest token that begins it, the longest that goes on, and so forth. Letters that none
+    /// goes on with make all of it unknown.
+    fn end(&mut self, each: &mut impl FnMut(Token) -> ControlFlow<()>) -> ControlFlow<()> {
+        if self.length == 0 {
+            return ControlFlow::Continue(());
+        }
+        let mut tokens = [Token::UNKNOWN; LONGEST_WORD];
+        let known =
+            (self.length <= LONGEST_WORD).then(|| pieces(&self.word, &mut tokens)).flatten();
+        self.word.clear();
+        self.length = 0;
+        tokens[..known.unwrap_or(1)].iter().try_for_each(|&token| each(token))
+    }
+}
+
+/// How many tokens a word is made of.
+fn pieces(word: &str, tokens: &mut [Token; LONGEST_WORD]) -> Option<usize> {
+    let (mut rest, mut count) = (word, 0);
+    while !rest.is_empty() {
+        let place = if count == 0 { Place::Beginning } else { Place::Within };
+        let Some((token, length)) = longest(rest, place) else {
+            tokens[0] = Token::UNKNOWN;
+            return None;
+        };
+        tokens[count] = token;
+        count += 1;
+        rest = &rest[length..];
+    }
+    Some(count)
+}

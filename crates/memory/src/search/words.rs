@@ -1,0 +1,106 @@
+//! Names taken apart, the same way for every kind of search.
+
+/// The parts of the names in a text: `parseHTTPHeader_v2` is `parse`, `HTTP`, `Header`, `v`, `2`.
+///
+/// White space, `_`, `-`, `.`, `:` and both slashes stand between parts and are in none. Within them a part ends before
+/// a capital after a small letter, before the last of several capitals when a small letter follows, and between
+/// letters and digits. Every other character stays where it is.
+pub fn parts(text: &str) -> Parts<'_> {
+    Parts { rest: text }
+}
+
+/// The parts of a text, in order; see [`parts`].
+#[derive(Debug, Clone)]
+pub struct Parts<'a> {
+    rest: &'a str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Separator,
+    Digit,
+    Upper,
+    Lower,
+    Other,
+}
+
+impl Kind {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' => Self::Lower,
+            'A'..='Z' => Self::Upper,
+            '0'..='9' => Self::Digit,
+            '_' | '-' | '.' | ':' | '/' | '\\' | ' ' => Self::Separator,
+            '!'..='~' => Self::Other,
+            _ if c.is_whitespace() => Self::Separator,
+            _ if c.is_numeric() => Self::Digit,
+            _ if c.is_uppercase() => Self::Upper,
+            _ if c.is_lowercase() => Self::Lower,
+            _ => Self::Other,
+        }
+    }
+
+    fn is_letter(self) -> bool {
+        matches!(self, Self::Upper | Self::Lower)
+    }
+
+    /// Whether a part ends between the two, with what comes after them.
+    fn breaks(self, now: Self, after: Self) -> bool {
+        match (self, now) {
+            (_, Self::Separator) | (Self::Lower, Self::Upper) => true,
+            (Self::Upper, Self::Upper) => after == Self::Lower,
+            (Self::Digit, letter) | (letter, Self::Digit) => letter.is_letter(),
+            _ => false,
+        }
+    }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let text = self.rest.trim_start_matches(|c| Kind::of(c) == Kind::Separator);
+        let mut chars = text.char_indices().map(|(at, c)| (at, Kind::of(c)));
+        let (_, mut before) = chars.next()?;
+        let mut following = chars.clone().map(|(_, kind)| kind).skip(1);
+        let end = chars.find_map(|(at, now)| {
+            let ends = before.breaks(now, following.next().unwrap_or(Kind::Separator));
+            before = now;
+            ends.then_some(at)
+        });
+        let (part, rest) = text.split_at(end.unwrap_or(text.len()));
+        self.rest = rest;
+        Some(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn apart(text: &str, expected: &str) {
+        assert_eq!(parts(text).collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn names_come_apart_where_their_author_joined_them() {
+        apart("parseHTTPHeader_v2", "parse HTTP Header v 2");
+        apart("XMLHttpRequest", "XML Http Request");
+        apart("src/store/spool.rs:177", "src store spool rs 177");
+        apart(r"C:\Users\me", "C Users me");
+        apart("std::fs::write", "std fs write");
+        apart("kebab-case SCREAMING_CASE", "kebab case SCREAMING CASE");
+        apart("sha256sum utf8", "sha 256 sum utf 8");
+        apart("ΣίσυφοςΆλφα çaVa", "Σίσυφος Άλφα ça Va");
+    }
+
+    #[test]
+    fn what_is_no_boundary_stays() {
+        apart("don't c++ C# #42", "don't c++ C# #42");
+        apart("東京3号", "東京3号");
+        apart("e\u{301}A", "e\u{301}A");
+        apart("--__..", "");
+        apart("", "");
+    }
+}

@@ -1,0 +1,114 @@
+//! Documents in the database: brought up to date by whoever commits, and searched.
+
+use rusqlite::{Connection, params};
+
+use super::{Store, StoreError, episodes, ghaps, memories};
+use crate::embed::embed;
+use crate::search::document::{self, Kind, Texts};
+use crate::search::terms::terms;
+use crate::{Id, Time};
+
+mod find;
+mod recall;
+
+use find::find;
+pub use find::{Hit, Query};
+pub use recall::{Ask, Recall};
+
+/// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
+pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
+    let mut done = 0;
+    loop {
+        let stale: Vec<(Id, Kind)> = connection
+            .prepare_cached("SELECT row, kind FROM stale LIMIT 500")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        if stale.is_empty() {
+            return Ok(done);
+        }
+        for (row, kind) in stale {
+            refresh(connection, kind, row)?;
+            connection.prepare_cached("DELETE FROM stale WHERE row = ?1")?.execute([row])?;
+            done += 1;
+        }
+    }
+}
+
+/// Makes the documents of a row anew.
+fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM document WHERE row = ?1")?.execute([row])?;
+    let Some((texts, at)) = read(connection, kind, row)? else { return Ok(()) };
+    let table = match kind {
+        Kind::Memory => "memory",
+        Kind::Experience => "ghap",
+        Kind::Episode => "episode",
+    };
+    let project: Option<i64> = connection
+        .prepare_cached(&format!("SELECT project FROM {table} WHERE uid = ?1"))?
+        .query_row([row], |row| row.get(0))?;
+    for (axis, text) in texts {
+        let words: Vec<String> =
+            terms(&text).into_iter().map(|term| format!("{}{}", axis.mark(), term.text)).collect();
+        if words.is_empty() {
+            continue;
+        }
+        let vector = embed(&text);
+        connection
+            .prepare_cached(
+                "INSERT INTO document (kind, row, axis, project, length, vector, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![kind, row, axis, project, words.len(), vector.as_ref().map(|vector| &vector.bytes()[..]), at])?;
+        let id = connection.last_insert_rowid();
+        connection
+            .prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?
+            .execute(params![id, words.join(" ")])?;
+    }
+    Ok(())
+}
+
+/// What a row says, and since when.
+fn read(connection: &Connection, kind: Kind, row: Id) -> Result<Option<(Texts, Time)>, StoreError> {
+    Ok(match kind {
+        Kind::Memory => {
+            let memory = memories::one(connection, row);
+            missing_is_none(memory)?.map(|memory| (document::of_memory(&memory), memory.changed))
+        }
+        Kind::Experience => {
+            let ghap = missing_is_none(ghaps::by_id(connection, row))?;
+            ghap.map(|ghap| {
+                let at = ghap.resolution.as_ref().map_or(ghap.changed, |resolution| resolution.at);
+                (document::of_ghap(&ghap), at)
+            })
+        }
+        Kind::Episode => {
+            let episode = episodes::select(connection, "WHERE episode.uid = ?1", [row])?.pop();
+            episode.map(|episode| {
+                let at = episode.ending.as_ref().map_or(episode.seen, |ending| ending.at);
+                (document::of_episode(&episode), at)
+            })
+        }
+    })
+}
+
+fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match found {
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+impl Store {
+    /// The documents that fit a query, best first, whatever their score.
+    pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
+        self.bring_up_to_date()?;
+        find(&self.connection, query)
+    }
+
+    /// Takes in rows of before there was an index, or of a program that does not know of it.
+    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        let stale: bool =
+            self.connection
+                .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;
+        if stale { self.write(|_| Ok(())) } else { Ok(()) }
+    }
+}

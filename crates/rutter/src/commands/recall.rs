@@ -1,0 +1,117 @@
+//! `rutter recall`: what was learnt or remembered about something, and why it was found.
+
+use rutter_memory::search::document::Kind;
+use rutter_memory::search::score::{FLOOR, MEANING};
+use rutter_memory::store::{Ask, Recall};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::RecallArgs;
+use crate::environment::Environment;
+use crate::ui::{Ui, first_line};
+
+/// One thing that was found, for programs.
+#[derive(Serialize)]
+struct Shown<'a> {
+    short: String,
+    id: rutter_memory::Id,
+    kind: Kind,
+    score: f64,
+    lexical: f64,
+    evidence: f64,
+    meaning: f64,
+    confidence: f64,
+    prior: f64,
+    rank: f64,
+    above_floor: bool,
+    others: usize,
+    text: &'a str,
+    at: rutter_memory::Time,
+}
+
+impl<'a> From<&'a Recall> for Shown<'a> {
+    fn from(recall: &'a Recall) -> Self {
+        let hit = &recall.hit;
+        Self {
+            short: hit.row.short(),
+            id: hit.row,
+            kind: hit.kind,
+            score: hit.score,
+            lexical: hit.lexical,
+            evidence: hit.evidence,
+            meaning: hit.meaning,
+            confidence: hit.confidence,
+            prior: recall.prior,
+            rank: recall.rank,
+            above_floor: recall.above_floor,
+            others: recall.others,
+            text: &recall.text,
+            at: hit.at,
+        }
+    }
+}
+
+pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    // What hooks could not write in time can be found as well.
+    store.gather_if_free(env.now)?;
+    let place = env.owner()?.place;
+    let ask = Ask {
+        text: &args.query,
+        axis: args.axis,
+        place: Some(&place),
+        all: args.all,
+        kind: args.kind,
+        domain: args.domain,
+        outcome: args.outcome,
+        limit: args.limit,
+    };
+    let found = store.recall(&ask, env.now)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&found.iter().map(Shown::from).collect::<Vec<_>>());
+    }
+    if found.is_empty() {
+        let hint = if args.all { "" } else { "; `--all` looks into other projects as well" };
+        return Ok(ui.remark(&format!("nothing was found{hint}"))?);
+    }
+    let rows = found.iter().map(|recall| {
+        let mark = if recall.above_floor { "" } else { " -" };
+        [
+            recall.hit.row.short(),
+            recall.hit.kind.to_string(),
+            format!("{:.2}{mark}", recall.hit.score),
+            first_line(&recall.text),
+        ]
+    });
+    ui.table(["ID", "KIND", "SCORE", "WHAT"], rows)?;
+    if args.why {
+        writeln!(ui.out)?;
+        for recall in &found {
+            let hit = &recall.hit;
+            writeln!(
+                ui.out,
+                "{} {:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning = {:.2}; × {:.2} for place, tier and age = {:.2}; likely {:.0} %{}",
+                hit.row.short(),
+                1.0 - MEANING,
+                hit.lexical,
+                hit.meaning.max(0.0),
+                hit.score,
+                recall.prior,
+                recall.rank,
+                hit.confidence * 100.0,
+                match recall.others {
+                    0 => String::new(),
+                    others => format!("; {others} more say the same"),
+                },
+            )?;
+        }
+    }
+    if found.iter().any(|recall| !recall.above_floor) {
+        ui.remark(&format!(
+            "- is less likely than {:.0} %: too little to be shown to somebody who did not ask",
+            FLOOR * 100.0
+        ))?;
+    }
+    Ok(())
+}

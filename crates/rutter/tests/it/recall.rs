@@ -1,0 +1,44 @@
+use crate::support::{Home, assert_output};
+
+#[test]
+fn what_was_remembered_is_found_by_meaning_and_by_words() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["recall", "redis"]), @"
+    exit 0
+    --- stderr
+    note: nothing was found; `--all` looks into other projects as well
+    ");
+    home.ok(&[
+        "remember",
+        "The test suite leaks Redis connections: close the client in teardown",
+        "--category",
+        "fact",
+    ]);
+    home.ok(&["remember", "Deploys go out on Tuesdays", "--category", "workflow"]);
+    assert_output!(home, home.rutter(&["recall", "redis connections leak in tests", "--why"]), @"
+    exit 0
+    --- stdout
+    ID        KIND    SCORE   WHAT
+    [ID]      memory  0.53    The test suite leaks Redis connections: close the client in teardown
+    [ID]      memory  0.07 -  Deploys go out on Tuesdays
+
+    [ID]     0.6 × 0.38 of the words + 0.4 × 0.74 in meaning = 0.53; × 1.00 for place, tier and age = 0.53; likely 99 %
+    [ID]     0.6 × 0.00 of the words + 0.4 × 0.18 in meaning = 0.07; × 1.00 for place, tier and age = 0.07; likely 0 %
+    --- stderr
+    note: - is less likely than 85 %: too little to be shown to somebody who did not ask
+    ");
+    let json = home.json(&["recall", "when do we deploy", "-k", "1"]);
+    assert_eq!(json[0]["kind"], "memory");
+    assert_eq!(json[0]["text"], "Deploys go out on Tuesdays");
+    for field in ["id", "score", "lexical", "meaning", "prior", "rank", "above_floor"] {
+        assert!(!json[0][field].is_null(), "{field}: {json}");
+    }
+    assert_output!(home, home.rutter(&["recall", "redis", "--kind", "commit"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'commit' for '--kind <KIND>'
+      [possible values: memory, experience, episode]
+
+    For more information, try '--help'.
+    ");
+}

@@ -1,0 +1,237 @@
+//! `cargo xtask eval`: how well recall finds, and how well it keeps silent, by the product's own pipeline.
+
+#![allow(clippy::print_stdout, reason = "the task's result")]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rutter_memory::search::score::{FLOOR, MEANING};
+use rutter_memory::store::Query;
+use rutter_memory::{Id, Store, Time};
+use serde_json::{Value, json};
+
+/// Far more terms than any query has.
+const EVERY_TERM: usize = 100_000;
+
+/// The ways to search: how much of a score is meaning, and how many terms are looked for.
+const METHODS: [(&str, f64, usize); 3] =
+    [("hybrid", MEANING, 8), ("bm25", 0.0, 8), ("bm25-full", 0.0, EVERY_TERM)];
+
+/// A store in a folder that goes away, with texts in it by their names.
+struct Scratch {
+    store: Store,
+    names: HashMap<Id, String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Scratch {
+    /// Takes the texts in as an import would.
+    fn new<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let now = Time::from_millis(1_763_200_000_000);
+        let mut store = Store::open(folder.path(), now)?;
+        let mut names = HashMap::new();
+        let mut lines =
+            json!({ "rutter-export": { "schema": rutter_memory::store::VERSION } }).to_string();
+        lines.push('\n');
+        for (name, text) in texts {
+            let id = Id::new(now);
+            names.insert(id, name.to_owned());
+            // A memory is not longer.
+            let text: String = text.chars().take(9_900).collect();
+            let memory = json!({
+                "id": id, "project": null, "category": "fact", "text": text, "importance": 0.5, "tags": [],
+                "created": now, "changed": now,
+            });
+            lines.push_str(&json!({ "memory": memory }).to_string());
+            lines.push('\n');
+        }
+        store.import(lines.as_bytes(), |_| {})?;
+        Ok(Self { store, names, _folder: folder })
+    }
+
+    /// The names of what fits, best first, with how likely each is what was meant.
+    fn ask(&mut self, query: &Query<'_>) -> Result<Vec<(String, f64)>> {
+        let hits = self.store.find(query)?;
+        Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.confidence)).collect())
+    }
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
+    value[key].as_str().with_context(|| format!("no `{key}` in {value:.80}"))
+}
+
+fn share(part: usize, of: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "small counts")]
+    let share = part as f64 / of.max(1) as f64;
+    share
+}
+
+/// Recall, nDCG and MRR of every set, by every method.
+pub(crate) fn retrieval(files: &[&str]) -> Result<()> {
+    let as_json = files.contains(&"--json");
+    let mut rows = Vec::new();
+    for file in files.iter().filter(|file| **file != "--json") {
+        let set = std::fs::read_to_string(file).with_context(|| (*file).to_owned())?;
+        let set: Value = serde_json::from_str(&set)?;
+        let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut corpora = BTreeMap::new();
+        for (id, texts) in set["corpora"].as_object().context("no `corpora`")? {
+            let texts = texts.as_array().context("a corpus is a list")?;
+            let texts = texts
+                .iter()
+                .map(|entry| Ok((text(entry, "id")?, text(entry, "text")?)))
+                .collect::<Result<Vec<_>>>()?;
+            corpora.insert(id.clone(), Scratch::new(texts.into_iter())?);
+        }
+        let queries = set["queries"].as_array().context("no `queries`")?;
+        for (method, meaning, searched) in METHODS {
+            let mut sums = [0.0; 4];
+            for query in queries {
+                let corpus =
+                    corpora.get_mut(text(query, "cid")?).context("a corpus that is not there")?;
+                let asked = Query { meaning, searched, ..Query::new(text(query, "q")?) };
+                let found = corpus.ask(&asked)?;
+                let wanted = query["rel"].as_array().context("no `rel`")?;
+                let wanted: HashSet<&str> = wanted.iter().filter_map(Value::as_str).collect();
+                for (sum, figure) in sums.iter_mut().zip(figures(&found, &wanted)) {
+                    *sum += figure;
+                }
+            }
+            let mean = sums.map(|sum| sum * share(1, queries.len()));
+            rows.push((name.clone(), method, queries.len(), mean));
+        }
+    }
+    if as_json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|(set, method, queries, [recall5, recall10, ndcg10, mrr])| {
+                json!({
+                    "set": set, "method": method, "queries": queries,
+                    "recall5": recall5, "recall10": recall10, "ndcg10": ndcg10, "mrr": mrr,
+                })
+            })
+            .collect();
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+        return Ok(());
+    }
+    println!("{:<24} {:<10} queries  recall@5  recall@10  nDCG@10    MRR", "set", "method");
+    for (set, method, queries, [recall5, recall10, ndcg10, mrr]) in &rows {
+        println!(
+            "{set:<24} {method:<10} {queries:>7}  {recall5:>8.3}  {recall10:>9.3}  {ndcg10:>7.3}  {mrr:>5.3}"
+        );
+    }
+    for (method, ..) in METHODS {
+        let of: Vec<f64> = rows.iter().filter(|row| row.1 == method).map(|row| row.3[2]).collect();
+        println!("macro nDCG@10, {method}: {:.3}", of.iter().sum::<f64>() * share(1, of.len()));
+    }
+    Ok(())
+}
+
+/// Recall@5, recall@10, nDCG@10 and MRR of one query.
+fn figures(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
+    let hit = |at: &usize| found.get(*at).is_some_and(|(name, _)| wanted.contains(name.as_str()));
+    let recall = |most: usize| share((0..most).filter(hit).count(), wanted.len());
+    #[expect(clippy::cast_precision_loss, reason = "small counts")]
+    let discount = |at: usize| 1.0 / (at as f64 + 2.0).log2();
+    let gain: f64 = (0..10).filter(hit).map(discount).sum();
+    let best: f64 = (0..wanted.len().min(10)).map(discount).sum();
+    let mrr = (0..found.len()).find(hit).map_or(0.0, |at| share(1, at + 1));
+    [recall(5), recall(10), if best > 0.0 { gain / best } else { 0.0 }, mrr]
+}
+
+/// What was found for a prompt: of the top three how likely each is, and whether it was wanted.
+struct Asked {
+    related: bool,
+    kind: String,
+    top: Vec<(f64, bool)>,
+}
+
+/// How often something is shown that does not fit, and how often what fits is.
+pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
+    let read = |path: &str| -> Result<Vec<Value>> {
+        let text = std::fs::read_to_string(path).with_context(|| path.to_owned())?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines.map(|line| Ok(serde_json::from_str(line)?)).collect()
+    };
+    let lessons = read(store)?;
+    let lessons = lessons
+        .iter()
+        .map(|lesson| Ok((text(lesson, "id")?, text(lesson, "text")?)))
+        .collect::<Result<Vec<_>>>()?;
+    let mut scratch = Scratch::new(lessons.into_iter())?;
+    let mut asked = Vec::new();
+    for prompt in read(prompts)? {
+        let wanted = prompt["rel"].as_array().into_iter().flatten();
+        let wanted: HashSet<&str> = wanted.filter_map(Value::as_str).collect();
+        let found = scratch.ask(&Query::new(text(&prompt, "prompt")?))?;
+        let top = found.iter().take(3);
+        asked.push(Asked {
+            related: prompt["related"].as_bool().context("no `related`")?,
+            kind: prompt["kind"].as_str().unwrap_or("-").to_owned(),
+            top: top.map(|(name, likely)| (*likely, wanted.contains(name.as_str()))).collect(),
+        });
+    }
+    let curve: Vec<(f64, f64, f64)> = (0..=100)
+        .map(|step| {
+            let floor = f64::from(step) / 100.0;
+            let (wrong, right) = rates(&asked, floor, |_| true);
+            (floor, wrong, right)
+        })
+        .collect();
+    let (wrong, right) = rates(&asked, FLOOR, |_| true);
+    let unrelated = asked.iter().filter(|asked| !asked.related).count();
+    let related = asked.len() - unrelated;
+    if as_json {
+        let curve: Vec<Value> = curve
+            .iter()
+            .map(|(floor, wrong, right)| json!({ "floor": floor, "false_rate": wrong, "hit_rate": right }))
+            .collect();
+        let report = json!({
+            "unrelated": unrelated, "false_rate": wrong, "related": related, "hit_rate": right, "floor": FLOOR,
+            "curve": curve,
+        });
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        return Ok(());
+    }
+    let percent = |rate: f64| format!("{:.1} %", rate * 100.0);
+    println!(
+        "floor {FLOOR}: {} of {unrelated} unrelated prompts shown something; {} of {related} related ones hit",
+        percent(wrong),
+        percent(right)
+    );
+    let kinds: BTreeSet<&str> = asked.iter().map(|asked| asked.kind.as_str()).collect();
+    for kind in kinds {
+        let of: Vec<&Asked> = asked.iter().filter(|asked| asked.kind == kind).collect();
+        let (wrong, right) = rates(&asked, FLOOR, |asked| asked.kind == kind);
+        let (_, without) = rates(&asked, 0.0, |asked| asked.kind == kind);
+        if of.iter().any(|asked| asked.related) {
+            println!(
+                "  {kind:<14} {:>4}  hit {}, without a floor {}",
+                of.len(),
+                percent(right),
+                percent(without)
+            );
+        }
+        if of.iter().any(|asked| !asked.related) {
+            println!("  {kind:<14} {:>4}  false {}", of.len(), percent(wrong));
+        }
+    }
+    for (floor, wrong, right) in curve.iter().step_by(5) {
+        println!("  {floor:.2}  false {:>7}  hit {:>7}", percent(*wrong), percent(*right));
+    }
+    Ok(())
+}
+
+/// The share of unrelated prompts for which something is shown, and of related ones for which the right thing is.
+fn rates(asked: &[Asked], floor: f64, of: impl Fn(&Asked) -> bool) -> (f64, f64) {
+    let rate = |related: bool, hit: &dyn Fn(&Asked) -> bool| {
+        let all = asked.iter().filter(|asked| asked.related == related && of(asked));
+        share(all.clone().filter(|asked| hit(asked)).count(), all.count())
+    };
+    let shown = |asked: &Asked| asked.top.iter().any(|(likely, _)| *likely >= floor);
+    let right =
+        |asked: &Asked| asked.top.iter().any(|(likely, wanted)| *wanted && *likely >= floor);
+    (rate(false, &shown), rate(true, &right))
+}
