@@ -4,6 +4,7 @@
 //! so a hook of a few milliseconds can afford it. What the table is, how it was made and what it is worth stands in
 //! `docs/reference/recall.md`.
 
+mod cover;
 mod dot;
 mod fold;
 mod table;
@@ -12,6 +13,8 @@ mod wordpiece;
 use std::ops::ControlFlow;
 
 use crate::search::words;
+pub(crate) use cover::Asked;
+pub use cover::Tokens;
 use table::Token;
 
 /// Numbers in a vector.
@@ -40,7 +43,7 @@ pub struct Vector {
 pub fn embed(text: &str) -> Option<Vector> {
     let mut total = [0_f32; DIMS];
     let mut left = MOST_TOKENS;
-    let mut add = |token: Token| {
+    each_token(text, |token| {
         if token != Token::UNKNOWN {
             let scale = token.scale();
             for (sum, &number) in total.iter_mut().zip(token.row()) {
@@ -48,12 +51,19 @@ pub fn embed(text: &str) -> Option<Vector> {
             }
         }
         left -= 1;
-        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        left > 0
+    });
+    Vector::near(&total)
+}
+
+/// Reads the tokens of a text until there are enough.
+fn each_token(text: &str, mut goes_on: impl FnMut(Token) -> bool) {
+    let mut take = |token| {
+        if goes_on(token) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let mut read = wordpiece::Words::default();
     // Where it broke off there was enough.
-    let _ = words::parts(text).try_for_each(|part| read.tokens(part, &mut add));
-    Vector::near(&total)
+    let _ = words::parts(text).try_for_each(|part| read.tokens(part, &mut take));
 }
 
 impl Vector {

@@ -10,6 +10,7 @@ struct Aligned<B: ?Sized>(B);
 
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../../model/table.bin"));
 static BYTES: &[u8] = &FILE.0;
+static ROW: &[[u8; DIMS]] = BYTES.split_at(SCALES).0.split_at(HEADER).1.as_chunks().0;
 
 const HEADER: usize = 64;
 const COUNT: usize = number(16);
@@ -35,20 +36,23 @@ const fn number(at: usize) -> usize {
 }
 
 /// A row of the table, and the token that it is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Token(u16);
 
 impl Token {
     /// What stands for a word that the vocabulary has no letters for.
     pub(super) const UNKNOWN: Self = Self(1);
 
-    #[cfg(test)]
     pub(super) fn number(self) -> u16 {
         self.0
     }
 
-    pub(super) fn row(self) -> &'static [u8] {
-        &BYTES[HEADER + usize::from(self.0) * DIMS..][..DIMS]
+    pub(super) fn of_number(number: u16) -> Option<Self> {
+        (usize::from(number) < COUNT).then_some(Self(number))
+    }
+
+    pub(super) fn row(self) -> &'static [u8; DIMS] {
+        &ROW[usize::from(self.0)]
     }
 
     /// What the row is to be multiplied by. Half precision, positive and never so small that its form changes.

@@ -1,16 +1,19 @@
 //! How well a document fits a query: what share of the query it covers, by words and by meaning.
 //!
 //! The lexical part is BM25 over what BM25 would be at best, so it is an absolute share of the query from 0 to 1, whatever
-//! the size of the store. Where few words are shared, the meaning decides by itself.
+//! the size of the store. Where few words are shared, the meaning decides by itself: that of the whole, and for what is
+//! best so far that of each word.
 
 /// BM25: how soon more of the same word stops counting, and how much length counts.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// How much of a score is meaning.
 pub const MEANING: f64 = 0.4;
+/// How much it counts beside both what is covered word by word.
+pub const COVERED: f64 = 0.3;
 
 /// Of what is less likely to fit nobody is told who did not ask.
-pub const FLOOR: f64 = 0.85;
+pub const FLOOR: f64 = 0.5;
 
 /// What is known of all documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,21 +47,43 @@ pub fn best(weight: f64) -> f64 {
     weight * (K1 + 1.0)
 }
 
-/// Both parts as one.
-pub fn fused(lexical: f64, meaning: f64) -> f64 {
-    (1.0 - MEANING) * lexical + MEANING * meaning.max(0.0)
+/// What a document has in common with a query.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Fit {
+    /// Which share of the query's words it has.
+    pub lexical: f64,
+    /// How much the words say that it shares with the query: their weights, whatever the length of the query.
+    pub evidence: f64,
+    /// How near its meaning is as a whole.
+    pub meaning: f64,
+    /// Which share of the query is covered, word by word, by words near in meaning.
+    pub covered: f64,
 }
 
-/// How likely it is that a document is what was meant, from 0 to 1.
-///
-/// A score is a share of the query: `thanks, go on` is covered by one word. So it takes evidence as well, which grows
-/// with what the shared words say, and both halves together count more than each. The numbers are a logistic regression on
-/// `fixtures/recall`, sets a and b: right lessons against what came first for prompts that no lesson bears on.
-pub fn confidence(lexical: f64, evidence: f64, meaning: f64) -> f64 {
-    let meaning = meaning.max(0.0);
-    let logit = -11.8 + 2.2 * evidence.ln_1p() + 11.9 * meaning + 6.6 * lexical * meaning;
-    1.0 / (1.0 + (-logit).exp())
+impl Fit {
+    /// All parts as one, from 0 to 1; `meaning` is how much of it is meaning.
+    pub fn score(&self, meaning: f64) -> f64 {
+        let whole = (1.0 - meaning) * self.lexical + meaning * self.meaning.max(0.0);
+        if meaning > 0.0 { (whole + COVERED * self.covered) / (1.0 + COVERED) } else { whole }
+    }
+
+    /// How likely it is that a document is what was meant, from 0 to 1, in a store of so many.
+    ///
+    /// A score is a share of the query: `thanks, go on` is covered by one word. So it takes evidence as well, which grows
+    /// with what the shared words say; and among more documents one that fits by chance is found more easily. The numbers
+    /// are a logistic regression, `docs/reference/recall.md` says on what. The floor is where nothing of what was fitted
+    /// to is shown wrongly more often than it may.
+    pub fn confidence(&self, documents: f64) -> f64 {
+        let meaning = self.meaning.max(0.0);
+        let logit =
+            -10.97 + 7.65 * meaning + 10.65 * self.lexical * meaning + 2.79 * self.evidence.ln_1p()
+                - 0.45 * documents.clamp(1.0, MOST).ln();
+        1.0 / (1.0 + (-logit).exp())
+    }
 }
+
+/// Nothing was fitted to stores as large as that, and more documents do not count further.
+const MOST: f64 = 10_000.0;
 
 #[cfg(test)]
 mod tests {
@@ -82,19 +107,27 @@ mod tests {
             assert!(gain(weight, times, length, corpus) <= best(weight));
         }
         assert!(gain(weight, 1.0, 10.0, corpus) > gain(weight, 1.0, 40.0, corpus));
-        assert!((fused(1.0, 1.0) - 1.0).abs() < 1e-12);
-        assert!(fused(0.0, -0.5) == 0.0);
+        let all = Fit { lexical: 1.0, evidence: 10.0, meaning: 1.0, covered: 1.0 };
+        assert!((all.score(MEANING) - 1.0).abs() < 1e-12 && (all.score(0.0) - 1.0).abs() < 1e-12);
+        assert!(Fit { meaning: -0.5, ..Fit::default() }.score(MEANING) == 0.0);
+        assert!(Fit { covered: 1.0, ..Fit::default() }.score(0.0) == 0.0, "words alone");
     }
 
     #[test]
     fn confidence_grows_with_each_part_and_needs_more_than_one() {
-        assert!(confidence(1.0, 3.0, 0.0) < FLOOR, "words alone, and few");
-        assert!(confidence(0.0, 0.0, 0.7) < FLOOR, "meaning alone");
-        assert!(confidence(0.3, 15.0, 0.7) > FLOOR);
+        let of = |lexical, evidence, meaning| {
+            Fit { lexical, evidence, meaning, covered: 0.5 }.confidence(100.0)
+        };
+        assert!(of(1.0, 3.0, 0.0) < FLOOR, "words alone, and few");
+        assert!(of(0.0, 0.0, 0.7) < FLOOR, "meaning alone");
+        assert!(of(0.3, 15.0, 0.7) > FLOOR);
         let grows = |one: f64, other: f64| other > one && other <= 1.0;
-        assert!(grows(confidence(0.1, 5.0, 0.5), confidence(0.2, 5.0, 0.5)));
-        assert!(grows(confidence(0.1, 5.0, 0.5), confidence(0.1, 9.0, 0.5)));
-        assert!(grows(confidence(0.1, 5.0, 0.5), confidence(0.1, 5.0, 0.6)));
-        assert!(confidence(0.0, 0.0, -1.0) > 0.0);
+        assert!(grows(of(0.1, 5.0, 0.5), of(0.2, 5.0, 0.5)));
+        assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 9.0, 0.5)));
+        assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 5.0, 0.6)));
+        assert!(of(0.0, 0.0, -1.0) > 0.0);
+        let fit = Fit { lexical: 0.2, evidence: 9.0, meaning: 0.6, covered: 0.5 };
+        assert!(fit.confidence(1_000.0) < fit.confidence(3.0));
+        assert!(fit.confidence(1e6).to_bits() == fit.confidence(1e5).to_bits());
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{Store, StoreError, episodes, ghaps, memories};
-use crate::embed::embed;
+use crate::embed::{Tokens, embed};
 use crate::search::document::{self, Kind, Texts};
 use crate::search::terms::terms;
 use crate::{Id, Time};
@@ -55,9 +55,19 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
         let vector = embed(&text);
         connection
             .prepare_cached(
-                "INSERT INTO document (kind, row, axis, project, length, vector, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO document (kind, row, axis, project, length, vector, tokens, at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
-            .execute(params![kind, row, axis, project, words.len(), vector.as_ref().map(|vector| &vector.bytes()[..]), at])?;
+            .execute(params![
+                kind,
+                row,
+                axis,
+                project,
+                words.len(),
+                vector.as_ref().map(|vector| &vector.bytes()[..]),
+                Tokens::of(&text).bytes(),
+                at
+            ])?;
         let id = connection.last_insert_rowid();
         connection
             .prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?

@@ -108,7 +108,11 @@ fn what_is_written_is_found_at_once_and_what_is_changed_or_gone_is_not() {
     let edit = MemoryEdit { text: Some(UNITS), ..MemoryEdit::default() };
     store.edit_memory(id, &edit, at(2)).unwrap();
     let lexical = |store: &mut Store, text: &str| -> f64 {
-        store.recall(&ask(text), at(9)).unwrap().first().map_or(0.0, |recall| recall.hit.lexical)
+        store
+            .recall(&ask(text), at(9))
+            .unwrap()
+            .first()
+            .map_or(0.0, |recall| recall.hit.fit.lexical)
     };
     assert!(lexical(&mut store, "redis") == 0.0 && lexical(&mut store, "cents") > 0.0);
     let rows = store.rows_with("cents").unwrap();

@@ -1,7 +1,7 @@
 //! `rutter recall`: what was learnt or remembered about something, and why it was found.
 
 use rutter_memory::search::document::Kind;
-use rutter_memory::search::score::{FLOOR, MEANING};
+use rutter_memory::search::score::{COVERED, FLOOR, MEANING};
 use rutter_memory::store::{Ask, Recall};
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ struct Shown<'a> {
     lexical: f64,
     evidence: f64,
     meaning: f64,
+    covered: f64,
     confidence: f64,
     prior: f64,
     rank: f64,
@@ -38,9 +39,10 @@ impl<'a> From<&'a Recall> for Shown<'a> {
             id: hit.row,
             kind: hit.kind,
             score: hit.score,
-            lexical: hit.lexical,
-            evidence: hit.evidence,
-            meaning: hit.meaning,
+            lexical: hit.fit.lexical,
+            evidence: hit.fit.evidence,
+            meaning: hit.fit.meaning,
+            covered: hit.fit.covered,
             confidence: hit.confidence,
             prior: recall.prior,
             rank: recall.rank,
@@ -91,11 +93,13 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
             let hit = &recall.hit;
             writeln!(
                 ui.out,
-                "{} {:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning = {:.2}; × {:.2} for place, tier and age = {:.2}; likely {:.0} %{}",
+                "{} ({:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning + {COVERED:.1} × {:.2} word by word) / {:.1} = {:.2}; × {:.2} for place, tier and age = {:.2}; likely {:.0} %{}",
                 hit.row.short(),
                 1.0 - MEANING,
-                hit.lexical,
-                hit.meaning.max(0.0),
+                hit.fit.lexical,
+                hit.fit.meaning.max(0.0),
+                hit.fit.covered,
+                1.0 + COVERED,
                 hit.score,
                 recall.prior,
                 recall.rank,

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::embed::{Vector, embed};
+use crate::embed::{Asked as Covering, Tokens, Vector, embed};
 use crate::search::background;
 use crate::search::document::{Axis, Kind};
-use crate::search::score::{self, Corpus};
+use crate::search::score::{self, Corpus, Fit};
 use crate::search::terms::terms;
 use crate::store::StoreError;
 use crate::{Id, Time};
@@ -20,6 +20,8 @@ const LOOKED_UP: usize = 48;
 const PLACES: f64 = 40_000.0;
 /// How many of each half go on to be fused.
 const KEPT: usize = 200;
+/// How many of the best are looked at word by word.
+const LOOKED_AT: usize = 30;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -56,13 +58,9 @@ pub struct Hit {
     pub(crate) project: Option<i64>,
     /// When it was written.
     pub at: Time,
-    /// Which share of the query's words it covers.
-    pub lexical: f64,
-    /// How much the words say that it shares with the query: their weights, whatever the length of the query.
-    pub evidence: f64,
-    /// How near its meaning is.
-    pub meaning: f64,
-    /// Both.
+    /// What it has in common with the query.
+    pub fit: Fit,
+    /// All of that as one.
     pub score: f64,
     /// How likely it is what was meant.
     pub confidence: f64,
@@ -72,7 +70,8 @@ pub struct Hit {
 
 /// The documents that fit best, best first; ties by what was written first.
 pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
-    let lexical = if query.meaning < 1.0 { by_words(connection, query)? } else { HashMap::new() };
+    let corpus = Counted::of(connection, query)?;
+    let lexical = by_words(connection, query, &corpus)?;
     let near =
         if query.meaning > 0.0 { by_meaning(connection, query)? } else { Meaning::default() };
     let mut documents: Vec<i64> = strongest(lexical.iter().map(|(id, (share, _))| (*id, *share)));
@@ -85,7 +84,7 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
     )?;
     for document in documents {
         let (lexical, evidence) = lexical.get(&document).copied().unwrap_or_default();
-        let meaning = near.of(document);
+        let fit = Fit { lexical, evidence, meaning: near.of(document), covered: 0.0 };
         let hit = select
             .query_row([document], |row| {
                 let vector: Option<Vec<u8>> = row.get(5)?;
@@ -97,11 +96,9 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
                         kind: row.get(1)?,
                         project: row.get(2)?,
                         at: row.get(3)?,
-                        lexical,
-                        evidence,
-                        meaning,
-                        score: (1.0 - query.meaning) * lexical + query.meaning * meaning.max(0.0),
-                        confidence: score::confidence(lexical, evidence, meaning),
+                        fit,
+                        score: fit.score(query.meaning),
+                        confidence: fit.confidence(corpus.visible),
                         vector: vector.and_then(|bytes| Vector::of_bytes(&bytes)),
                     },
                 ))
@@ -114,8 +111,58 @@ pub(crate) fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit
             hits.push(hit);
         }
     }
-    hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.row.cmp(&other.row)));
+    by_score(&mut hits);
+    if query.meaning > 0.0 {
+        word_by_word(connection, query, &mut hits)?;
+        by_score(&mut hits);
+    }
     Ok(hits)
+}
+
+fn by_score(hits: &mut [Hit]) {
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.row.cmp(&other.row)));
+}
+
+/// Looks more closely at the best.
+fn word_by_word(
+    connection: &Connection,
+    query: &Query<'_>,
+    hits: &mut [Hit],
+) -> Result<(), StoreError> {
+    let asked = Covering::new(query.text);
+    let mut tokens = connection.prepare_cached("SELECT tokens FROM document WHERE id = ?1")?;
+    for hit in hits.iter_mut().take(LOOKED_AT) {
+        let tokens: Vec<u8> = tokens.query_row([hit.document], |row| row.get(0))?;
+        hit.fit.covered = Tokens::of_bytes(&tokens).map_or(0.0, |tokens| asked.covered_by(&tokens));
+        hit.score = hit.fit.score(query.meaning);
+    }
+    Ok(())
+}
+
+/// What there is on an axis.
+struct Counted {
+    all: Option<Corpus>,
+    /// How many documents of it may be found.
+    visible: f64,
+}
+
+impl Counted {
+    fn of(connection: &Connection, query: &Query<'_>) -> Result<Self, StoreError> {
+        let mut rows = connection
+            .prepare_cached("SELECT project, documents, terms FROM corpus WHERE axis = ?1")?;
+        let mut rows = rows.query([query.axis])?;
+        let (mut documents, mut terms, mut visible) = (0.0, 0.0, 0.0);
+        while let Some(row) = rows.next()? {
+            let (project, here): (i64, f64) = (row.get(0)?, row.get(1)?);
+            documents += here;
+            terms += row.get::<_, f64>(2)?;
+            if project == 0 || query.project.is_none_or(|asked| asked == project) {
+                visible += here;
+            }
+        }
+        let all = (documents > 0.0).then(|| Corpus { documents, length: terms / documents });
+        Ok(Self { all, visible })
+    }
 }
 
 /// The best of one half.
@@ -136,20 +183,13 @@ struct Asked {
 fn by_words(
     connection: &Connection,
     query: &Query<'_>,
+    corpus: &Counted,
 ) -> Result<HashMap<i64, (f64, f64)>, StoreError> {
-    let corpus = connection
-        .prepare_cached("SELECT documents, terms FROM corpus WHERE axis = ?1")?
-        .query_row([query.axis], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?)))
-        .optional()?;
-    let Some((documents, length)) = corpus.filter(|(documents, _)| *documents > 0) else {
+    let Some(corpus) = corpus.all.filter(|_| query.meaning < 1.0) else {
         return Ok(HashMap::new());
     };
-    let documents = f64::from(documents);
-    #[expect(clippy::cast_precision_loss, reason = "a length on average")]
-    let corpus = Corpus { documents, length: length as f64 / documents };
-
-    let (asked, ideal) = asked(connection, query, documents)?;
-    let mut scores: HashMap<i64, f64> = HashMap::new();
+    let (asked, ideal) = asked(connection, query, corpus.documents)?;
+    let mut scores: HashMap<i64, (f64, f64)> = HashMap::new();
     let mut lengths: HashMap<i64, f64> = HashMap::new();
     let mut places = connection.prepare_cached("SELECT doc FROM lexicon_place WHERE term = ?1")?;
     let mut length_of = connection.prepare_cached("SELECT length FROM document WHERE id = ?1")?;
@@ -173,13 +213,13 @@ fn by_words(
                 lengths.insert(document, length);
                 length
             };
-            *scores.entry(document).or_default() += score::gain(term.weight, times, length, corpus);
+            let (share, evidence) = scores.entry(document).or_default();
+            *share += score::gain(term.weight, times, length, corpus) / ideal;
+            *evidence += term.weight;
         }
     }
-    Ok(scores
-        .into_iter()
-        .map(|(document, score)| (document, ((score / ideal).min(1.0), score)))
-        .collect())
+    scores.values_mut().for_each(|(share, _)| *share = share.min(1.0));
+    Ok(scores)
 }
 
 /// The terms to look for, rarest first, and the most that a document could have of all.

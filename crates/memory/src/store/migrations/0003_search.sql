@@ -11,6 +11,7 @@ CREATE TABLE document (
     project INTEGER REFERENCES project ON DELETE CASCADE, -- none is everywhere
     length  INTEGER NOT NULL, -- in terms
     vector  BLOB,
+    tokens  BLOB NOT NULL, -- of the table of word vectors, two bytes each
     at      INTEGER NOT NULL,
     UNIQUE (row, axis)
 ) STRICT;
@@ -24,19 +25,23 @@ CREATE VIRTUAL TABLE lexicon USING fts5 (
 CREATE VIRTUAL TABLE lexicon_count USING fts5vocab (lexicon, 'row');
 CREATE VIRTUAL TABLE lexicon_place USING fts5vocab (lexicon, 'instance');
 
--- How many documents there are on each axis, and how long they are together.
+-- How many documents a project has on each axis, and how long they are together; 0 is everywhere.
 CREATE TABLE corpus (
-    axis      TEXT PRIMARY KEY,
+    axis      TEXT NOT NULL,
+    project   INTEGER NOT NULL,
     documents INTEGER NOT NULL,
-    terms     INTEGER NOT NULL
+    terms     INTEGER NOT NULL,
+    PRIMARY KEY (axis, project)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER document_came AFTER INSERT ON document BEGIN
-    INSERT INTO corpus (axis, documents, terms) VALUES (NEW.axis, 1, NEW.length)
+    INSERT INTO corpus (axis, project, documents, terms) VALUES (NEW.axis, coalesce(NEW.project, 0), 1, NEW.length)
     ON CONFLICT DO UPDATE SET documents = documents + 1, terms = terms + excluded.terms;
 END;
 CREATE TRIGGER document_went AFTER DELETE ON document BEGIN
-    UPDATE corpus SET documents = documents - 1, terms = terms - OLD.length WHERE axis = OLD.axis;
+    UPDATE corpus SET documents = documents - 1, terms = terms - OLD.length
+    WHERE axis = OLD.axis AND project = coalesce(OLD.project, 0);
+    DELETE FROM corpus WHERE axis = OLD.axis AND project = coalesce(OLD.project, 0) AND documents = 0;
     DELETE FROM lexicon WHERE rowid = OLD.id;
 END;
 -- Rows that say something else than their documents. Whatever writes them, a trigger sees it; whoever commits brings the

@@ -1,0 +1,159 @@
+//! How much of what one text says another says too, word by word.
+//!
+//! A vector mixes all words of a text; a lesson that answers one half of a question points nowhere near it. So the best
+//! candidates are looked at more closely: for each token of the question, the token of the document that is nearest.
+
+use super::table::Token;
+use super::{DIMS, dot, each_token};
+
+/// Of a text with more different tokens the first are read.
+const MOST: usize = 256;
+/// Of a question only those that say the most: what is long is a log, and costs with each candidate.
+const ASKED: usize = 48;
+
+/// The different tokens of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tokens(Vec<Token>);
+
+impl Tokens {
+    /// Those of a text.
+    pub fn of(text: &str) -> Self {
+        let mut found = Vec::new();
+        each_token(text, |token| {
+            if token != Token::UNKNOWN && !found.contains(&token) {
+                found.push(token);
+            }
+            found.len() < MOST
+        });
+        found.sort_unstable();
+        Self(found)
+    }
+
+    /// As they are kept in the database: two bytes each.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|token| token.number().to_le_bytes()).collect()
+    }
+
+    /// Nothing for what no table could have: then it is as if there were none.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (pairs, rest) = bytes.as_chunks();
+        let tokens = pairs.iter().map(|pair| Token::of_number(u16::from_le_bytes(*pair)));
+        rest.is_empty().then(|| tokens.collect::<Option<_>>().map(Self)).flatten()
+    }
+}
+
+/// A question whose tokens are looked for in documents.
+pub(crate) struct Asked {
+    tokens: Vec<(Token, f32)>,
+    dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32,
+}
+
+impl Asked {
+    /// Those of its tokens that say the most, and how much each says: in the table what is frequent is short.
+    pub(crate) fn new(text: &str) -> Self {
+        let dot = dot::best();
+        let mut tokens: Vec<(Token, f32)> = Tokens::of(text)
+            .0
+            .into_iter()
+            .map(|token| (token, length(token, dot) * token.scale()))
+            .collect();
+        tokens.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        tokens.truncate(ASKED);
+        Self { tokens, dot }
+    }
+
+    /// Which share of what is asked is in a document, from 0 to 1.
+    pub(crate) fn covered_by(&self, document: &Tokens) -> f64 {
+        let rows: Vec<_> =
+            document.0.iter().map(|token| (token.row(), 1.0 / length(*token, self.dot))).collect();
+        let (mut covered, mut all) = (0.0, 0.0);
+        for (token, weight) in &self.tokens {
+            let nearest = if document.0.binary_search(token).is_ok() {
+                1.0
+            } else {
+                let own = 1.0 / length(*token, self.dot);
+                let near = rows.iter().map(|(row, scale)| {
+                    #[expect(
+                        clippy::cast_precision_loss,
+                        reason = "256 products of bytes are below 2^23"
+                    )]
+                    let dot = (self.dot)(token.row(), row) as f32;
+                    dot * own * scale
+                });
+                near.fold(0.0_f32, f32::max)
+            };
+            covered += f64::from(weight * nearest);
+            all += f64::from(*weight);
+        }
+        if all > 0.0 { (covered / all).clamp(0.0, 1.0) } else { 0.0 }
+    }
+}
+
+/// Never 0: a row of nothing would have no direction, and there is none in the table.
+fn length(token: Token, dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "256 squares of bytes are below 2^23")]
+    let square = dot(token.row(), token.row()) as f32;
+    square.max(1.0).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn covered(question: &str, document: &str) -> f64 {
+        Asked::new(question).covered_by(&Tokens::of(document))
+    }
+
+    #[test]
+    fn a_text_covers_itself_and_its_parts() {
+        let text = "the Redis client was never closed";
+        assert!((covered(text, text) - 1.0).abs() < 1e-6);
+        assert!((covered("redis client", text) - 1.0).abs() < 1e-6);
+        assert!(covered(text, "redis") < 1.0);
+    }
+
+    #[test]
+    fn another_word_for_the_same_covers_more_than_any_word() {
+        let question = "the car was stolen";
+        assert!(
+            covered(question, "somebody took the automobile, a theft")
+                > covered(question, "somebody ate the apple, a fruit") + 0.05
+        );
+        assert!(covered("", "a") == 0.0 && covered("a", "") == 0.0);
+    }
+
+    #[test]
+    fn rows_of_the_table_have_a_length() {
+        for number in 0..=u16::MAX {
+            if let Some(token) = Token::of_number(number) {
+                assert!(dot::portable(token.row(), token.row()) > 0, "{number}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_come_back_from_their_bytes(text in "\\PC{0,300}") {
+            let tokens = Tokens::of(&text);
+            prop_assert_eq!(Tokens::of_bytes(&tokens.bytes()), Some(tokens));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            if let Some(tokens) = Tokens::of_bytes(&bytes) {
+                prop_assert_eq!(tokens.bytes(), bytes);
+            }
+        }
+
+        #[test]
+        fn a_share_is_a_share_and_plain_code_finds_the_same(one in "\\PC{0,120}", other in "[a-z ]{0,200}") {
+            let (asked, document) = (Asked::new(&one), Tokens::of(&other));
+            let share = asked.covered_by(&document);
+            prop_assert!((0.0..=1.0).contains(&share));
+            let plain = Asked { tokens: asked.tokens, dot: dot::portable };
+            prop_assert_eq!(plain.covered_by(&document).to_bits(), share.to_bits());
+        }
+    }
+}
