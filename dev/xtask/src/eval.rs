@@ -11,6 +11,10 @@ use rutter_memory::store::Query;
 use rutter_memory::{Id, Store, Time};
 use serde_json::{Value, json};
 
+mod picture;
+
+pub(crate) use picture::draw;
+
 /// Far more terms than any query has.
 const EVERY_TERM: usize = 100_000;
 
@@ -148,10 +152,10 @@ struct Asked {
     top: Vec<(f64, bool)>,
 }
 
-/// How often something is shown that does not fit, and how often what fits is.
-pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
-    let read = |path: &str| -> Result<Vec<Value>> {
-        let text = std::fs::read_to_string(path).with_context(|| path.to_owned())?;
+/// Asks a store for every prompt.
+fn ask_all(store: &Path, prompts: &Path) -> Result<Vec<Asked>> {
+    let read = |path: &Path| -> Result<Vec<Value>> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         lines.map(|line| Ok(serde_json::from_str(line)?)).collect()
     };
@@ -173,13 +177,24 @@ pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()>
             top: top.map(|(name, likely)| (*likely, wanted.contains(name.as_str()))).collect(),
         });
     }
-    let curve: Vec<(f64, f64, f64)> = (0..=100)
+    Ok(asked)
+}
+
+/// What is shown at each floor: the floor, the rate of what does not fit, the rate of what does.
+fn curve_of(asked: &[Asked]) -> Vec<(f64, f64, f64)> {
+    (0..=100)
         .map(|step| {
             let floor = f64::from(step) / 100.0;
-            let (wrong, right) = rates(&asked, floor, |_| true);
+            let (wrong, right) = rates(asked, floor, |_| true);
             (floor, wrong, right)
         })
-        .collect();
+        .collect()
+}
+
+/// How often something is shown that does not fit, and how often what fits is.
+pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
+    let asked = ask_all(Path::new(store), Path::new(prompts))?;
+    let curve = curve_of(&asked);
     let (wrong, right) = rates(&asked, FLOOR, |_| true);
     let unrelated = asked.iter().filter(|asked| !asked.related).count();
     let related = asked.len() - unrelated;

@@ -26,6 +26,7 @@ usage: cargo xtask TASK
                          how well the right text is found, beside plain BM25
   eval injection STORE PROMPTS [--json]
                          how often something is shown that does not fit, beside how often what fits is
+  eval picture           the same of our own sets, drawn over the floor, into docs/reference/injection.svg
   torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
                          what is left
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
@@ -46,6 +47,7 @@ fn main() -> Result<ExitCode> {
         ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::retrieval(files)?,
         ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
         ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,
+        ["eval", "picture"] => eval::draw(&root()?)?,
         ["torture"] => torture::run(&root()?, "10000")?,
         ["torture", rounds] => torture::run(&root()?, rounds)?,
         ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,

@@ -76,13 +76,14 @@ impl Fit {
     pub fn confidence(&self, documents: f64) -> f64 {
         let meaning = self.meaning.max(0.0);
         let logit =
-            -10.97 + 7.65 * meaning + 10.65 * self.lexical * meaning + 2.79 * self.evidence.ln_1p()
-                - 0.45 * documents.clamp(1.0, MOST).ln();
+            -9.88 + 7.63 * meaning + 10.57 * self.lexical * meaning + 2.81 * self.evidence.ln_1p()
+                - 0.66 * documents.clamp(FEWEST, MOST).ln();
         1.0 / (1.0 + (-logit).exp())
     }
 }
 
-/// Nothing was fitted to stores as large as that, and more documents do not count further.
+/// Below, chance does not count less: in a store of three a near miss is as near. Above, nothing was fitted.
+const FEWEST: f64 = 100.0;
 const MOST: f64 = 10_000.0;
 
 #[cfg(test)]
@@ -127,7 +128,7 @@ mod tests {
         assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 5.0, 0.6)));
         assert!(of(0.0, 0.0, -1.0) > 0.0);
         let fit = Fit { lexical: 0.2, evidence: 9.0, meaning: 0.6, covered: 0.5 };
-        assert!(fit.confidence(1_000.0) < fit.confidence(3.0));
+        assert!(fit.confidence(1_000.0) < fit.confidence(100.0));
         assert!(fit.confidence(1e6).to_bits() == fit.confidence(1e5).to_bits());
     }
 }

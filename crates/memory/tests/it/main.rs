@@ -42,6 +42,7 @@ mod recall;
 mod recordings;
 /// How much of what is secret is taken, and how little of what is not.
 mod redaction;
+mod restraint;
 /// A secret planted in any text is nowhere.
 mod secrets;
 /// A session as the hooks are told of it.
