@@ -47,7 +47,7 @@ fn entries(place: &Place, now: Time) -> [Entry; 2] {
         at: now,
         what,
     };
-    [entry(What::Called), entry(What::Ran(Box::new(outcome.into())))]
+    [entry(What::Called(None)), entry(What::Ran(Box::new(outcome.into())))]
 }
 
 #[expect(clippy::print_stdout, reason = "the figures")]

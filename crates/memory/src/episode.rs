@@ -18,8 +18,9 @@ use crate::{Clean, Id, Time};
 mod judge;
 mod said;
 
+pub use crate::quote::tokens;
 pub(crate) use judge::{judge, own_name};
-pub use said::{Again, said, tokens};
+pub use said::{Again, said};
 
 /// What is left of a shortened error must be so long to say anything.
 const SHORTEST: usize = 12;

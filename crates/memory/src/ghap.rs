@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::choice::choice;
 use crate::outcome::{Kind, Outcome, Verdict};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
@@ -62,6 +63,18 @@ pub struct Ghap {
     pub created: Time,
     /// When it last changed.
     pub changed: Time,
+}
+
+choice! {
+    /// What a run says about a prediction.
+    Told, "what a run says of a prediction" {
+        /// It came true.
+        Matches = "matches",
+        /// It did not.
+        Contradicts = "contradicts",
+        /// It did not, but less is wrong than before.
+        Partial = "partial",
+    }
 }
 
 /// What the author said about the run to look for.

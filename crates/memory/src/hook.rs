@@ -8,16 +8,33 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rutter_contract::input::Wire;
+use rutter_contract::output::{HookOutput, TakesContext};
 
+use crate::config::{Config, Hooks};
+use crate::context::Context;
+use crate::injection::Injection;
 use crate::project::Located;
-use crate::session::{Process, Source};
+use crate::session::Process;
 use crate::store::entry::{Entry, Place, What};
 use crate::store::hot::{HotStore, Unready};
 use crate::store::{Files, spool};
-use crate::{Clean, Time};
+use crate::{Clean, Id, Time, pause};
 
 mod bash;
+mod compact;
 mod edit;
+mod prompt;
+mod session;
+mod stop;
+mod subagent;
+mod tool;
+
+/// Of a hook's own settings those that all have.
+macro_rules! settings {
+    ($of:expr) => {
+        Settings { enabled: $of.enabled, deadline: Duration::from_millis($of.deadline_ms.into()) }
+    };
+}
 
 /// A log of changes that is longer is worth a process that folds it.
 const FOLD: u64 = 1024 * 1024;
@@ -37,6 +54,10 @@ pub struct Around {
     pub started_in: Option<PathBuf>,
     /// The number of the process that started this one.
     pub parent: Option<u32>,
+    /// The user's configuration, if there is one.
+    pub config: PathBuf,
+    /// How an agent can start this program. Asked only when something is said.
+    pub called: fn() -> String,
 }
 
 /// What comes of it.
@@ -48,6 +69,8 @@ pub struct Heard {
     pub tend: bool,
     /// What went wrong.
     pub faults: Vec<Clean>,
+    /// What the log is to have besides.
+    pub notes: Vec<Clean>,
 }
 
 /// Takes in what a hook is told.
@@ -71,31 +94,60 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
         return heard;
     };
     let tool = || wire.text("tool_name").unwrap_or_default();
-    let call = |millis| Call::of(&wire, around, Duration::from_millis(millis));
     // What is not ours ends here, before anything is opened.
     match &*event {
         "SessionStart" => {
-            if let Some(mut call) = call(500) {
-                let source = wire.text("source").and_then(|source| source.parse().ok());
-                call.record(vec![What::Began(source.unwrap_or(Source::Startup))], &mut heard);
-                heard.tend |= !call.around.files.database().exists();
-            }
+            let call = Call::of(&wire, around, |hooks| settings!(hooks.session_start));
+            session::start(&wire, call, &mut heard);
         }
         "SessionEnd" => {
-            if let Some(mut call) = call(500) {
-                call.record(vec![What::Ended], &mut heard);
-                heard.tend = true;
-            }
+            let call = Call::of(&wire, around, |hooks| settings!(hooks.session_end));
+            session::end(call, &mut heard);
         }
-        "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
-            bash::hear(&wire, || call(100), &event, &mut heard);
+        "UserPromptSubmit" => prompt::hear(
+            &wire,
+            || Call::of(&wire, around, |hooks| settings!(hooks.user_prompt_submit)),
+            &mut heard,
+        ),
+        "PreToolUse" => {
+            let checkin = |hooks: &Hooks| settings!(hooks.ghap_checkin);
+            tool::hear(&wire, &tool(), || Call::of(&wire, around, checkin), &mut heard);
         }
+        "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => bash::hear(
+            &wire,
+            || Call::of(&wire, around, |hooks| settings!(hooks.outcome_capture)),
+            &event,
+            &mut heard,
+        ),
         "PostToolUse" if matches!(&*tool(), "Edit" | "Write" | "NotebookEdit") => {
-            edit::hear(&wire, call(50), &mut heard);
+            edit::hear(&wire, Call::of(&wire, around, |hooks| settings!(hooks.edits)), &mut heard);
+        }
+        "SubagentStart" => {
+            let call = Call::of(&wire, around, |hooks| settings!(hooks.subagent_start));
+            subagent::hear(&wire, call, &mut heard);
+        }
+        "PreCompact" => {
+            let call = Call::of(&wire, around, |hooks| settings!(hooks.pre_compact));
+            compact::hear(call, &mut heard);
+        }
+        "Stop" => {
+            stop::hear(&wire, || Call::of(&wire, around, |hooks| settings!(hooks.stop)), &mut heard)
         }
         _ => {}
     }
     heard
+}
+
+/// What every hook can be told: whether it is wanted, and when it stops trying to speak.
+struct Settings {
+    enabled: bool,
+    deadline: Duration,
+}
+
+/// Stands for a text without telling it.
+fn fingerprint(text: &str) -> String {
+    let sum = crate::checksum::of(text.as_bytes());
+    format!("{sum:016x}")
 }
 
 /// A payload that was written by hand, with the name of its event.
@@ -147,14 +199,19 @@ struct Call {
     place: Place,
     /// Where the client's shell is, from the root of the checkout.
     folder: String,
+    config: Config,
     deadline: Duration,
     /// The database, once it was asked for.
     store: Option<Result<HotStore, Unready>>,
 }
 
 impl Call {
-    /// None where the client says neither who nor where it is.
-    fn of(wire: &Wire<'_>, around: impl FnOnce() -> Around, deadline: Duration) -> Option<Self> {
+    /// None where the client says neither who nor where it is, and where nobody wants it.
+    fn of(
+        wire: &Wire<'_>,
+        around: impl FnOnce() -> Around,
+        settings: impl FnOnce(&Hooks) -> Settings,
+    ) -> Option<Self> {
         let (client, cwd) = (wire.text("session_id")?, wire.text("cwd")?);
         let (client, cwd) = (Clean::new(&client), Path::new(&*cwd));
         if client.is_empty() || !cwd.is_absolute() {
@@ -162,7 +219,14 @@ impl Call {
         }
         let around = around();
         let located = located(cwd, around.started_in.as_deref());
+        let config =
+            Config::load(&around.config, Some(&located.root), around.files.folder()).config;
+        let Settings { enabled, deadline } = settings(&config.hooks);
+        if !enabled || config.scope.excludes(cwd) || pause::is_paused(&around.files, &client) {
+            return None;
+        }
         Some(Self {
+            config,
             around,
             client,
             agent: wire.text("agent_id").filter(|id| !id.is_empty()).map(|id| Clean::new(&id)),
@@ -183,6 +247,42 @@ impl Call {
 
     fn is_in_time(&self) -> bool {
         self.around.begun.elapsed() < self.deadline
+    }
+
+    /// Whether anything may be said: in time, and not to a session that is only watched.
+    fn may_speak(&self) -> bool {
+        self.is_in_time() && !self.config.cohort.is_control(&self.client)
+    }
+
+    /// How an agent starts this program.
+    fn rutter(&self) -> String {
+        (self.around.called)()
+    }
+
+    /// Says something, if there is still time.
+    fn say<E: TakesContext>(&self, text: &str, heard: &mut Heard) {
+        if !text.is_empty() && self.may_speak() {
+            heard.stdout = HookOutput::<E>::new().context(text).answer().stdout;
+        }
+    }
+
+    /// What is to be written down of rows that are about to be shown.
+    fn shown(&self, event: &str, asked: &str, context: &Context) -> Vec<What> {
+        let now = self.around.now;
+        let of = |row, score| {
+            What::Shown(Box::new(Injection {
+                id: Id::new(now),
+                session: self.client.clone(),
+                agent: self.agent.clone(),
+                event: Clean::new(event),
+                row,
+                score,
+                prompt: Clean::new(&fingerprint(asked)),
+                at: now,
+                effect: None,
+            }))
+        };
+        context.items.iter().map(|item| of(item.row, item.confidence)).collect()
     }
 
     /// The database, opened once.

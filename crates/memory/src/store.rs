@@ -18,6 +18,7 @@ use crate::ghap::GhapError;
 use crate::memory::MemoryError;
 use crate::{IdSuffix, Time};
 
+mod context;
 pub mod doctor;
 mod documents;
 pub mod entry;
@@ -34,21 +35,24 @@ mod projects;
 mod salvage;
 mod schema;
 mod sessions;
+mod spoken;
 pub mod spool;
 mod tables;
 pub mod tend;
 
+pub use context::Wanted;
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
 pub use files::Files;
-pub(crate) use files::{append_to, make_folder as make_private_folder};
+pub(crate) use files::{append_to, make_folder as make_private_folder, replace_private};
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
 pub use memories::{MemoryEdit, MemoryFilter, NewMemory};
 pub use projects::{Project, ProjectSummary};
 pub use salvage::Salvaged;
 pub use schema::VERSION;
+pub use spoken::{Premortem, Settled};
 
 /// The memory, open for everything.
 #[derive(Debug)]

@@ -47,6 +47,35 @@ pub(crate) fn bash_window() -> usize {
     rutter_memory::outcome::call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
+/// Where the user's configuration is, or would be.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn config() -> PathBuf {
+    let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = path("RUTTER_HOME").unwrap_or_else(|| {
+        path("XDG_CONFIG_HOME")
+            .filter(|path| path.is_absolute())
+            .unwrap_or_else(|| env::home_dir().unwrap_or_default().join(".config"))
+            .join("rutter")
+    });
+    folder.join("config.toml")
+}
+
+/// How an agent starts this program: by its name where that leads here, else by its path.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn called() -> String {
+    const NAME: &str = "rutter";
+    let Ok(program) = env::current_exe() else { return NAME.to_owned() };
+    let program = program.canonicalize().unwrap_or(program);
+    let found = env::var_os("PATH").and_then(|path| {
+        env::split_paths(&path).map(|folder| folder.join(NAME)).find(|path| path.is_file())
+    });
+    if found.and_then(|path| path.canonicalize().ok()).is_some_and(|path| path == program) {
+        return NAME.to_owned();
+    }
+    let path = program.to_string_lossy();
+    if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
+}
+
 /// What time it is.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn now() -> Time {

@@ -53,6 +53,8 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
                 started_in: environment::client_folder(),
                 parent: rustix::process::getppid()
                     .map(|pid| pid.as_raw_nonzero().get().unsigned_abs()),
+                config: environment::config(),
+                called: environment::called,
             }
         }),
         Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },
@@ -60,6 +62,9 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
     for fault in &heard.faults {
         watch();
         drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {fault}"))));
+    }
+    for note in &heard.notes {
+        drop(log::append(&files, environment::now(), note));
     }
     if heard.tend {
         watch();

@@ -53,7 +53,7 @@ pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
             at: now,
             what,
         };
-        let entries = [entry(What::Called), entry(What::Ran(Box::new(outcome.into())))];
+        let entries = [entry(What::Called(None)), entry(What::Ran(Box::new(outcome.into())))];
         let recorded = hot::record(&files, &entries, BUDGET).context("an entry was refused")?;
         let place = if matches!(recorded, Recorded::Stored) { "stored" } else { "spooled" };
         // One call, so that a kill leaves no half of it.

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Ending, Episode};
+use super::Episode;
 use crate::Time;
 use crate::change::{Change, Sort};
+use crate::quote::{ago, end_of, quoted, start_of, tokens};
 
 /// How much may be said.
 const TOKENS: usize = 80;
@@ -17,12 +18,6 @@ pub enum Again {
     Failure,
     /// The same test, in another way.
     Test,
-}
-
-/// About how many tokens a text is: four letters each, and one for every letter that is not ASCII.
-pub fn tokens(text: &str) -> usize {
-    let ascii = text.chars().filter(char::is_ascii).count();
-    ascii.div_ceil(4) + (text.chars().count() - ascii)
 }
 
 /// What is said of an episode that was fixed; none of one that was not. `times` is how often it was fixed, `in_place`
@@ -37,8 +32,8 @@ pub fn said(
     let ending = episode.ending.as_ref()?;
     let first = ending.fix.first()?;
     let mut text = match why {
-        Again::Failure => format!("Seen before and fixed {}", ago(ending, now)),
-        Again::Test => format!("Same test, another failure, fixed {}", ago(ending, now)),
+        Again::Failure => format!("Seen before and fixed {}", ago(ending.at, now)),
+        Again::Test => format!("Same test, another failure, fixed {}", ago(ending.at, now)),
     };
     if times > 1 {
         let _ = write!(text, " ({times} times)");
@@ -115,68 +110,6 @@ fn lines(text: &mut String, change: &Change, room: usize) {
     for (_, line) in taken {
         text.push_str(&line);
     }
-}
-
-/// When, as people say it.
-fn ago(ending: &Ending, now: Time) -> String {
-    let minutes = now.since(ending.at).as_secs() / 60;
-    let (number, unit) = match minutes {
-        0 => return "just now".to_owned(),
-        1..60 => (minutes, "minute"),
-        60..1_440 => (minutes / 60, "hour"),
-        1_440..86_400 => (minutes / 1_440, "day"),
-        86_400..1_051_200 => (minutes / 43_200, "month"),
-        _ => (minutes / 525_600, "year"),
-    };
-    format!("{number} {unit}{} ago", if number == 1 { "" } else { "s" })
-}
-
-/// The beginning of a text, in one line of at most so many quarters of a token.
-fn start_of(text: &str, most: usize) -> String {
-    let line = text.lines().next().unwrap_or_default().trim_end();
-    cut(line, line.chars(), most).map_or_else(|| line.to_owned(), |kept| kept + "…")
-}
-
-/// The end of a name: that is what tells it apart.
-fn end_of(text: &str, most: usize) -> String {
-    let line = text.lines().next().unwrap_or_default().trim();
-    cut(line, line.chars().rev(), most).map_or_else(
-        || line.to_owned(),
-        |kept| std::iter::once('…').chain(kept.chars().rev()).collect(),
-    )
-}
-
-/// The first signs that have room beside the mark of a cut; none where all have.
-fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<String> {
-    let cost = |sign: char| if sign.is_ascii() { 1 } else { 4 };
-    if whole.chars().map(cost).sum::<usize>() <= most {
-        return None;
-    }
-    let mut left = most - 4;
-    Some(
-        signs
-            .take_while(|sign| {
-                let room = cost(*sign) <= left;
-                left = left.saturating_sub(cost(*sign));
-                room
-            })
-            .collect(),
-    )
-}
-
-/// Text that can neither end its quotation nor pass for markup of the client, nor turn the writing around.
-fn quoted(text: &str) -> String {
-    text.chars()
-        .filter(|sign| {
-            // What nobody sees, or what breaks a line or turns it around; by tags whole sentences can be hidden.
-            !sign.is_control()
-                && !matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
-        })
-        .map(|sign| if sign == '`' { '\'' } else { sign })
-        .collect::<String>()
-        .replace("</", "‹/")
-        .replace("<system", "‹system")
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use std::io::Read as _;
 use std::path::Path;
 
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
-use rutter_contract::output::HookOutput;
 
-use super::{Call, Heard};
+use super::{Call, Heard, fingerprint};
 use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
 use crate::episode::{Again, said};
+use crate::ghap::Ghap;
 use crate::injection::Injection;
 use crate::outcome::call::Call as BashCall;
 use crate::outcome::line;
@@ -20,7 +20,7 @@ use crate::outcome::selection::Selection;
 use crate::outcome::{Outcome, Verdict};
 use crate::store::entry::What;
 use crate::store::{Recalled, spool};
-use crate::{Clean, Id, Time};
+use crate::{Clean, Id, Time, speech};
 
 /// A file that is longer is not looked into.
 const FILE: u64 = 512 * 1024;
@@ -80,9 +80,74 @@ pub(super) fn hear(
     }
     whats.push(What::Ran(Box::new(run.clone())));
     call.record(whats, heard);
-    if run.outcome.verdict == Verdict::Failed {
-        bring_back(&mut call, &run, event, heard);
+    let mut texts = Vec::new();
+    let ghap = active(&mut call, heard);
+    let tracked = ghap.is_some();
+    if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
+        texts.extend(held(&mut call, ghap, &run, heard));
     }
+    if run.outcome.verdict == Verdict::Failed {
+        let known = bring_back(&mut call, &run, event, heard);
+        if known.is_none() && !tracked && call.config.hooks.outcome_capture.premortem {
+            texts.extend(warn(&mut call, &run, heard));
+        }
+        texts.extend(known);
+    }
+    let text = texts.join("\n\n");
+    match event {
+        "PostToolUse" => call.say::<PostToolUse>(&text, heard),
+        _ => call.say::<PostToolUseFailure>(&text, heard),
+    }
+}
+
+/// The GHAP that the agent works on.
+fn active(call: &mut Call, heard: &mut Heard) -> Option<Ghap> {
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    match call.store().as_ref().ok()?.active(&place, &client, agent.as_ref()) {
+        Ok(ghap) => ghap,
+        Err(error) => {
+            heard.faults.push(Clean::new(&format!("active: {error}")));
+            None
+        }
+    }
+}
+
+/// Says what a run says about the prediction, where that is news.
+fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<String> {
+    if !call.may_speak() {
+        return None;
+    }
+    let settled = match call.store().as_ref().ok()?.settled(ghap, Some(run.outcome.id)) {
+        Ok(settled) => settled?,
+        Err(error) => {
+            heard.faults.push(Clean::new(&format!("prediction: {error}")));
+            return None;
+        }
+    };
+    let text = speech::settled(&settled, &call.rutter());
+    call.record(vec![What::Told(settled.ghap.id, settled.told)], heard);
+    Some(text)
+}
+
+/// Says what went wrong before, once in a cycle.
+fn warn(call: &mut Call, run: &Run, heard: &mut Heard) -> Option<String> {
+    if !call.may_speak() {
+        return None;
+    }
+    let (place, client) = (call.place.clone(), call.client.clone());
+    let mut failure: Vec<&str> = run.outcome.failing.iter().map(Clean::as_str).collect();
+    failure.extend(run.faults.iter().map(|fault| fault.error.as_str()));
+    let premortem =
+        match call.store().as_ref().ok()?.premortem(&place, &client, &failure.join("\n")) {
+            Ok(premortem) => premortem?,
+            Err(error) => {
+                heard.faults.push(Clean::new(&format!("premortem: {error}")));
+                return None;
+            }
+        };
+    let text = speech::premortem(&run.outcome, &premortem, &call.rutter());
+    call.record(vec![What::Warned], heard);
+    Some(text)
 }
 
 /// Notes a command as a change, where a failure is followed.
@@ -99,22 +164,23 @@ fn note(call: &mut Call, command: &str, heard: &mut Heard) {
 }
 
 /// Says what fixed the same failure before, once.
-fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) {
-    if !call.is_in_time() {
-        return;
+fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
+    if !call.may_speak() {
+        return None;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let Ok(store) = call.store() else { return };
-    let recalled = match store.recall(&place, &client, agent.as_ref(), run) {
-        Ok(Some(recalled)) => recalled,
-        Ok(None) => return,
-        Err(error) => return heard.faults.push(Clean::new(&format!("recall: {error}"))),
+    let recalled = match call.store().as_ref().ok()?.recall(&place, &client, agent.as_ref(), run) {
+        Ok(recalled) => recalled?,
+        Err(error) => {
+            heard.faults.push(Clean::new(&format!("recall: {error}")));
+            return None;
+        }
     };
     let Recalled { episode, why, times } = &recalled;
     let now = call.around.now;
     let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
     let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
-    let Some(text) = said(episode, *why, *times, in_place, now) else { return };
+    let text = said(episode, *why, *times, in_place, now)?;
     let shown = Injection {
         id: Id::new(now),
         session: client,
@@ -127,19 +193,7 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) {
         effect: None,
     };
     call.record(vec![What::Shown(Box::new(shown))], heard);
-    if !call.is_in_time() {
-        return;
-    }
-    heard.stdout = match event {
-        "PostToolUse" => HookOutput::<PostToolUse>::new().context(text).answer().stdout,
-        _ => HookOutput::<PostToolUseFailure>::new().context(text).answer().stdout,
-    };
-}
-
-/// Stands for a text without telling it.
-fn fingerprint(text: &str) -> String {
-    let sum = crate::checksum::of(text.as_bytes());
-    format!("{sum:016x}")
+    Some(text)
 }
 
 /// Whether a file has what was changed in it; none where that cannot be told.

@@ -1,6 +1,6 @@
 //! Documents in the database: brought up to date by whoever commits, and searched.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Store, StoreError, episodes, ghaps, memories};
 use crate::embed::{Tokens, embed};
@@ -11,8 +11,9 @@ use crate::{Id, Time};
 mod find;
 mod recall;
 
-use find::find;
+pub(crate) use find::find;
 pub use find::{Hit, Query};
+pub(crate) use recall::recall;
 pub use recall::{Ask, Recall};
 
 /// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
@@ -76,6 +77,14 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
     Ok(())
 }
 
+/// What a row is, if there are documents of it.
+pub(crate) fn kind_of(connection: &Connection, row: Id) -> Result<Option<Kind>, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT kind FROM document WHERE row = ?1 LIMIT 1")?
+        .query_row([row], |row| row.get(0))
+        .optional()?)
+}
+
 /// What a row says, and since when.
 fn read(connection: &Connection, kind: Kind, row: Id) -> Result<Option<(Texts, Time)>, StoreError> {
     Ok(match kind {
@@ -100,7 +109,7 @@ fn read(connection: &Connection, kind: Kind, row: Id) -> Result<Option<(Texts, T
     })
 }
 
-fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+pub(crate) fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match found {
         Err(StoreError::NotFound { .. }) => Ok(None),
         found => found.map(Some),
@@ -115,7 +124,7 @@ impl Store {
     }
 
     /// Takes in rows of before there was an index, or of a program that does not know of it.
-    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
         let stale: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;

@@ -3,8 +3,9 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, episodes, injections, outcomes, projects, sessions};
+use super::{StoreError, episodes, injections, outcomes, projects, sessions, spoken};
 use crate::change::Change;
+use crate::ghap::Told;
 use crate::injection::Injection;
 use crate::outcome::run::Run;
 use crate::project::{Located, ProjectKey};
@@ -61,16 +62,39 @@ pub enum What {
     Began(Source),
     /// It was seen.
     Seen,
-    /// It called a tool.
-    Called,
+    /// It called a tool, by this agent; none is the main one. Only counted where somebody may ask.
+    Called(Option<Clean>),
     /// A run was captured.
     Ran(Box<Run>),
     /// Something was changed, under this identity.
     Changed(Id, Change),
     /// Something was shown.
     Shown(Box<Injection>),
-    /// It ended.
-    Ended,
+    /// An agent was told what a run says about its prediction.
+    Told(Id, Told),
+    /// An agent was asked about a GHAP at the end of its turn.
+    Stopped(Id),
+    /// It was told what went wrong before.
+    Warned,
+    /// Something was recalled for an agent that is about to start.
+    Parked(Parked),
+    /// It ended; whether what it left open is given up.
+    Ended {
+        /// With the reason that the session ended.
+        #[serde(default)]
+        abandon: bool,
+    },
+}
+
+/// What waits for an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parked {
+    /// What kind of agent.
+    pub kind: Clean,
+    /// A hash of what it is to do.
+    pub prompt: Clean,
+    /// Which rows, and how well they fit.
+    pub rows: Vec<(Id, f64)>,
 }
 
 /// When an entry is written down.
@@ -99,10 +123,8 @@ pub(crate) fn apply(
             }
         }
         What::Seen => {}
-        What::Called => {
-            connection
-                .prepare_cached("UPDATE session SET calls = calls + 1 WHERE id = ?1")?
-                .execute([session])?;
+        What::Called(agent) => {
+            spoken::count(connection, session, agent.as_ref())?;
         }
         What::Ran(run) => {
             let project = projects::row_of(connection, &entry.place, entry.at)?;
@@ -118,11 +140,18 @@ pub(crate) fn apply(
         What::Shown(injection) => {
             injections::insert(connection, session, injection)?;
         }
-        What::Ended => {
+        What::Told(ghap, told) => spoken::told(connection, *ghap, *told)?,
+        What::Stopped(ghap) => spoken::stopped(connection, *ghap)?,
+        What::Warned => spoken::warned(connection, session)?,
+        What::Parked(parked) => spoken::park(connection, session, parked, entry.at)?,
+        What::Ended { abandon } => {
             // Unless it was seen since: then this comes late.
             connection
                 .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
                 .execute(params![session, entry.at])?;
+            if *abandon {
+                spoken::give_up(connection, session, entry.at)?;
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The files of the memory: their names, their modes, and the locks that leave no file behind.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -42,6 +42,11 @@ impl Files {
     /// The vectors of what is in the database: a cache.
     pub fn vectors(&self) -> PathBuf {
         self.folder.join("vectors")
+    }
+
+    /// Which sessions are to be left alone.
+    pub fn paused(&self) -> PathBuf {
+        self.folder.join("paused")
     }
 
     /// What hooks could not write in time.
@@ -241,6 +246,30 @@ pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Puts a small file in the place of another, whole; an empty one goes.
+pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return remove_if_there(path);
+    }
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let beside = with_end(path, &format!(".{}", std::process::id()));
+    let written = private()
+        .write(true)
+        .create_new(true)
+        .open(&beside)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        drop(remove_if_there(&beside));
+    }
+    written
 }
 
 /// Opens a file to add to it, for its owner alone.

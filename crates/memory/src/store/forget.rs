@@ -187,6 +187,7 @@ impl Store {
                     .execute(&format!("DELETE FROM {} WHERE uid = ?1", kind.table()), [id])?;
                 transaction.execute("DELETE FROM injection WHERE row = ?1", [id])?;
             }
+            transaction.execute("DELETE FROM parked", [])?;
             begin_erasing(transaction)?;
             Ok(count)
         })?;

@@ -13,7 +13,8 @@ mod ending;
 mod rows;
 
 use ending::Ending;
-use rows::one;
+pub(crate) use ending::{abandon, evidence};
+pub(crate) use rows::one;
 pub(crate) use rows::{SELECT, by_id, children, lay_down, many, put, read_whole};
 
 /// On whose behalf something is done.
@@ -170,7 +171,8 @@ impl Store {
                 "UPDATE ghap SET hypothesis = ?2, action = ?3, prediction = ?4, expects = ?5, target = ?6,
                         stated_expects = ?7, stated_target = ?8, testable = ?9, strategy = ?10,
                         confidence = coalesce(?11, confidence), changed = max(changed + 1, ?12),
-                        predicted = CASE WHEN ?13 THEN max(predicted, ?12) ELSE predicted END
+                        predicted = CASE WHEN ?13 THEN max(predicted, ?12) ELSE predicted END, calls = 0,
+                        told = CASE WHEN ?13 THEN NULL ELSE told END, stopped = CASE WHEN ?13 THEN 0 ELSE stopped END
                  WHERE uid = ?1",
                 params![
                     old.id,

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use thiserror::Error;
 
 use super::entry::{self, Arrival, Entry, Place};
@@ -21,7 +21,7 @@ use crate::outcome::run::Run;
 /// The database, for one hook.
 #[derive(Debug)]
 pub struct HotStore {
-    connection: Connection,
+    pub(super) connection: Connection,
     until: Instant,
     settled: Cell<bool>,
     /// Behind the connection, so that it is closed first.
@@ -134,15 +134,27 @@ impl HotStore {
 
     /// Writes entries down, all or none.
     pub fn write(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        self.changed(|transaction| {
+            for entry in entries {
+                entry::apply(transaction, entry, Arrival::AtOnce)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs a change as a whole, with what is left of the time for waiting.
+    pub(super) fn changed<T>(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.settle()?;
         self.limit_waiting()?;
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for entry in entries {
-            entry::apply(&transaction, entry, Arrival::AtOnce)?;
-        }
+        let value = change(&transaction)?;
         documents::catch_up(&transaction)?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        Ok(value)
     }
 }
 

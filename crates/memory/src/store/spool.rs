@@ -357,8 +357,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::new(folder.path().join("memory"));
         let place = Place::from(&Located::find(folder.path()));
-        let entry =
-            Entry { client: "session".into(), place, process: None, at: now(), what: What::Called };
+        let entry = Entry {
+            client: "session".into(),
+            place,
+            process: None,
+            at: now(),
+            what: What::Called(None),
+        };
         (folder, files, entry)
     }
 

@@ -145,7 +145,7 @@ fn a_wrong_line_is_named_and_nothing_is_taken() {
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "it was exported by a newer rutter (schema 99, this one knows 3); update this one",
+            "it was exported by a newer rutter (schema 99, this one knows 4); update this one",
         ),
         (with("{\"memory\":{\"id\":"), 21, "the line is cut off"),
         (with("nonsense"), 21, "no JSON from column 1 on"),
@@ -261,7 +261,7 @@ fn two_sights_of_a_session_are_joined_in_either_order() {
         for _ in 0..calls {
             world.record(&Entry {
                 place: elsewhere(),
-                ..world.entry("session-1", seen, What::Called)
+                ..world.entry("session-1", seen, What::Called(None))
             });
         }
         if calls == 3 {
@@ -467,7 +467,7 @@ fn a_run_with_very_many_failures_travels() {
 fn numbers_that_no_database_holds_are_a_wrong_line() {
     let world = World::new();
     let mut store = world.store();
-    world.record(&world.entry("session-1", 1, What::Called));
+    world.record(&world.entry("session-1", 1, What::Called(None)));
     let text = lines(&mut store).replace("\"calls\":1", "\"calls\":18446744073709551615");
     let there = World::new();
     let error = there.store().import(text.as_bytes(), |_| {}).unwrap_err().to_string();

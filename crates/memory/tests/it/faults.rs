@@ -17,7 +17,7 @@ use crate::support::{World, all, at, start};
 fn everything_is_for_its_owner_alone() {
     let world = World::new();
     drop(filled(&world));
-    spool::append(&world.files(), &[world.entry("session-1", 1, What::Called)]).unwrap();
+    spool::append(&world.files(), &[world.entry("session-1", 1, What::Called(None))]).unwrap();
     rutter_memory::log::append(&world.files(), at(1), &"x".into()).unwrap();
     world.ran(&world.outcome(1, Verdict::Failed));
     let mut seen = Vec::new();
@@ -54,7 +54,9 @@ fn a_file_where_the_folder_should_be_is_an_error_that_names_it() {
     let error = Store::open(&world.memory(), at(1)).unwrap_err().to_string();
     assert!(error.contains(&world.memory().display().to_string()), "{error}");
     assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
-    assert!(spool::append(&world.files(), &[world.entry("session-1", 1, What::Called)]).is_err());
+    assert!(
+        spool::append(&world.files(), &[world.entry("session-1", 1, What::Called(None))]).is_err()
+    );
     assert_eq!(fs::read(world.memory()).unwrap(), b"in the way");
 }
 

@@ -239,7 +239,7 @@ fn an_orphan_can_be_adopted_and_a_living_sessions_ghap_cannot() {
     assert_eq!(store.ghaps(&orphans, at(3)).unwrap().len(), 0);
 
     // `/clear` ends the session; its GHAP is an orphan at once.
-    world.record(&world.entry("session-1", 4, What::Ended));
+    world.record(&world.entry("session-1", 4, What::Ended { abandon: false }));
     world.record(&world.entry("session-2", 4, What::Began(Source::Clear)));
     assert_eq!(store.ghaps(&orphans, at(4)).unwrap().len(), 1);
     let adopted = store.adopt_ghap(&heir, ghap.id, at(5)).unwrap();
@@ -261,7 +261,7 @@ fn a_session_that_goes_on_finds_its_ghap_again() {
     let world = World::new();
     let mut store = world.store();
     let ghap = store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
-    world.record(&world.entry("session-1", 2, What::Ended));
+    world.record(&world.entry("session-1", 2, What::Ended { abandon: false }));
     assert!(store.orphaned(&ghap, at(3)).unwrap());
     world.record(&world.entry("session-1", 4, What::Began(Source::Resume)));
     assert!(!store.orphaned(&ghap, at(5)).unwrap());
@@ -273,7 +273,7 @@ fn an_orphan_can_be_given_up_with_a_reason() {
     let world = World::new();
     let mut store = world.store();
     let ghap = store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
-    world.record(&world.entry("session-1", 2, What::Ended));
+    world.record(&world.entry("session-1", 2, What::Ended { abandon: false }));
     let ghap =
         store.abandon_ghap(&world.other("session-2"), Some(ghap.id), "overtaken", at(3)).unwrap();
     let resolution = ghap.resolution.unwrap();

@@ -77,7 +77,7 @@ fn while_another_writes_it_waits_at_most_half_its_time_and_spools() {
     drop(world.store());
     let other = rusqlite(&world);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let entry = world.entry("session-1", 1, What::Called);
+    let entry = world.entry("session-1", 1, What::Called(None));
     let begun = Instant::now();
     // Two transactions in one hook share one half.
     let mut hot = HotStore::open(&world.files(), BUDGET).unwrap();
@@ -100,16 +100,16 @@ fn entries_that_arrive_late_do_not_undo_what_came_after() {
     let world = World::new();
     drop(world.store());
     for (seconds, what) in [
-        (5, What::Called),
-        (3, What::Ended),
+        (5, What::Called(None)),
+        (3, What::Ended { abandon: false }),
         (1, What::Began(rutter_memory::session::Source::Resume)),
-        (4, What::Called),
+        (4, What::Called(None)),
     ] {
         world.record(&world.entry("session-1", seconds, what));
     }
     let session = world.store().session("session-1").unwrap().unwrap();
     assert_eq!((session.seen, session.ended, session.calls), (at(5), None, 2));
-    world.record(&world.entry("session-1", 6, What::Ended));
+    world.record(&world.entry("session-1", 6, What::Ended { abandon: false }));
     // Seen before it ended, told afterwards.
     world.record(&world.entry("session-1", 4, What::Seen));
     assert_eq!(world.store().session("session-1").unwrap().unwrap().ended, Some(at(6)));
@@ -123,8 +123,8 @@ fn a_beginning_that_is_told_late_revives_nobody() {
     let store = world.store();
     let began = world.entry("session-1", 1, What::Began(rutter_memory::session::Source::Fork));
     rutter_memory::store::spool::append(&world.files(), &[began]).unwrap();
-    world.record(&world.entry("session-1", 2, What::Called));
-    world.record(&world.entry("session-1", 10, What::Ended));
+    world.record(&world.entry("session-1", 2, What::Called(None)));
+    world.record(&world.entry("session-1", 10, What::Ended { abandon: false }));
     tend(&world.memory(), &Bounds::default(), at(12)).unwrap().unwrap();
     let session = store.session("session-1").unwrap().unwrap();
     assert_eq!(
@@ -171,6 +171,6 @@ fn a_newer_database_is_never_written() {
     ));
     assert_eq!(rutter_memory::store::doctor::examine(&world.memory()).unwrap().findings.len(), 1);
     assert!(read() == before && !before.1.is_empty());
-    world.record(&world.entry("session-1", 1, What::Called));
+    world.record(&world.entry("session-1", 1, What::Called(None)));
     assert!(world.files().spool().join("current.jsonl").exists());
 }

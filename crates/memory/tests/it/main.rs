@@ -42,9 +42,12 @@ mod recall;
 mod recordings;
 /// How much of what is secret is taken, and how little of what is not.
 mod redaction;
+/// It is silent where nothing fits.
 mod restraint;
 /// A secret planted in any text is nowhere.
 mod secrets;
+/// What is said about what an agent set out to do.
+mod spoken;
 /// A session as the hooks are told of it.
 mod story;
 /// A world of its own for each test.

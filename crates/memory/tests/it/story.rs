@@ -49,6 +49,8 @@ impl<'a> Story<'a> {
             window: WINDOW,
             started_in: self.started_in.clone(),
             parent: None,
+            config: self.world.config(),
+            called: || "rutter".to_owned(),
         };
         hear(payload.to_string().as_bytes(), None, || around)
     }
@@ -115,8 +117,19 @@ impl<'a> Story<'a> {
         assert_eq!(Self::said(&heard), "");
     }
 
-    pub(crate) fn start(&self, source: &str) {
-        assert_eq!(Self::said(&self.tell("SessionStart", &json!({ "source": source }))), "");
+    pub(crate) fn start(&self, source: &str) -> String {
+        Self::said(&self.tell("SessionStart", &json!({ "source": source })))
+    }
+
+    pub(crate) fn prompt(&self, text: &str) -> String {
+        Self::said(&self.tell("UserPromptSubmit", &json!({ "prompt": text })))
+    }
+
+    /// Any tool that is about to run.
+    pub(crate) fn tool(&self) -> String {
+        let read =
+            json!({ "tool_name": "Read", "tool_input": { "file_path": "/x" }, "tool_use_id": "t" });
+        Self::said(&self.tell("PreToolUse", &read))
     }
 
     /// Every episode, oldest first: test, ending, what turned it green.

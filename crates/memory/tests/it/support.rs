@@ -30,6 +30,36 @@ impl World {
         Files::new(self.memory())
     }
 
+    /// The user's configuration. Nobody's deadline passes on a machine that is busy with other tests.
+    pub(crate) fn config(&self) -> PathBuf {
+        let path = self.folder.path().join("config.toml");
+        if !path.exists() {
+            let hooks = [
+                "session_start",
+                "user_prompt_submit",
+                "ghap_checkin",
+                "outcome_capture",
+                "edits",
+                "subagent_start",
+                "pre_compact",
+                "stop",
+                "session_end",
+            ];
+            let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 10000\n")).concat();
+            std::fs::write(&path, text).unwrap();
+        }
+        path
+    }
+
+    /// Sets more than that.
+    pub(crate) fn set(&self, hook: &str, line: &str) {
+        let path = self.config();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let header = format!("[hooks.{hook}]\n");
+        assert!(text.contains(&header));
+        std::fs::write(&path, text.replace(&header, &format!("{header}{line}\n"))).unwrap();
+    }
+
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.memory(), at(0)).unwrap()
     }

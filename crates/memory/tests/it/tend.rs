@@ -150,5 +150,5 @@ fn a_spool_that_cannot_be_drained_does_not_grow_without_bound() {
 }
 
 fn world_spools(world: &World, second: i64) {
-    spool::append(&world.files(), &[world.entry("session-1", second, What::Called)]).unwrap();
+    spool::append(&world.files(), &[world.entry("session-1", second, What::Called(None))]).unwrap();
 }

@@ -20,11 +20,16 @@ const fn matching(event: EventName, matcher: &'static str) -> Registration {
 }
 
 /// The one list. `init` makes the settings say this, whatever an older rutter had them say.
-const HOOKS: [Registration; 4] = [
+const HOOKS: [Registration; 9] = [
     every(EventName::SessionStart),
     every(EventName::SessionEnd),
+    every(EventName::UserPromptSubmit),
+    matching(EventName::PreToolUse, "*"),
     matching(EventName::PostToolUse, "Bash|Edit|Write|NotebookEdit"),
     matching(EventName::PostToolUseFailure, "Bash"),
+    every(EventName::SubagentStart),
+    every(EventName::PreCompact),
+    every(EventName::Stop),
 ];
 
 /// Seconds after which the client gives up on a hook. Ours are silent long before; this is for a machine that stands

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::change::Hunk;
-use crate::episode::How;
+use crate::episode::{Ending, How};
 use crate::outcome::selection::Selection;
 use crate::project::ProjectKey;
 use crate::{Clean, Id};

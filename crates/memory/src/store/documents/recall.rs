@@ -1,6 +1,6 @@
 //! What is recalled for a query: what fits, ordered by what counts beside the fit, each thing once.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::find::{Hit, Query, find};
 use crate::ghap::{Domain, Status, Tier};
@@ -56,60 +56,68 @@ impl Store {
     /// What fits a query, best first.
     pub fn recall(&mut self, ask: &Ask<'_>, now: Time) -> Result<Vec<Recall>, StoreError> {
         self.bring_up_to_date()?;
-        let own = match ask.place {
-            Some(place) => projects::find(&self.connection, place)?,
-            None => None,
-        };
-        // A place that nothing was ever written about has only what holds everywhere.
-        let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
-        let query = Query { axis: ask.axis, project, ..Query::new(ask.text) };
-        let mut found = Vec::new();
-        for hit in find(&self.connection, &query)? {
-            if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
-                continue;
-            }
-            let Some(row) = self.described(&hit)? else { continue };
-            let wanted = ask.domain.is_none_or(|domain| row.domain == Some(domain))
-                && ask.outcome.is_none_or(|outcome| row.status == Some(outcome));
-            if !wanted {
-                continue;
-            }
-            let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
-            let prior = prior(elsewhere, row.tier, now.since(hit.at));
-            let (rank, above_floor) = (hit.score * prior, hit.confidence >= FLOOR);
-            found.push(Recall { hit, prior, rank, above_floor, others: 0, text: row.text });
-        }
-        found.sort_by(|one, other| {
-            other.rank.total_cmp(&one.rank).then(one.hit.row.cmp(&other.hit.row))
-        });
-        Ok(each_once(found, ask.limit))
+        recall(&self.connection, ask, now)
     }
+}
 
-    /// What is known of the row behind a document.
-    fn described(&self, hit: &Hit) -> Result<Option<Described>, StoreError> {
-        let query = match hit.kind {
-            Kind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
-            Kind::Experience => {
-                "SELECT coalesce(takeaway, what_worked, cause_text, surprise, goal), tier, domain, status
-                 FROM ghap WHERE uid = ?1"
-            }
-            Kind::Episode => {
-                "SELECT coalesce(test || ': ', '') || error, NULL, NULL, NULL FROM episode WHERE uid = ?1"
-            }
-        };
-        Ok(self
-            .connection
-            .prepare_cached(query)?
-            .query_row(params![hit.row], |row| {
-                Ok(Described {
-                    text: row.get(0)?,
-                    tier: row.get(1)?,
-                    domain: row.get(2)?,
-                    status: row.get(3)?,
-                })
-            })
-            .optional()?)
+/// What fits a query, best first, of what is indexed.
+pub(crate) fn recall(
+    connection: &Connection,
+    ask: &Ask<'_>,
+    now: Time,
+) -> Result<Vec<Recall>, StoreError> {
+    let own = match ask.place {
+        Some(place) => projects::find(connection, place)?,
+        None => None,
+    };
+    // A place that nothing was ever written about has only what holds everywhere.
+    let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
+    let query = Query { axis: ask.axis, project, ..Query::new(ask.text) };
+    let mut found = Vec::new();
+    for hit in find(connection, &query)? {
+        if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
+            continue;
+        }
+        let Some(row) = described(connection, &hit)? else { continue };
+        let wanted = ask.domain.is_none_or(|domain| row.domain == Some(domain))
+            && ask.outcome.is_none_or(|outcome| row.status == Some(outcome));
+        if !wanted {
+            continue;
+        }
+        let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
+        let prior = prior(elsewhere, row.tier, now.since(hit.at));
+        let (rank, above_floor) = (hit.score * prior, hit.confidence >= FLOOR);
+        found.push(Recall { hit, prior, rank, above_floor, others: 0, text: row.text });
     }
+    found.sort_by(|one, other| {
+        other.rank.total_cmp(&one.rank).then(one.hit.row.cmp(&other.hit.row))
+    });
+    Ok(each_once(found, ask.limit))
+}
+
+/// What is known of the row behind a document.
+fn described(connection: &Connection, hit: &Hit) -> Result<Option<Described>, StoreError> {
+    let query = match hit.kind {
+        Kind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
+        Kind::Experience => {
+            "SELECT coalesce(takeaway, what_worked, cause_text, surprise, goal), tier, domain, status
+             FROM ghap WHERE uid = ?1"
+        }
+        Kind::Episode => {
+            "SELECT coalesce(test || ': ', '') || error, NULL, NULL, NULL FROM episode WHERE uid = ?1"
+        }
+    };
+    Ok(connection
+        .prepare_cached(query)?
+        .query_row(params![hit.row], |row| {
+            Ok(Described {
+                text: row.get(0)?,
+                tier: row.get(1)?,
+                domain: row.get(2)?,
+                status: row.get(3)?,
+            })
+        })
+        .optional()?)
 }
 
 struct Described {

@@ -49,7 +49,7 @@ impl Ending {
 }
 
 /// The run to hold the claim against: the one that was named, which must fit, or the newest that does.
-pub(super) fn evidence(
+pub(crate) fn evidence(
     connection: &Connection,
     ghap: &Ghap,
     named: Option<Id>,
@@ -112,6 +112,11 @@ pub(super) fn end(
             evidence.and_then(|evidence| evidence.outcome),
         ],
     )?;
+    // What went wrong before may be told again.
+    connection.execute(
+        "UPDATE session SET warned = 0 WHERE id = (SELECT session FROM ghap WHERE uid = ?1)",
+        [ghap.id],
+    )?;
     connection.execute(
         "INSERT INTO experience (uid, project, ghap, tier, created) SELECT ?2, project, id, ?3, ?4 FROM ghap WHERE uid = ?1",
         params![ghap.id, Id::new(now), tier, at],
@@ -120,4 +125,21 @@ pub(super) fn end(
         ghap: by_id(connection, ghap.id)?,
         outcome: evidence.and(outcome).map(|(outcome, _)| outcome),
     })
+}
+
+/// Gives one up for a reason that is nobody's words.
+pub(crate) fn abandon(
+    connection: &Connection,
+    ghap: &Ghap,
+    reason: &str,
+    now: Time,
+) -> Result<(), StoreError> {
+    let ending = Ending {
+        status: Status::Abandoned,
+        result: Clean::new(reason),
+        surprise: None,
+        root_cause: None,
+        lesson: None,
+    };
+    end(connection, ghap, &ending, None, now).map(drop)
 }

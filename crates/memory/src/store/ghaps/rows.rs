@@ -20,7 +20,7 @@ pub(crate) fn by_id(connection: &Connection, id: Id) -> Result<Ghap, StoreError>
         .ok_or_else(|| StoreError::NotFound { what: "GHAP", id: id.into() })
 }
 
-pub(super) fn one(
+pub(crate) fn one(
     connection: &Connection,
     rest: &str,
     params: &[&dyn ToSql],

@@ -1,0 +1,149 @@
+//! A prompt: what was learnt that bears on it, and what a run said that nobody has said yet.
+
+use rutter_contract::input::{UserPromptSubmit, Wire};
+
+use super::{Call, Heard};
+use crate::config::Reach;
+use crate::speech;
+use crate::store::Wanted;
+use crate::store::entry::What;
+use crate::{Clean, context::Context};
+
+const EVENT: &str = "UserPromptSubmit";
+
+pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
+    let Some(prompt) = wire.text("prompt") else { return };
+    if is_machines(wire.text("source").as_deref(), &prompt) {
+        return;
+    }
+    let Some(mut call) = call() else { return };
+    // That somebody typed is worth a row, and no line in the spool: the session has begun in any case.
+    if call.store().is_err() {
+        return;
+    }
+    call.record(vec![What::Seen], heard);
+    if !call.may_speak() {
+        return;
+    }
+    let settled = settled(&mut call, heard);
+    let context = recalled(&mut call, &prompt, heard);
+    let mut records = call.shown(EVENT, &prompt, &context);
+    let mut texts = Vec::new();
+    if let Some((told, text)) = settled {
+        records.push(told);
+        texts.push(text);
+    }
+    texts.push(context.markdown());
+    texts.retain(|text| !text.is_empty());
+    if texts.is_empty() {
+        return;
+    }
+    call.record(records, heard);
+    call.say::<UserPromptSubmit>(&texts.join("\n\n"), heard);
+}
+
+/// Whether nobody typed it: the client tells an agent of things that ended by a prompt of its own.
+fn is_machines(source: Option<&str>, prompt: &str) -> bool {
+    let by_source =
+        matches!(source, Some("system" | "loop_wakeup" | "schedule_wakeup" | "poll_event"));
+    let tag = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split(['>', ' ']).next());
+    // People type tags too, but hardly ones with a hyphen: those are the client's.
+    by_source
+        || tag.is_some_and(|tag| {
+            tag.contains('-') && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        })
+}
+
+/// What is asked for, without the name of a command.
+fn asked(prompt: &str) -> &str {
+    let trimmed = prompt.trim();
+    match trimmed.strip_prefix('/').and_then(|rest| rest.split_once(char::is_whitespace)) {
+        Some((name, rest)) if !name.contains('/') => rest,
+        None if trimmed.starts_with('/') && !trimmed[1..].contains('/') => "",
+        _ => trimmed,
+    }
+}
+
+fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    let (now, settings) = (call.around.now, call.config.hooks.user_prompt_submit.clone());
+    let everywhere = call.config.scope.recall == Reach::Everywhere;
+    let asked = asked(prompt);
+    if asked.is_empty() {
+        return Context::default();
+    }
+    let wanted = Wanted {
+        text: asked,
+        place: &place,
+        everywhere,
+        kinds: &[],
+        depth: settings.context_depth,
+        limit: settings.limit as usize,
+        tokens: settings.token_budget as usize,
+        to: Some((&client, agent.as_ref())),
+    };
+    match call.store() {
+        Ok(store) => store.context(&wanted, now).unwrap_or_else(|error| {
+            heard.faults.push(Clean::new(&format!("recall: {error}")));
+            Context::default()
+        }),
+        Err(_) => Context::default(),
+    }
+}
+
+/// What a run says about the prediction, where there was no time to say it when it ended.
+fn settled(call: &mut Call, heard: &mut Heard) -> Option<(What, String)> {
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    if !call.config.hooks.outcome_capture.auto_capture {
+        return None;
+    }
+    let store = call.store().as_ref().ok()?;
+    let settled = store
+        .active(&place, &client, agent.as_ref())
+        .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.settled(ghap, None)));
+    match settled {
+        Ok(settled) => {
+            let settled = settled?;
+            let text = speech::settled(&settled, &call.rutter());
+            Some((What::Told(settled.ghap.id, settled.told), text))
+        }
+        Err(error) => {
+            heard.faults.push(Clean::new(&format!("prediction: {error}")));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_left_alone_and_people_are_not() {
+        for (source, prompt, machine) in [
+            (None, "<task-notification>\n<task-id>b1</task-id>", true),
+            (None, "  <local-command-stdout>ok</local-command-stdout>", true),
+            (None, "<command-name>/x</command-name>", true),
+            (Some("schedule_wakeup"), "look again", true),
+            (Some("user"), "look again", false),
+            (None, "<div> is not centred", false),
+            (None, "< 5 ms please", false),
+            (None, "why does <my-Element> not render", false),
+            (None, "", false),
+        ] {
+            assert_eq!(is_machines(source, prompt), machine, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_command_is_not_asked_for() {
+        for (prompt, expected) in [
+            ("/fix the flaky test", "the flaky test"),
+            ("/clear", ""),
+            ("/usr/bin/env is missing", "/usr/bin/env is missing"),
+            (" fix it ", "fix it"),
+        ] {
+            assert_eq!(asked(prompt), expected);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A session begins, goes on or ends.
+
+use rutter_contract::input::{SessionStart, Wire};
+
+use super::{Call, Heard};
+use crate::session::Source;
+use crate::store::entry::What;
+use crate::{Clean, speech};
+
+/// How many runs a session is told of when it begins.
+const RUNS: usize = 2;
+
+pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
+    let Some(mut call) = call else { return };
+    let source = wire.text("source").and_then(|source| source.parse().ok());
+    let source = source.unwrap_or(Source::Startup);
+    call.record(vec![What::Began(source)], heard);
+    heard.tend |= !call.around.files.database().exists();
+    if !call.may_speak() {
+        return;
+    }
+    let room = call.config.hooks.session_start.token_budget as usize;
+    match texts(&mut call, source) {
+        Ok(texts) => call.say::<SessionStart>(&speech::together(texts, room), heard),
+        Err(fault) => heard.faults.push(fault),
+    }
+}
+
+/// What is worth saying, the most important first.
+fn texts(call: &mut Call, source: Source) -> Result<Vec<String>, Clean> {
+    let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
+    let light = call.config.hooks.session_start.inject_light_context;
+    let branch = call.located.branch.clone();
+    let rutter = call.rutter();
+    // Without the database there is nothing to say; why that is was written down with the record.
+    let Ok(store) = call.store() else { return Ok(Vec::new()) };
+    let fault = |error| Clean::new(&format!("start: {error}"));
+    let mut texts = Vec::new();
+    match source {
+        Source::Resume | Source::Compact => {
+            let ghap = store.active(&place, &client, None).map_err(fault)?;
+            texts.extend(ghap.map(|ghap| speech::active(&ghap, &rutter)));
+        }
+        _ => {
+            let orphans = store.orphans(&place, &client, now).map_err(fault)?;
+            texts.extend(orphans.first().map(|ghap| speech::orphan(ghap, now, &rutter)));
+            if source == Source::Startup && light {
+                let runs = store.last_runs(&place, RUNS).map_err(fault)?;
+                texts.push(speech::card(branch.as_deref(), &runs, now));
+                texts.push(speech::introduction(&rutter));
+            }
+        }
+    }
+    Ok(texts)
+}
+
+pub(super) fn end(call: Option<Call>, heard: &mut Heard) {
+    let Some(mut call) = call else { return };
+    let abandon = call.config.hooks.session_end.on_unresolved == crate::config::Unresolved::Abandon;
+    call.record(vec![What::Ended { abandon }], heard);
+    heard.tend = true;
+    let client = call.client.clone();
+    if call.is_in_time()
+        && let Ok(store) = call.store()
+        && let Ok(Some(summary)) = store.summary(&client)
+    {
+        heard.notes.push(summary);
+    }
+}

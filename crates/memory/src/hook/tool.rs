@@ -1,0 +1,113 @@
+//! A tool is about to run: every so often an agent is asked whether it still believes what it said; and an agent that is
+//! about to be started gets what was learnt about its task.
+
+use std::borrow::Cow;
+
+use rutter_contract::input::{PreToolUse, Wire};
+use serde::Deserialize;
+
+use super::{Call, Heard, fingerprint};
+use crate::config::Reach;
+use crate::context::Depth;
+use crate::store::Wanted;
+use crate::store::entry::{Parked, What};
+use crate::store::{StoreError, hot::Unready, spool};
+use crate::{Clean, speech};
+
+/// What is read of the input of `Agent`.
+#[derive(Deserialize)]
+struct Task<'a> {
+    #[serde(borrow)]
+    prompt: Cow<'a, str>,
+    #[serde(borrow, default)]
+    subagent_type: Option<Cow<'a, str>>,
+}
+
+/// What an agent is where nobody says.
+const GENERAL: &str = "general-purpose";
+
+pub(super) fn hear(
+    wire: &Wire<'_>,
+    tool: &str,
+    call: impl FnOnce() -> Option<Call>,
+    heard: &mut Heard,
+) {
+    let Some(mut call) = call() else { return };
+    if matches!(tool, "Agent" | "Task") {
+        park(wire, &mut call, heard);
+    }
+    check_in(&mut call, heard);
+}
+
+fn check_in(call: &mut Call, heard: &mut Heard) {
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    let frequency = call.config.hooks.ghap_checkin.frequency;
+    let entry = call.entry(What::Called(agent.clone()));
+    let (files, speaks) = (call.around.files.clone(), call.may_speak());
+    let counted = match call.store() {
+        Ok(store) => match store.has_active(&client) {
+            // Nearly always.
+            Ok(false) => return,
+            Ok(true) => match store.active(&place, &client, agent.as_ref()) {
+                Ok(None) => return,
+                // Whoever is only watched is counted, and never asked.
+                Ok(Some(ghap)) => store
+                    .check_in(&entry, ghap.id, if speaks { frequency } else { u32::MAX })
+                    .map(|calls| calls.map(|calls| (ghap, calls))),
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        },
+        Err(Unready::Store(StoreError::Busy)) => Err(StoreError::Busy),
+        // Where there is no database, there is no GHAP either.
+        Err(_) => return,
+    };
+    match counted {
+        Ok(Some((ghap, calls))) => {
+            let text = speech::check_in(&ghap, calls, &call.rutter());
+            call.say::<PreToolUse>(&text, heard);
+        }
+        Ok(None) => {}
+        Err(error) => {
+            heard.tend = true;
+            let kept = spool::append(&files, &[entry]);
+            let what =
+                kept.map_or_else(|error| format!("lost: {error}"), |()| "spooled".to_owned());
+            heard.faults.push(Clean::new(&format!("a call was {what}: {error}")));
+        }
+    }
+}
+
+/// Recalls for an agent that is about to start, which cannot be spoken to yet.
+fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
+    let task: Option<Task<'_>> =
+        wire.raw("tool_input").and_then(|input| serde_json::from_str(input).ok());
+    let Some(task) = task.filter(|_| call.config.hooks.subagent_start.enabled) else { return };
+    if !call.may_speak() {
+        return;
+    }
+    let (place, now) = (call.place.clone(), call.around.now);
+    let wanted = Wanted {
+        text: &task.prompt,
+        place: &place,
+        everywhere: call.config.scope.recall == Reach::Everywhere,
+        kinds: &[],
+        depth: Depth::Light,
+        limit: Depth::Light.limit(),
+        tokens: Depth::Light.tokens(),
+        to: None,
+    };
+    let Ok(store) = call.store() else { return };
+    match store.context(&wanted, now) {
+        Ok(context) if context.items.is_empty() => {}
+        Ok(context) => {
+            let parked = Parked {
+                kind: Clean::new(task.subagent_type.as_deref().unwrap_or(GENERAL)),
+                prompt: Clean::new(&fingerprint(&task.prompt)),
+                rows: context.items.iter().map(|item| (item.row, item.confidence)).collect(),
+            };
+            call.record(vec![What::Parked(parked)], heard);
+        }
+        Err(error) => heard.faults.push(Clean::new(&format!("recall: {error}"))),
+    }
+}

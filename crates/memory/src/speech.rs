@@ -1,0 +1,178 @@
+//! What is said to an agent about what it set out to do. Facts, quoted, and what to type; no orders.
+
+use std::fmt::Write as _;
+
+use crate::Time;
+use crate::episode::Episode;
+use crate::ghap::{Ghap, Told};
+use crate::outcome::{Outcome, Verdict};
+use crate::quote::{ago, cite, tokens};
+use crate::store::{Premortem, Settled};
+
+/// How much of one text is quoted.
+const EACH: usize = 60;
+
+/// A GHAP in lines.
+fn lines(ghap: &Ghap) -> String {
+    format!(
+        "Goal: {}\nHypothesis: {}\nPrediction: {}",
+        cite(&ghap.goal, EACH),
+        cite(&ghap.hypothesis, EACH),
+        cite(&ghap.prediction, EACH)
+    )
+}
+
+/// What is asked after so many calls.
+pub(crate) fn check_in(ghap: &Ghap, calls: u32, rutter: &str) -> String {
+    format!(
+        "GHAP check-in, {calls} tool calls since it was last changed.\n{}\nStill valid? `{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended.",
+        lines(ghap)
+    )
+}
+
+/// What is kept in mind across a compaction, or when a session goes on.
+pub(crate) fn active(ghap: &Ghap, rutter: &str) -> String {
+    format!(
+        "Active GHAP {}, {}.\n{}\nAction: {}\n`{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended.",
+        ghap.id.short(),
+        ghap.domain,
+        lines(ghap),
+        cite(&ghap.action, EACH)
+    )
+}
+
+/// What somebody left open.
+pub(crate) fn orphan(ghap: &Ghap, now: Time, rutter: &str) -> String {
+    let id = ghap.id.short();
+    format!(
+        "An earlier session left GHAP {id} open ({}).\n{}\n`{rutter} ghap adopt {id}` goes on with it, `{rutter} ghap abandon {id} --reason TEXT` gives it up.",
+        ago(ghap.changed, now),
+        lines(ghap)
+    )
+}
+
+/// What a run was, in short.
+fn run(outcome: &Outcome) -> String {
+    let verdict = match outcome.verdict {
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed",
+        Verdict::Unknown => "ended, nobody knows how",
+    };
+    let mut text = format!("{} {verdict}", cite(&outcome.command, 30));
+    if let Some(first) = outcome.failing.first() {
+        let _ = write!(text, " in {}", cite(first, 30));
+        if outcome.failing.len() > 1 {
+            let _ = write!(text, " and {} more", outcome.failing.len() - 1);
+        }
+    } else if let Some(counts) = outcome.counts.filter(|_| outcome.verdict == Verdict::Passed) {
+        let _ = write!(text, " ({} tests)", counts.passed);
+    }
+    text
+}
+
+/// What a run says about a prediction, both quoted.
+pub(crate) fn settled(settled: &Settled, rutter: &str) -> String {
+    let Settled { ghap, outcome, told, before } = settled;
+    let prediction = cite(&ghap.prediction, EACH);
+    let run = run(outcome);
+    let id = outcome.id.short();
+    match told {
+        Told::Matches => format!(
+            "Prediction {prediction}: {run}. It came true.\nHypothesis: {}\n`{rutter} ghap resolve --status confirmed --result TEXT` keeps it, with run {id} as evidence.",
+            cite(&ghap.hypothesis, EACH)
+        ),
+        Told::Contradicts => format!(
+            "Prediction {prediction}: {run}. That contradicts it.\nHypothesis: {}\n`{rutter} ghap resolve --status falsified` takes --result, --surprise, --root-cause-category, --root-cause, --takeaway, with run {id} as evidence; `{rutter} ghap update` takes a new hypothesis.",
+            cite(&ghap.hypothesis, EACH)
+        ),
+        Told::Partial => format!(
+            "Prediction {prediction}: {run}. Not yet, but fewer fail than before ({} of {}).",
+            outcome.failing.len().max(outcome.counts.map_or(0, |counts| counts.failed as usize)),
+            before.unwrap_or_default()
+        ),
+    }
+}
+
+/// What went wrong before, where a run failed and nobody has said what they believe.
+pub(crate) fn premortem(outcome: &Outcome, premortem: &Premortem, rutter: &str) -> String {
+    let mut text = format!(
+        "{}. Of the last {} hypotheses here {} were falsified.",
+        run(outcome),
+        premortem.resolved,
+        premortem.falsified
+    );
+    let causes: Vec<String> = premortem
+        .causes
+        .iter()
+        .take(3)
+        .map(|(cause, times)| format!("{cause} ({times})"))
+        .collect();
+    if !causes.is_empty() {
+        let _ = write!(text, "\nRoot causes: {}.", causes.join(", "));
+    }
+    let strategies: Vec<String> = premortem
+        .strategies
+        .iter()
+        .filter(|(_, _, wrong)| *wrong > 0)
+        .take(3)
+        .map(|(strategy, right, wrong)| format!("{strategy} {right} right, {wrong} wrong"))
+        .collect();
+    if !strategies.is_empty() {
+        let _ = write!(text, "\nStrategies: {}.", strategies.join("; "));
+    }
+    for (_, surprise) in &premortem.surprises {
+        let _ = write!(text, "\nSurprise: {}", cite(surprise, 40));
+    }
+    let _ = write!(
+        text,
+        "\n`{rutter} ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are held against it."
+    );
+    text
+}
+
+/// What is kept of a failure that is followed, across a compaction.
+pub(crate) fn open_failure(episode: &Episode) -> String {
+    let mut text = String::from("A failure that is not fixed yet: ");
+    if let Some(test) = &episode.test {
+        let _ = write!(text, "{}, ", cite(test, 40));
+    }
+    let _ = write!(text, "{}", cite(&episode.error, 40));
+    text
+}
+
+/// What is known when a session begins: where it is, and how the last runs went.
+pub(crate) fn card(branch: Option<&str>, runs: &[Outcome], now: Time) -> String {
+    let mut parts = Vec::new();
+    if let Some(branch) = branch {
+        parts.push(format!("Branch {}.", cite(branch, 20)));
+    }
+    if !runs.is_empty() {
+        let runs: Vec<String> = runs
+            .iter()
+            .map(|outcome| format!("{} {}", run(outcome), ago(outcome.at, now)))
+            .collect();
+        parts.push(format!("Last runs: {}.", runs.join("; ")));
+    }
+    parts.join(" ")
+}
+
+/// What a GHAP is, for somebody who never heard of it.
+pub(crate) fn introduction(rutter: &str) -> String {
+    format!(
+        "Rutter keeps what was predicted and what happened. Before acting on a guess: `{rutter} ghap start --domain D --strategy S --goal TEXT --hypothesis TEXT --action TEXT --prediction TEXT`.\nTest and build runs are held against the prediction; `{rutter} ghap resolve` keeps the lesson for later sessions.\n`{rutter} recall TEXT` finds earlier ones."
+    )
+}
+
+/// Puts texts together while there is room, the first ones first.
+pub(crate) fn together(texts: impl IntoIterator<Item = String>, room: usize) -> String {
+    let mut all = String::new();
+    for text in texts.into_iter().filter(|text| !text.is_empty()) {
+        if tokens(&all) + tokens(&text) + 1 <= room {
+            if !all.is_empty() {
+                all.push_str("\n\n");
+            }
+            all.push_str(&text);
+        }
+    }
+    all
+}

@@ -1,0 +1,149 @@
+//! What could be put before an agent, out of the database.
+
+use rusqlite::Connection;
+
+use super::documents::{self, Ask};
+use super::entry::Place;
+use super::hot::HotStore;
+use super::{Store, StoreError, episodes, ghaps, injections, memories};
+use crate::context::{self, Candidate, Context, Depth, LeftOut};
+use crate::search::document::{Axis, Kind};
+use crate::{Clean, Id, Time};
+
+/// How many are looked at for one that is shown.
+const LOOKED_AT: usize = 4;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// For what.
+    pub text: &'a str,
+    /// Where.
+    pub place: &'a Place,
+    /// Of other projects too.
+    pub everywhere: bool,
+    /// Of which kinds; none is all.
+    pub kinds: &'a [Kind],
+    /// How much.
+    pub depth: Depth,
+    /// At most so many things.
+    pub limit: usize,
+    /// At most so many tokens.
+    pub tokens: usize,
+    /// To whom it is shown, by the client's name for the session; nothing is shown twice to the same agent.
+    pub to: Option<(&'a str, Option<&'a Clean>)>,
+}
+
+impl HotStore {
+    /// What to put before an agent.
+    pub fn context(&self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
+        assemble(&self.connection, wanted, now)
+    }
+
+    /// What to put before an agent, of rows that were chosen before.
+    pub fn context_of(
+        &self,
+        rows: &[(Id, f64)],
+        wanted: &Wanted<'_>,
+        now: Time,
+    ) -> Result<Context, StoreError> {
+        let mut candidates = Vec::new();
+        for (row, confidence) in rows {
+            let kind = documents::kind_of(&self.connection, *row)?;
+            if let Some(kind) = kind
+                && let Some(text) = said(&self.connection, kind, *row, wanted.depth, now)?
+            {
+                let refused =
+                    is_shown(&self.connection, wanted, *row, now)?.then_some(LeftOut::Shown);
+                candidates.push(Candidate {
+                    row: *row,
+                    kind,
+                    confidence: *confidence,
+                    refused,
+                    text,
+                });
+            }
+        }
+        Ok(Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens))
+    }
+}
+
+impl Store {
+    /// What would be put before an agent.
+    pub fn context(&mut self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
+        self.bring_up_to_date()?;
+        assemble(&self.connection, wanted, now)
+    }
+}
+
+fn assemble(
+    connection: &Connection,
+    wanted: &Wanted<'_>,
+    now: Time,
+) -> Result<Context, StoreError> {
+    let ask = Ask {
+        text: wanted.text,
+        axis: Axis::Full,
+        place: Some(wanted.place),
+        all: wanted.everywhere,
+        kind: None,
+        domain: None,
+        outcome: None,
+        limit: wanted.limit * LOOKED_AT,
+    };
+    let mut candidates = Vec::new();
+    for recall in documents::recall(connection, &ask, now)? {
+        let (row, kind) = (recall.hit.row, recall.hit.kind);
+        if !wanted.kinds.is_empty() && !wanted.kinds.contains(&kind) {
+            continue;
+        }
+        let refused = if !recall.above_floor {
+            Some(LeftOut::BelowFloor)
+        } else if is_shown(connection, wanted, row, now)? {
+            Some(LeftOut::Shown)
+        } else {
+            None
+        };
+        // Nobody reads the whole text of what is not shown.
+        let text = match refused {
+            Some(_) => Some(recall.text.to_string()),
+            None => said(connection, kind, row, wanted.depth, now)?,
+        };
+        if let Some(text) = text {
+            let confidence = recall.hit.confidence;
+            candidates.push(Candidate { row, kind, confidence, refused, text });
+        }
+    }
+    Ok(Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens))
+}
+
+fn is_shown(
+    connection: &Connection,
+    wanted: &Wanted<'_>,
+    row: Id,
+    now: Time,
+) -> Result<bool, StoreError> {
+    match wanted.to {
+        Some((client, agent)) => injections::is_in_context(connection, client, agent, row, now),
+        None => Ok(false),
+    }
+}
+
+/// What is said of a row; nothing of one that is gone.
+fn said(
+    connection: &Connection,
+    kind: Kind,
+    row: Id,
+    depth: Depth,
+    now: Time,
+) -> Result<Option<String>, StoreError> {
+    Ok(match kind {
+        Kind::Memory => documents::missing_is_none(memories::one(connection, row))?
+            .map(|memory| context::of_memory(&memory, depth)),
+        Kind::Experience => documents::missing_is_none(ghaps::by_id(connection, row))?
+            .and_then(|ghap| context::of_ghap(&ghap, depth, now)),
+        Kind::Episode => episodes::select(connection, "WHERE episode.uid = ?1", [row])?
+            .pop()
+            .and_then(|episode| context::of_episode(&episode, now)),
+    })
+}

@@ -1,0 +1,375 @@
+//! The spoken loop in the database: whose GHAP it is, when to ask about it, and what a run says of it.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::documents::{Query, find};
+use super::entry::{Entry, Parked, Place};
+use super::hot::HotStore;
+use super::{StoreError, entry, episodes, ghaps, outcomes, projects, sessions};
+use crate::episode::Episode;
+use crate::ghap::{Cause, Ghap, Status, Strategy, Told};
+use crate::outcome::Outcome;
+use crate::search::document::Axis;
+use crate::{Clean, Id, Time};
+
+/// How many of the last that were resolved are looked at.
+const RECENT: u32 = 200;
+/// What waits for an agent longer than this waits for one that never came.
+const PARKED: i64 = 3_600_000;
+
+/// Counts a call of a tool, for the session and for the GHAP that is worked on.
+pub(crate) fn count(
+    connection: &Connection,
+    session: i64,
+    agent: Option<&Clean>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE session SET calls = calls + 1 WHERE id = ?1")?
+        .execute([session])?;
+    connection
+        .prepare_cached(
+            "UPDATE ghap SET calls = calls + 1 WHERE session = ?1 AND agent = ?2 AND status = 'active'",
+        )?
+        .execute(params![session, agent.map(Clean::as_str).unwrap_or_default()])?;
+    Ok(())
+}
+
+pub(crate) fn told(connection: &Connection, ghap: Id, told: Told) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE ghap SET told = ?2 WHERE uid = ?1 AND status = 'active'")?
+        .execute(params![ghap, told])?;
+    Ok(())
+}
+
+pub(crate) fn stopped(connection: &Connection, ghap: Id) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE ghap SET stopped = 1 WHERE uid = ?1 AND status = 'active'")?
+        .execute([ghap])?;
+    Ok(())
+}
+
+pub(crate) fn warned(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+    connection.prepare_cached("UPDATE session SET warned = 1 WHERE id = ?1")?.execute([session])?;
+    Ok(())
+}
+
+pub(crate) fn park(
+    connection: &Connection,
+    session: i64,
+    parked: &Parked,
+    at: Time,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM parked WHERE session = ?1 AND at < ?2")?
+        .execute(params![session, at.millis() - PARKED])?;
+    connection
+        .prepare_cached(
+            "INSERT INTO parked (session, kind, prompt, rows, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            session,
+            parked.kind,
+            parked.prompt,
+            serde_json::to_string(&parked.rows).unwrap_or_default(),
+            at
+        ])?;
+    Ok(())
+}
+
+/// Gives up what a session has left open.
+pub(crate) fn give_up(connection: &Connection, session: i64, now: Time) -> Result<(), StoreError> {
+    let open = ghaps::many(
+        connection,
+        "WHERE ghap.session = ?1 AND status = 'active'",
+        &[&session],
+        |_| Ok(true),
+        None,
+    )?;
+    for ghap in open {
+        ghaps::abandon(connection, &ghap, "session ended", now)?;
+    }
+    Ok(())
+}
+
+/// What a run says about the GHAP that is worked on, where that was not said yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// The GHAP.
+    pub ghap: Ghap,
+    /// The run.
+    pub outcome: Outcome,
+    /// What it says.
+    pub told: Told,
+    /// How many failed in the run before it that fits too.
+    pub before: Option<usize>,
+}
+
+/// What went wrong before, in a project.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Premortem {
+    /// How many were resolved, of the last [`RECENT`].
+    pub resolved: u32,
+    /// How many of them were falsified.
+    pub falsified: u32,
+    /// How they were gone about: how often that was right, how often wrong. The most often wrong first.
+    pub strategies: Vec<(Strategy, u32, u32)>,
+    /// Why they came otherwise, the most frequent first.
+    pub causes: Vec<(Cause, u32)>,
+    /// What nobody had expected, of those that fit best, with the row.
+    pub surprises: Vec<(Id, Clean)>,
+}
+
+fn failing(outcome: &Outcome) -> usize {
+    let counted = outcome.counts.map_or(0, |counts| counts.failed as usize);
+    counted.max(outcome.failing.len())
+}
+
+impl HotStore {
+    /// The GHAP that an agent works on here.
+    pub fn active(
+        &self,
+        place: &Place,
+        client: &str,
+        agent: Option<&Clean>,
+    ) -> Result<Option<Ghap>, StoreError> {
+        let Some(project) = projects::find(&self.connection, place)? else { return Ok(None) };
+        ghaps::one(
+            &self.connection,
+            "WHERE ghap.project = ?1 AND session.client = ?2 AND ghap.agent = ?3 AND status = 'active'",
+            &[&project, &client, &agent.map(Clean::as_str).unwrap_or_default()],
+        )
+    }
+
+    /// Whether anybody in a session works on a GHAP. The cheapest question there is: nearly always the answer is no.
+    pub fn has_active(&self, client: &str) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM session JOIN ghap ON ghap.session = session.id
+                                WHERE session.client = ?1 AND ghap.status = 'active')",
+            )?
+            .query_row([client], |row| row.get(0))?)
+    }
+
+    /// Counts a call, and says how many there were since the GHAP was last changed or asked about, if that is
+    /// `frequency`. Then it begins anew: of several hooks at once exactly one asks.
+    pub fn check_in(
+        &mut self,
+        entry: &Entry,
+        ghap: Id,
+        frequency: u32,
+    ) -> Result<Option<u32>, StoreError> {
+        self.changed(|transaction| {
+            entry::apply(transaction, entry, entry::Arrival::AtOnce)?;
+            let calls: u32 = transaction
+                .prepare_cached("SELECT calls FROM ghap WHERE uid = ?1")?
+                .query_row([ghap], |row| row.get(0))?;
+            if calls < frequency {
+                return Ok(None);
+            }
+            transaction
+                .prepare_cached("UPDATE ghap SET calls = 0 WHERE uid = ?1")?
+                .execute([ghap])?;
+            Ok(Some(calls))
+        })
+    }
+
+    /// What a run says of a GHAP: the given one, else the newest that says anything. None if that was said already.
+    pub fn settled(&self, ghap: Ghap, run: Option<Id>) -> Result<Option<Settled>, StoreError> {
+        let connection = &self.connection;
+        let found = match run {
+            Some(id) => outcomes::select(connection, "WHERE outcome.uid = ?1", [id])?
+                .pop()
+                .and_then(|outcome| ghap.compare(&outcome).ok().map(|right| (outcome, right))),
+            None => ghaps::evidence(connection, &ghap, None)?,
+        };
+        let Some((outcome, right)) = found else { return Ok(None) };
+        let before = outcomes::select(
+            connection,
+            "WHERE project.key = ?1 AND outcome.at >= ?2 AND outcome.at <= ?3 AND session.client = ?4
+               AND outcome.uid != ?5
+             ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
+            params![ghap.project, ghap.predicted, outcome.at, ghap.session, outcome.id],
+        )?
+        .into_iter()
+        .find(|earlier| ghap.compare(earlier).is_ok())
+        .map(|earlier| failing(&earlier));
+        let now = failing(&outcome);
+        let told = match right {
+            true => Told::Matches,
+            false if now > 0 && before.is_some_and(|before| now < before) => Told::Partial,
+            false => Told::Contradicts,
+        };
+        let last: Option<Told> = connection
+            .prepare_cached("SELECT told FROM ghap WHERE uid = ?1")?
+            .query_row([ghap.id], |row| row.get(0))
+            .optional()?
+            .flatten();
+        Ok((last != Some(told)).then_some(Settled { ghap, outcome, told, before }))
+    }
+
+    /// Whether a GHAP was asked about at the end of a turn already.
+    pub fn was_stopped(&self, ghap: Id) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT stopped FROM ghap WHERE uid = ?1")?
+            .query_row([ghap], |row| row.get(0))?)
+    }
+
+    /// GHAPs of a project whose sessions are over, the newest first.
+    pub fn orphans(&self, place: &Place, client: &str, now: Time) -> Result<Vec<Ghap>, StoreError> {
+        let Some(project) = projects::find(&self.connection, place)? else {
+            return Ok(Vec::new());
+        };
+        ghaps::many(
+            &self.connection,
+            "WHERE ghap.project = ?1 AND status = 'active' AND session.client != ?2 ORDER BY ghap.id DESC",
+            &[&project, &client],
+            |ghap| {
+                let session = sessions::by_client(&self.connection, &ghap.session)?;
+                Ok(session.is_none_or(|session| session.over(now)))
+            },
+            Some(3),
+        )
+    }
+
+    /// Failures that are followed in a checkout, the last seen first.
+    pub fn open_episodes(&self, place: &Place, most: u32) -> Result<Vec<Episode>, StoreError> {
+        let Some(project) = projects::find(&self.connection, place)? else {
+            return Ok(Vec::new());
+        };
+        episodes::select(
+            &self.connection,
+            "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL
+             ORDER BY episode.seen DESC, episode.id DESC LIMIT ?3",
+            params![project, place.root, most],
+        )
+    }
+
+    /// A session in one line, for the log.
+    pub fn summary(&self, client: &str) -> Result<Option<Clean>, StoreError> {
+        let counted = self
+            .connection
+            .prepare_cached(
+                "SELECT calls, (SELECT count(*) FROM outcome WHERE outcome.session = session.id),
+                        (SELECT count(*) FROM ghap WHERE ghap.session = session.id),
+                        (SELECT count(*) FROM injection WHERE injection.session = session.id)
+                 FROM session WHERE client = ?1",
+            )?
+            .query_row([client], |row| {
+                let (calls, runs): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let (ghaps, shown): (i64, i64) = (row.get(2)?, row.get(3)?);
+                Ok(format!("session {client} ended: {calls} calls counted, {runs} runs, {ghaps} GHAPs, {shown} lessons shown"))
+            })
+            .optional()?;
+        Ok(counted.map(|line| Clean::new(&line)))
+    }
+
+    /// The last run of each of the last commands.
+    pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
+        let Some(project) = projects::find(&self.connection, place)? else {
+            return Ok(Vec::new());
+        };
+        let recent = outcomes::select(
+            &self.connection,
+            "WHERE outcome.project = ?1 ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
+            [project],
+        )?;
+        let mut last: Vec<Outcome> = Vec::new();
+        for outcome in recent {
+            if last.len() < most && last.iter().all(|known| known.command != outcome.command) {
+                last.push(outcome);
+            }
+        }
+        Ok(last)
+    }
+
+    /// What went wrong before in a project, for a failure that says this. None if the session was told, or nothing did.
+    pub fn premortem(
+        &self,
+        place: &Place,
+        client: &str,
+        failure: &str,
+    ) -> Result<Option<Premortem>, StoreError> {
+        let connection = &self.connection;
+        let warned: bool = connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND warned)")?
+            .query_row([client], |row| row.get(0))?;
+        let Some(project) = projects::find(connection, place)?.filter(|_| !warned) else {
+            return Ok(None);
+        };
+        let mut premortem = Premortem::default();
+        let mut rows = connection.prepare_cached(
+            "SELECT status, strategy, cause FROM ghap
+             WHERE project = ?1 AND status IN ('confirmed', 'falsified') ORDER BY id DESC LIMIT ?2",
+        )?;
+        let mut rows = rows.query(params![project, RECENT])?;
+        while let Some(row) = rows.next()? {
+            let (status, strategy): (Status, Strategy) = (row.get(0)?, row.get(1)?);
+            let wrong = status == Status::Falsified;
+            premortem.resolved += 1;
+            premortem.falsified += u32::from(wrong);
+            let known = premortem.strategies.iter().position(|known| known.0 == strategy);
+            let at = known.unwrap_or_else(|| {
+                premortem.strategies.push((strategy, 0, 0));
+                premortem.strategies.len() - 1
+            });
+            premortem.strategies[at].1 += u32::from(!wrong);
+            premortem.strategies[at].2 += u32::from(wrong);
+            if let Some(cause) = row.get::<_, Option<Cause>>(2)?.filter(|_| wrong) {
+                match premortem.causes.iter_mut().find(|known| known.0 == cause) {
+                    Some(known) => known.1 += 1,
+                    None => premortem.causes.push((cause, 1)),
+                }
+            }
+        }
+        if premortem.falsified == 0 {
+            return Ok(None);
+        }
+        premortem
+            .strategies
+            .sort_by_key(|(strategy, _, wrong)| (std::cmp::Reverse(*wrong), strategy.as_str()));
+        premortem.causes.sort_by_key(|(cause, times)| (std::cmp::Reverse(*times), cause.as_str()));
+        let query = Query { axis: Axis::Surprise, project: Some(project), ..Query::new(failure) };
+        for hit in find(connection, &query)?.into_iter().take(2) {
+            let surprise: Option<Option<Clean>> = connection
+                .prepare_cached(
+                    "SELECT surprise FROM ghap WHERE uid = ?1 AND status = 'falsified'",
+                )?
+                .query_row([hit.row], |row| row.get(0))
+                .optional()?;
+            if let Some(surprise) = surprise.flatten() {
+                premortem.surprises.push((hit.row, surprise));
+            }
+        }
+        Ok(Some(premortem))
+    }
+
+    /// Takes what waits for an agent of this kind: what was parked first, for its kind if there is one of it.
+    pub fn unpark(&mut self, client: &str, kind: &str) -> Result<Option<Parked>, StoreError> {
+        let waits: bool = self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM parked JOIN session ON session.id = parked.session
+                                WHERE session.client = ?1 AND kind = ?2)",
+            )?
+            .query_row(params![client, kind], |row| row.get(0))?;
+        if !waits {
+            return Ok(None);
+        }
+        self.changed(|transaction| {
+            let found: Option<(Clean, Clean, String)> = transaction
+                .prepare_cached(
+                    "DELETE FROM parked WHERE id = (
+                         SELECT parked.id FROM parked JOIN session ON session.id = parked.session
+                         WHERE session.client = ?1 AND kind = ?2 ORDER BY parked.id LIMIT 1)
+                     RETURNING kind, prompt, rows",
+                )?
+                .query_row(params![client, kind], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            Ok(found.and_then(|(kind, prompt, rows)| {
+                Some(Parked { kind, prompt, rows: serde_json::from_str(&rows).ok()? })
+            }))
+        })
+    }
+}
