@@ -203,6 +203,8 @@ struct Call {
     deadline: Duration,
     /// The database, once it was asked for.
     store: Option<Result<HotStore, Unready>>,
+    /// Whether something went to the spool.
+    behind: bool,
 }
 
 impl Call {
@@ -235,6 +237,7 @@ impl Call {
             located,
             deadline,
             store: None,
+            behind: false,
         })
     }
 
@@ -249,9 +252,10 @@ impl Call {
         self.around.begun.elapsed() < self.deadline
     }
 
-    /// Whether anything may be said: in time, and not to a session that is only watched.
+    /// Whether anything may be said: in time, and not to a session that is only watched. Nor where something could not be
+    /// written down: what was said would be said again.
     fn may_speak(&self) -> bool {
-        self.is_in_time() && !self.config.cohort.is_control(&self.client)
+        self.is_in_time() && !self.behind && !self.config.cohort.is_control(&self.client)
     }
 
     /// How an agent starts this program.
@@ -329,6 +333,7 @@ impl Call {
             }
         };
         heard.tend = true;
+        self.behind = true;
         match spool::append(&files, &entries) {
             // That there is none yet, or that others wait as well, is no fault.
             Ok(()) if matches!(unready, Unready::Missing | Unready::Behind) => {}

@@ -23,12 +23,8 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     });
     match open {
         Ok(Some(ghap)) => {
-            // What cannot be written down might be asked again, and again.
-            let faults = heard.faults.len();
             call.record(vec![What::Stopped(ghap.id)], heard);
-            if heard.faults.len() == faults && !heard.tend {
-                call.say::<Stop>(&speech::active(&ghap, &call.rutter()), heard);
-            }
+            call.say::<Stop>(&speech::active(&ghap, &call.rutter()), heard);
         }
         Ok(None) => {}
         Err(error) => heard.faults.push(Clean::new(&format!("stop: {error}"))),

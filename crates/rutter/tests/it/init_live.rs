@@ -47,15 +47,20 @@ fn runs(variable: &str) {
         })
         .collect();
     let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
-    // Glob is not among the tools that are watched.
+    // What comes after it is watched for a few tools only, and Glob is none of them.
     assert_eq!(
         seen,
         [
             "PostToolUse Bash",
             "PostToolUse Write",
             "PostToolUseFailure Bash",
+            "PreToolUse Bash",
+            "PreToolUse Glob",
+            "PreToolUse Write",
             "SessionEnd -",
-            "SessionStart -"
+            "SessionStart -",
+            "Stop -",
+            "UserPromptSubmit -"
         ]
     );
 }

@@ -32,6 +32,8 @@ fn folder_of(program: &str) -> Option<PathBuf> {
 /// Where the client's shell finds what the stories run: Python with pytest, Cargo without its proxy, Node.
 fn path() -> String {
     let mut folders = Vec::new();
+    // Agents type the name.
+    folders.extend(Path::new(env!("CARGO_BIN_EXE_rutter")).parent().map(Path::to_owned));
     if let Some(python) = std::env::var_os("RUTTER_TEST_PYTHON") {
         folders.extend(Path::new(&python).parent().map(Path::to_owned));
     }
@@ -84,7 +86,30 @@ impl Life {
     }
 
     pub(crate) fn init(&self) {
+        self.configure("");
         drop(self.rutter(&["init", "--local", "--bin", env!("CARGO_BIN_EXE_rutter")]).success());
+    }
+
+    /// Writes the user's configuration: deadlines that no busy machine passes, and what is given.
+    pub(crate) fn configure(&self, more: &str) {
+        let path = match &self.memory {
+            Some(memory) => memory.join("config.toml"),
+            None => self.home.join(".config/rutter/config.toml"),
+        };
+        let hooks = [
+            "session_start",
+            "user_prompt_submit",
+            "ghap_checkin",
+            "outcome_capture",
+            "subagent_start",
+            "pre_compact",
+            "stop",
+        ];
+        let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 10000\n")).concat();
+        // Where nobody can write there is none.
+        if fs::create_dir_all(path.parent().unwrap()).is_ok() {
+            fs::write(path, text + more).unwrap();
+        }
     }
 
     /// Where the memory is.
@@ -94,9 +119,42 @@ impl Life {
 
     /// One session: the client is started in the project, and the model makes these calls.
     pub(crate) fn session(&mut self, turns: impl IntoIterator<Item = Turn>) -> Record {
+        self.session_with(Script::new(turns), |_| {})
+    }
+
+    /// One session, with what `more` sets.
+    pub(crate) fn session_with(
+        &mut self,
+        script: Script,
+        more: impl FnOnce(&mut Sandbox),
+    ) -> Record {
         let mut sandbox = self.sandbox.take().expect("the last session has ended");
-        sandbox.script(Script::new(turns));
-        sandbox.args(["--allowedTools", "Bash,Read,Edit,Write,NotebookEdit"]);
+        self.prepare(&mut sandbox, script);
+        more(&mut sandbox);
+        let record = sandbox.run(&self.client).unwrap();
+        let complaint = "Invalid setting";
+        assert!(!record.debug_log.contains(complaint), "{}", record.debug_log);
+        self.sandbox = Some(record.again());
+        record
+    }
+
+    /// Two sessions at once.
+    pub(crate) fn sessions(&mut self, scripts: [Script; 2]) -> [Record; 2] {
+        let first = self.session([]);
+        let (client, life) = (&self.client, &*self);
+        std::thread::scope(|scope| {
+            let running = scripts.map(|script| {
+                let mut sandbox = first.again();
+                life.prepare(&mut sandbox, script);
+                scope.spawn(move || sandbox.run(client).unwrap())
+            });
+            running.map(|session| session.join().unwrap())
+        })
+    }
+
+    fn prepare(&self, sandbox: &mut Sandbox, script: Script) {
+        sandbox.script(script);
+        sandbox.args(["--allowedTools", "Bash,Read,Edit,Write,NotebookEdit,Agent"]);
         sandbox.start_in(&self.project).env("PATH", path());
         // So that Python leaves nothing behind by which it would take an old file for a new one.
         sandbox.env("PYTHONDONTWRITEBYTECODE", "1");
@@ -104,11 +162,6 @@ impl Life {
         if let Some(memory) = &self.memory {
             sandbox.env("RUTTER_HOME", memory.display().to_string());
         }
-        let record = sandbox.run(&self.client).unwrap();
-        let complaint = "Invalid setting";
-        assert!(!record.debug_log.contains(complaint), "{}", record.debug_log);
-        self.sandbox = Some(record.again());
-        record
     }
 
     /// Failures that are followed: their state, in the order they were last seen.
@@ -148,15 +201,31 @@ pub(crate) fn edit(file: &Path, old: &str, new: &str) -> [Turn; 2] {
     ]
 }
 
-/// What was said to the model by a hook, in any of its requests; empty is nothing.
+/// What was said to the model by hooks, in any of its requests, but for what it is told when it starts.
 pub(crate) fn told(record: &Record) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
-    for text in record.texts_to_model() {
-        if let Some(at) = text.text.find("hook additional context: ")
-            && !told.contains(&text.text[at..].to_owned())
-        {
-            told.push(text.text[at..].to_owned());
+    let mut all = said_by(record, "");
+    all.retain(|text| !text.starts_with("SessionStart"));
+    all
+}
+
+/// What was said to the model by the hooks of an event, each text once, as the client delivers it.
+pub(crate) fn said_by(record: &Record, event: &str) -> Vec<String> {
+    const MARK: &str = " hook additional context: ";
+    let mut said: Vec<String> = Vec::new();
+    for told in record.texts_to_model() {
+        // One text may hold what several hooks said.
+        let starts: Vec<usize> = told
+            .text
+            .match_indices(MARK)
+            .map(|(at, _)| told.text[..at].rfind(['\n', '>', ' ']).map_or(0, |before| before + 1))
+            .collect();
+        for (number, start) in starts.iter().enumerate() {
+            let end = starts.get(number + 1).copied().unwrap_or(told.text.len());
+            let text = told.text[*start..end].to_owned();
+            if text.starts_with(event) && !said.contains(&text) {
+                said.push(text);
+            }
         }
     }
-    told
+    said
 }

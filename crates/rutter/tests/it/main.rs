@@ -47,6 +47,8 @@ mod outcome;
 mod questions;
 /// `rutter recall`.
 mod recall;
+/// The spoken loop, over sessions of the real client.
+mod spoken_live;
 
 #[test]
 fn no_test_file_is_forgotten() {

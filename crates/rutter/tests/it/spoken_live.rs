@@ -1,0 +1,216 @@
+//! The spoken loop in sessions of the real client: what each hook says is in the request that goes to the model.
+
+use std::fs;
+
+use rutter_check::live::{Conversation, Record, Script, Step, Thread, Turn};
+use serde_json::json;
+
+use crate::live::{Life, bash, said_by};
+
+const CACHE: &str = "def size():\n    return 3\n";
+const CACHE_TEST: &str = "import unittest\nfrom cache import size\n\n\nclass Cache(unittest.TestCase):\n    \
+    def test_evicts(self):\n        self.assertEqual(size(), 2)\n";
+const FILES: [(&str, &str); 2] = [("cache.py", CACHE), ("test_cache.py", CACHE_TEST)];
+const RUN: &str = "python3 -m unittest";
+
+const START: &str = "rutter ghap start --domain debugging --strategy read-the-error \
+    --goal 'the cache test is green' --hypothesis 'the timeout is too short' --action 'raise it to 60 s' \
+    --prediction '`python3 -m unittest` passes after the timeout fix'";
+const RESOLVE: &str = "rutter ghap resolve --status falsified --result 'it still fails' \
+    --surprise 'it fails alone as well' --root-cause-category wrong-assumption \
+    --root-cause 'the size is counted before the eviction' \
+    --takeaway 'a cache test that fails: look at what is counted before you touch a timeout'";
+
+const LESSON: &str = "look at what is counted before you touch a timeout";
+
+fn life() -> Option<Life> {
+    let life = Life::new(&FILES)?;
+    life.init();
+    Some(life)
+}
+
+/// The request in which a text was first told, and the text.
+#[track_caller]
+fn first(record: &Record, mark: &str) -> (usize, String) {
+    match record.reached_model(mark) {
+        Some(told) => (told.request, told.text.to_owned()),
+        None => panic!("`{mark}` is in no request: {:#?}", said_by(record, "")),
+    }
+}
+
+#[test]
+fn the_flow_over_two_sessions() {
+    let Some(mut life) = life() else { return };
+    let mut turns = vec![bash(START)];
+    turns.extend((0..11).map(|number| bash(&format!("echo step {number}"))));
+    turns.extend([bash(RUN), bash(RUN), bash(RESOLVE)]);
+    let calls = turns.len();
+    let record = life.session_with(Script::new(turns), |sandbox| {
+        sandbox.prompt("Fix the flaky cache test");
+    });
+    assert_eq!(record.main_requests().count(), calls + 1, "{}", record.stdout);
+    let start = said_by(&record, "SessionStart");
+    assert_eq!(start.len(), 1, "{start:?}");
+    assert!(start[0].contains("`rutter ghap start --domain"), "{start:?}");
+    assert_eq!(said_by(&record, "UserPromptSubmit"), [] as [String; 0], "nothing is known yet");
+    // Once, with the result of the tenth call after it was started.
+    let asked = said_by(&record, "PreToolUse");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(asked[0].contains("GHAP check-in, 10 tool calls"), "{asked:?}");
+    assert!(asked[0].contains("Hypothesis: `the timeout is too short`"), "{asked:?}");
+    assert_eq!(first(&record, "GHAP check-in").0, first(&record, "step 9").0);
+    // At the first failure and no other.
+    let held = said_by(&record, "PostToolUseFailure");
+    assert_eq!(held.len(), 1, "{held:?}");
+    assert!(held[0].contains("Prediction `'python3 -m unittest' passes after the timeout fix`: `python3 -m unittest` failed in `test_cache.Cache.test_evicts`"), "{held:?}");
+    let list = life.rutter(&["ghap", "list", "--json"]).success().stdout;
+    assert!(list.contains("\"falsified\"") && list.contains("\"gold\""), "{list}");
+
+    let record = life.session_with(Script::default(), |sandbox| {
+        sandbox.prompt("the cache test is flaky again, what is counted there?");
+    });
+    let said = said_by(&record, "UserPromptSubmit");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains(LESSON) && said[0].contains("Tried and falsified"), "{said:?}");
+    assert_eq!(first(&record, LESSON).0, 0, "with the prompt itself");
+    let record = life.session_with(Script::default(), |sandbox| {
+        sandbox.prompt("write a haiku about the sea");
+    });
+    assert_eq!(said_by(&record, "UserPromptSubmit"), [] as [String; 0]);
+}
+
+fn talk(prompts: &[&str]) -> Conversation {
+    let steps =
+        prompts.iter().flat_map(|prompt| [Step::Prompt((*prompt).to_owned()), Step::TurnEnds]);
+    Conversation::new(steps)
+}
+
+#[test]
+fn compaction_resumption_and_clearing() {
+    let Some(mut life) = life() else { return };
+    let turns = [bash(START), bash(RUN), Turn::text("so far")];
+    let record = life.session_with(Script::new(turns), |sandbox| {
+        sandbox.conversation(talk(&["go", "go on", "/compact", "go on"]));
+    });
+    let kept = first(&record, "Keep in the summary, as quoted:").1;
+    assert!(
+        kept.contains("the timeout is too short") && kept.contains("test_cache.Cache.test_evicts"),
+        "{kept}"
+    );
+    let after = record.texts_to_model();
+    let last = after.iter().map(|told| told.request).max().unwrap();
+    assert!(
+        after.iter().any(|told| told.request == last && told.text.contains("Active GHAP")),
+        "{:#?}",
+        said_by(&record, "")
+    );
+    let session =
+        record.lines.iter().find_map(|line| line["session_id"].as_str()).unwrap().to_owned();
+    let record = life.session_with(Script::default(), |sandbox| {
+        sandbox.args(["--resume", &session]);
+    });
+    assert!(first(&record, "Active GHAP").1.contains("the timeout is too short"));
+    // The session is over: whoever starts anew is offered what it left.
+    let record = life.session([]);
+    assert!(first(&record, "An earlier session left GHAP").1.contains("rutter ghap adopt"));
+    // And after `/clear` at once.
+    let adopt = bash("rutter ghap adopt");
+    let record = life.session_with(Script::new([adopt, Turn::text("mine")]), |sandbox| {
+        sandbox.conversation(talk(&["go", "/clear", "go on"]));
+    });
+    let told = record.texts_to_model();
+    let last = told.iter().map(|told| told.request).max().unwrap();
+    assert!(
+        told.iter()
+            .any(|told| told.request == last && told.text.contains("An earlier session left GHAP")),
+        "{:#?}",
+        said_by(&record, "")
+    );
+}
+
+#[test]
+fn a_subagent_gets_its_lessons_and_nobody_else() {
+    const MARK: &str = "SUBTASK-1";
+    let Some(mut life) = life() else { return };
+    drop(
+        life.rutter(&[
+            "remember",
+            "--category",
+            "workflow",
+            "flaky cache tests are isolation issues: clear the cache in setUp",
+        ])
+        .success(),
+    );
+    let task = json!({
+        "description": "a look at the cache",
+        "prompt": format!("{MARK} the cache test is flaky, find out why"),
+        "subagent_type": "general-purpose",
+        "run_in_background": false,
+    });
+    let script = Script::new([Turn::call("Agent", task)]).subagent(MARK, [Turn::text("found")]);
+    let record = life.session_with(script, |sandbox| {
+        sandbox.prompt("go");
+    });
+    let told: Vec<&Thread> = record
+        .texts_to_model()
+        .into_iter()
+        .filter(|told| told.text.contains("isolation issues"))
+        .map(|told| told.thread)
+        .collect();
+    assert!(!told.is_empty(), "{:#?}", said_by(&record, ""));
+    assert!(told.iter().all(|thread| **thread != Thread::Main), "{told:?}");
+}
+
+#[test]
+fn two_clients_in_one_project_do_not_mix() {
+    let Some(mut life) = life() else { return };
+    let with_ghap = |goal: &str| {
+        let mut turns = vec![bash(&START.replace("the cache test is green", goal))];
+        turns.extend((0..12).map(|number| bash(&format!("echo {goal} {number}"))));
+        Script::new(turns)
+    };
+    let records = life.sessions([with_ghap("goal-of-one"), with_ghap("goal-of-two")]);
+    for (record, own, other) in
+        [(&records[0], "goal-of-one", "goal-of-two"), (&records[1], "goal-of-two", "goal-of-one")]
+    {
+        let asked = said_by(record, "PreToolUse");
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        assert!(asked[0].contains(own), "{asked:?}");
+        assert!(record.reached_model(other).is_none(), "{:#?}", said_by(record, ""));
+    }
+}
+
+#[test]
+fn asked_at_the_end_of_a_turn_once_and_never_in_a_loop() {
+    let Some(mut life) = life() else { return };
+    life.configure("ask = true\n");
+    let turns = [bash(START), Turn::text("I stop here"), Turn::text("I stop again")];
+    let record = life.session(turns);
+    let said = said_by(&record, "Stop");
+    assert_eq!(said.len(), 1, "{:#?}", said_by(&record, ""));
+    assert!(said[0].contains("Active GHAP"), "{said:?}");
+    assert_eq!(record.main_requests().count(), 3, "{}", record.stdout);
+    assert_eq!(record.terminal_reason(), Some("completed"));
+}
+
+#[test]
+fn a_hook_that_is_killed_costs_nothing_but_itself() {
+    let Some(mut life) = life() else { return };
+    let script = life.project.join("killed.sh");
+    let binary = env!("CARGO_BIN_EXE_rutter");
+    fs::write(
+        &script,
+        format!("#!/bin/sh\n{binary} hook < /dev/stdin &\nkill -9 $!\nkill -9 $$\n"),
+    )
+    .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&script, mode).unwrap();
+    let settings = life.project.join(".claude/settings.local.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace(binary, script.to_str().unwrap())).unwrap();
+    let record = life.session([bash(RUN), bash("echo after")]);
+    assert_eq!(record.terminal_reason(), Some("completed"), "{}", record.stdout);
+    assert_eq!(record.main_requests().count(), 3);
+    assert_eq!(said_by(&record, ""), [] as [String; 0]);
+    drop(life.rutter(&["doctor"]));
+}
