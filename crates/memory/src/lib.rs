@@ -9,6 +9,7 @@ pub mod change;
 pub mod checksum;
 mod choice;
 mod clean;
+pub mod config;
 pub mod embed;
 pub mod episode;
 pub mod experience;
