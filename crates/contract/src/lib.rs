@@ -37,6 +37,7 @@ mod event;
 pub mod input;
 pub mod javascript;
 mod name;
+mod near;
 pub mod output;
 pub mod payload;
 pub mod schema;
@@ -47,3 +48,4 @@ pub mod version;
 
 pub use event::HookEvent;
 pub use name::{EventName, UnknownEvent};
+pub use near::nearest;

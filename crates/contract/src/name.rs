@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::near::nearest;
+
 /// Declares the enum, the list and the spelling in one place, in the order of the client's own list.
 macro_rules! event_names {
     ($($name:ident),* $(,)?) => {
@@ -80,38 +82,10 @@ impl EventName {
 
     /// The event that somebody who wrote `text` most likely meant, or `None` when nothing is near.
     pub fn nearest(text: &str) -> Option<Self> {
-        let plain = |name: &str| -> String {
-            name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-        };
-        let wanted = plain(text);
-        if wanted.is_empty() || wanted.len() > 64 {
-            return None;
-        }
-        let mistaken = KNOWN_MISTAKES.iter().map(|&(name, event)| (plain(name), event));
-        let right = Self::ALL.iter().map(|&event| (plain(event.as_str()), event));
-        let (distance, event) = right
-            .chain(mistaken)
-            .map(|(name, event)| (edit_distance(&wanted, &name), event))
-            .min_by_key(|&(distance, _)| distance)?;
-        // A third of the letters may be wrong; beyond that a suggestion is a guess.
-        (distance * 3 <= wanted.len()).then_some(event)
+        let mistaken = KNOWN_MISTAKES.iter().copied();
+        let right = Self::ALL.iter().map(|&event| (event.as_str(), event));
+        nearest(text, right.chain(mistaken))
     }
-}
-
-/// Levenshtein distance, counted in characters.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 impl fmt::Display for EventName {

@@ -1,38 +1,60 @@
-//! What a user may set.
+//! What the user has decided: which hooks speak, how much, where, and what is kept.
+//!
+//! Two files say it: the user's, and `.rutter.toml` in the root of a checkout, which goes before it. A checkout is
+//! somebody else's work until `rutter trust` says otherwise, so its file may make Rutter do less and never more.
+//!
+//! Hooks read this on every call. Without files that is two failed opens and a struct of constants; nothing here
+//! builds a table or fails. What is wrong with a file is a [`Finding`], and the default stays.
+//!
+//! [`keys`] is the one list: the types, the loader, the schema for editors and the reference come from it.
 
-use std::path::Path;
+use std::time::Duration;
 
+use serde::Serialize;
+
+use crate::checksum;
 use crate::choice::choice;
-use crate::context::Depth;
+use crate::store::tend::Bounds;
 
-macro_rules! hook { ($name:ident, $deadline:literal, { $($field:ident: $ty:ty = $value:expr),* $(,)? }) => {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct $name { pub enabled: bool, pub deadline_ms: u32, $(pub $field: $ty),* }
-    impl Default for $name { fn default() -> Self { Self { enabled: true, deadline_ms: $deadline, $($field: $value),* } } }
-} }
-hook!(SessionStart, 500, { inject_light_context: bool = true, token_budget: u32 = 500, values: u32 = 5 });
-hook!(UserPromptSubmit, 200, { context_depth: Depth = Depth::Light, token_budget: u32 = 300, limit: u32 = 3, include_code: bool = true });
-hook!(GhapCheckin, 50, { frequency: u32 = 10 });
-hook!(OutcomeCapture, 100, { matchers: Vec<String> = Vec::new(), auto_capture: bool = true, premortem: bool = true });
-hook!(Edits, 50, {});
-hook!(SubagentStart, 100, {});
-hook!(PreCompact, 100, {});
-hook!(Stop, 50, { ask: bool = false });
-hook!(SessionEnd, 500, { on_unresolved: Unresolved = Unresolved::Keep });
-choice! { /// x
-Unresolved, "x" { /// k
-Keep = "keep", /// a
-Abandon = "abandon", } }
-choice! { /// x
-Reach, "x" { /// k
-Project = "project", /// a
-Everywhere = "everywhere", } }
-choice! { /// x
-Notify, "x" { /// k
-Off = "off", /// a
-Brief = "brief", /// c
-Card = "card", } }
-#[derive(Debug, Clone, PartialEq, Default)]
+mod exclude;
+mod file;
+mod finding;
+pub mod keys;
+mod layer;
+mod load;
+mod schema;
+mod sha256;
+pub mod trust;
+
+pub use file::SIZE;
+pub use finding::{Finding, Mistake, Position};
+pub use keys::{
+    Cohort, Edits, GhapCheckin, OutcomeCapture, PreCompact, Privacy, Retention, Scope, SessionEnd,
+    SessionStart, Stop, SubagentStart, UserPromptSubmit,
+};
+pub use load::{Loaded, Origin, PROJECT_FILE, Standing, check, preview};
+pub use schema::schema;
+
+/// Everything that can be decided.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Config {
+    /// What each hook does.
+    pub hooks: Hooks,
+    /// Where Rutter works, and where it looks.
+    pub scope: Scope,
+    /// How much is kept.
+    pub retention: Retention,
+    /// What is not kept.
+    pub privacy: Privacy,
+    /// Sessions that are only watched.
+    pub cohort: Cohort,
+    /// What the user is told, beside the model.
+    pub notify: Notify,
+}
+
+/// What each hook does.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[expect(missing_docs, reason = "each has its own type, which says what it is")]
 pub struct Hooks {
     pub session_start: SessionStart,
     pub user_prompt_submit: UserPromptSubmit,
@@ -44,47 +66,85 @@ pub struct Hooks {
     pub stop: Stop,
     pub session_end: SessionEnd,
 }
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scope {
-    pub exclude: Vec<String>,
-    pub recall: Reach,
-}
-impl Scope {
-    pub fn excludes(&self, _path: &Path) -> bool {
-        false
+
+// Each begins with what does least: that is how one of an untrusted file is compared.
+
+choice! {
+    /// How much is recalled for a prompt.
+    #[derive(Default)]
+    ContextDepth, "context depth" {
+        /// A few lessons.
+        #[default]
+        Light = "light",
+        /// As much as helps somebody who begins.
+        Rich = "rich",
     }
 }
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cohort {
-    pub control: f64,
-}
-impl Cohort {
-    pub fn is_control(&self, _session: &str) -> bool {
-        false
+
+choice! {
+    /// Whose lessons are recalled.
+    #[derive(Default)]
+    Recall, "place to recall from" {
+        /// Those of this project, and those that are for all.
+        #[default]
+        Project = "project",
+        /// Those of every project.
+        Everywhere = "everywhere",
     }
 }
-#[derive(Debug, Clone, PartialEq)]
-pub struct Config {
-    pub hooks: Hooks,
-    pub scope: Scope,
-    pub cohort: Cohort,
-    pub notify: Notify,
+
+choice! {
+    /// What happens to a GHAP that is open when its session ends.
+    #[derive(Default)]
+    Unresolved, "end of a session" {
+        /// It stays, for a session that is resumed or adopts it.
+        #[default]
+        Keep = "keep",
+        /// It is given up.
+        Abandon = "abandon",
+    }
 }
-impl Default for Config {
-    fn default() -> Self {
+
+choice! {
+    /// What the user is told.
+    #[derive(Default)]
+    Notify, "way to notify" {
+        /// Nothing.
+        #[default]
+        Off = "off",
+        /// A line.
+        Brief = "brief",
+        /// A card.
+        Card = "card",
+    }
+}
+
+impl From<&Retention> for Bounds {
+    fn from(retention: &Retention) -> Self {
+        let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
         Self {
-            hooks: Hooks::default(),
-            scope: Scope { exclude: Vec::new(), recall: Reach::Project },
-            cohort: Cohort::default(),
-            notify: Notify::Off,
+            outcome_age: days(retention.outcome_days),
+            outcomes: retention.outcomes,
+            injection_age: days(retention.injection_days),
+            episode_silence: days(retention.episode_days),
+            ..Self::default()
         }
     }
 }
-pub struct Loaded {
-    pub config: Config,
-}
-impl Config {
-    pub fn load(_user: &Path, _root: Option<&Path>, _data: &Path) -> Loaded {
-        Loaded { config: Self::default() }
+
+impl Cohort {
+    /// Whether a session is only watched. The same for every call of it, on every machine.
+    pub fn is_control(&self, session: &str) -> bool {
+        // The checksum's last step leaves its upper bits alike for ids that differ at their end.
+        let mut sum = checksum::of(session.as_bytes());
+        sum = (sum ^ (sum >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        sum = (sum ^ (sum >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        sum ^= sum >> 33;
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are what a double holds")]
+        let share = (sum >> 11) as f64 / (1_u64 << 53) as f64;
+        share < self.control
     }
 }
+
+#[cfg(test)]
+mod tests;

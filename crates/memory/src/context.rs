@@ -3,7 +3,6 @@
 //! One implementation for hooks, the command line and servers. What is left out is known too, with the reason, so that
 //! a person can see why nothing was said.
 
-use crate::choice::choice;
 use crate::episode::{Again, Episode, said};
 use crate::ghap::{Ghap, Status};
 use crate::memory::Memory;
@@ -11,15 +10,7 @@ use crate::quote::{ago, cite, tokens};
 use crate::search::document::Kind;
 use crate::{Id, Time};
 
-choice! {
-    /// How much is put before an agent.
-    Depth, "depth" {
-        /// A few things that are likely meant: three, 300 tokens.
-        Light = "light",
-        /// Much of what could be: twenty, 2,000 tokens.
-        Rich = "rich",
-    }
-}
+pub use crate::config::ContextDepth as Depth;
 
 impl Depth {
     /// At most so many things.

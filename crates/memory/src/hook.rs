@@ -56,6 +56,8 @@ pub struct Around {
     pub parent: Option<u32>,
     /// The user's configuration, if there is one.
     pub config: PathBuf,
+    /// The user's home, where a setting speaks of it.
+    pub home: fn() -> Option<PathBuf>,
     /// How an agent can start this program. Asked only when something is said.
     pub called: fn() -> String,
 }
@@ -224,7 +226,9 @@ impl Call {
         let config =
             Config::load(&around.config, Some(&located.root), around.files.folder()).config;
         let Settings { enabled, deadline } = settings(&config.hooks);
-        if !enabled || config.scope.excludes(cwd) || pause::is_paused(&around.files, &client) {
+        let excluded = !config.scope.exclude.is_empty()
+            && config.scope.excludes(cwd, (around.home)().as_deref());
+        if !enabled || excluded || pause::is_paused(&around.files, &client) {
             return None;
         }
         Some(Self {

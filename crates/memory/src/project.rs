@@ -79,7 +79,7 @@ impl ProjectKey {
         Self::new(&format!("git:{}", place::spell(common_dir)))
     }
 
-    fn folder(path: &Path) -> Self {
+    pub(crate) fn folder(path: &Path) -> Self {
         Self::new(&format!("dir:{}", place::spell(path)))
     }
 }

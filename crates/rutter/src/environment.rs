@@ -60,6 +60,12 @@ pub(crate) fn config() -> PathBuf {
     folder.join("config.toml")
 }
 
+/// The user's home.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn home() -> Option<PathBuf> {
+    env::home_dir().filter(|home| home.is_absolute())
+}
+
 /// How an agent starts this program: by its name where that leads here, else by its path.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn called() -> String {

@@ -54,6 +54,7 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
                 parent: rustix::process::getppid()
                     .map(|pid| pid.as_raw_nonzero().get().unsigned_abs()),
                 config: environment::config(),
+                home: environment::home,
                 called: environment::called,
             }
         }),

@@ -3,7 +3,7 @@
 use rutter_contract::input::{UserPromptSubmit, Wire};
 
 use super::{Call, Heard};
-use crate::config::Reach;
+use crate::config::Recall;
 use crate::speech;
 use crate::store::Wanted;
 use crate::store::entry::What;
@@ -67,7 +67,7 @@ fn asked(prompt: &str) -> &str {
 fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let (now, settings) = (call.around.now, call.config.hooks.user_prompt_submit.clone());
-    let everywhere = call.config.scope.recall == Reach::Everywhere;
+    let everywhere = call.config.scope.recall == Recall::Everywhere;
     let asked = asked(prompt);
     if asked.is_empty() {
         return Context::default();

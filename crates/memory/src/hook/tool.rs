@@ -7,7 +7,7 @@ use rutter_contract::input::{PreToolUse, Wire};
 use serde::Deserialize;
 
 use super::{Call, Heard, fingerprint};
-use crate::config::Reach;
+use crate::config::Recall;
 use crate::context::Depth;
 use crate::store::Wanted;
 use crate::store::entry::{Parked, What};
@@ -90,7 +90,7 @@ fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
     let wanted = Wanted {
         text: &task.prompt,
         place: &place,
-        everywhere: call.config.scope.recall == Reach::Everywhere,
+        everywhere: call.config.scope.recall == Recall::Everywhere,
         kinds: &[],
         depth: Depth::Light,
         limit: Depth::Light.limit(),

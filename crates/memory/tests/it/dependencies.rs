@@ -24,5 +24,6 @@ fn the_memory_stays_small_and_synchronous() {
     for heavy in ["clap", "tokio", "regex", "regex-automata", "jsonschema"] {
         assert!(!crates.contains(&heavy), "{heavy}");
     }
-    assert!(crates.len() <= 40, "{} crates: {crates:?}", crates.len());
+    // Five of them read TOML.
+    assert!(crates.len() <= 45, "{} crates: {crates:?}", crates.len());
 }

@@ -313,6 +313,7 @@ fn of_many_at_once_exactly_one_in_ten_asks() {
                         started_in: None,
                         parent: None,
                         config,
+                        home: || None,
                         called: || "rutter".to_owned(),
                     };
                     let heard = rutter_memory::hook::hear(payload.to_string().as_bytes(), None, around);

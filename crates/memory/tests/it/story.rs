@@ -50,6 +50,7 @@ impl<'a> Story<'a> {
             started_in: self.started_in.clone(),
             parent: None,
             config: self.world.config(),
+            home: || None,
             called: || "rutter".to_owned(),
         };
         hear(payload.to_string().as_bytes(), None, || around)

@@ -45,7 +45,7 @@ impl World {
                 "stop",
                 "session_end",
             ];
-            let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 10000\n")).concat();
+            let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
             std::fs::write(&path, text).unwrap();
         }
         path

@@ -105,7 +105,7 @@ impl Life {
             "pre_compact",
             "stop",
         ];
-        let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 10000\n")).concat();
+        let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
         // Where nobody can write there is none.
         if fs::create_dir_all(path.parent().unwrap()).is_ok() {
             fs::write(path, text + more).unwrap();

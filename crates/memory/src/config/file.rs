@@ -1,0 +1,56 @@
+//! A file read with a limit, and without waiting for anybody.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// The longest file that is read. Hooks parse it: the worst 64 KiB take about 5 ms, and anybody's settings have two.
+pub const SIZE: u64 = 64 * 1024;
+
+/// Why a file is not read, and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unread {
+    pub(super) what: String,
+    pub(super) advice: &'static str,
+}
+
+/// The bytes of a file; nothing where there is none.
+///
+/// A link in a checkout can lead to a pipe or a terminal, which would keep a hook waiting: whatever is no plain file is left
+/// alone.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let unread = |what: String, advice| Err(Unread { what, advice });
+    let mend = "see to it that you may read it, or remove it";
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(error) => {
+            return unread(format!("cannot be read: {}", std::io::Error::from(error)), mend);
+        }
+    };
+    let mut bytes = Vec::new();
+    match file.metadata() {
+        Ok(metadata) if !metadata.is_file() => {
+            return unread("is no file".to_owned(), "put a file there, or nothing");
+        }
+        Ok(metadata) if metadata.len() > SIZE => return long(),
+        Ok(metadata) => bytes.reserve_exact(usize::try_from(metadata.len() + 1).unwrap_or(0)),
+        Err(error) => return unread(format!("cannot be read: {error}"), mend),
+    }
+    // It may have grown since.
+    if let Err(error) = file.take(SIZE + 1).read_to_end(&mut bytes) {
+        return unread(format!("cannot be read: {error}"), mend);
+    }
+    if bytes.len() as u64 > SIZE { long() } else { Ok(Some(bytes)) }
+}
+
+fn long() -> Result<Option<Vec<u8>>, Unread> {
+    Err(Unread {
+        what: format!("has more than {} KiB, and is not read", SIZE / 1024),
+        advice: "shorten it",
+    })
+}

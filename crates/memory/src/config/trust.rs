@@ -1,0 +1,113 @@
+//! Which files of projects the user has looked at.
+//!
+//! One line each in `trusted`, in the folder of the memory: the digest of the file, and the checkout it is for. Another
+//! byte in the file, or the same file in another checkout, is not trusted.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::file;
+use super::sha256;
+use crate::project::ProjectKey;
+use crate::store::{Files, private, remove_if_there};
+
+/// How many are remembered, the newest.
+const KEPT: usize = 500;
+
+/// A checkout whose file is trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trusted {
+    /// Its root, as it is written down.
+    pub root: String,
+    digest: String,
+}
+
+impl Trusted {
+    fn of(root: &Path, bytes: &[u8]) -> Self {
+        Self { root: name(root), digest: sha256::of(bytes) }
+    }
+
+    /// Whether the file is still what was looked at.
+    pub fn holds(&self) -> bool {
+        let path = Path::new(&self.root).join(super::PROJECT_FILE);
+        matches!(file::read(&path), Ok(Some(bytes)) if sha256::of(&bytes) == self.digest)
+    }
+}
+
+/// Whether the file of a checkout is what was looked at.
+pub(super) fn is_trusted(data: &Path, root: &Path, bytes: &[u8]) -> bool {
+    let root = name(root);
+    let known = read(data).unwrap_or_default();
+    known.iter().any(|known| known.root == root && known.digest == sha256::of(bytes))
+}
+
+/// Trusts the file of a checkout, as long as it says this.
+pub fn record(data: &Path, root: &Path, bytes: &[u8]) -> io::Result<()> {
+    let trusted = Trusted::of(root, bytes);
+    change(data, |known| {
+        known.retain(|known| known.root != trusted.root);
+        known.push(trusted);
+        known.drain(..known.len().saturating_sub(KEPT));
+    })
+}
+
+/// Trusts it no longer. Returns whether it was.
+pub fn revoke(data: &Path, root: &Path) -> io::Result<bool> {
+    let root = name(root);
+    if !list(data)?.iter().any(|known| known.root == root) {
+        return Ok(false);
+    }
+    change(data, |known| known.retain(|known| known.root != root))?;
+    Ok(true)
+}
+
+/// What is trusted, the newest last.
+pub fn list(data: &Path) -> io::Result<Vec<Trusted>> {
+    read(data)
+}
+
+fn record_file(data: &Path) -> PathBuf {
+    data.join("trusted")
+}
+
+/// A root as it is written down: without what looks like a secret.
+fn name(root: &Path) -> String {
+    let key = ProjectKey::folder(root);
+    key.as_str().strip_prefix("dir:").unwrap_or_default().to_owned()
+}
+
+fn read(data: &Path) -> io::Result<Vec<Trusted>> {
+    let text = match fs::read_to_string(record_file(data)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let line = |line: &str| {
+        let (digest, root) = line.split_once(' ')?;
+        Some(Trusted { root: root.to_owned(), digest: digest.to_owned() })
+    };
+    Ok(text.lines().filter_map(line).collect())
+}
+
+fn change(data: &Path, change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
+    let files = Files::new(data);
+    files.make_folder()?;
+    // Two at once would forget what the other one did.
+    let _making = files.making()?;
+    let mut known = read(data)?;
+    change(&mut known);
+    let path = record_file(data);
+    if known.is_empty() {
+        return remove_if_there(&path);
+    }
+    let beside = data.join("trusted.new");
+    // What a killed one left.
+    remove_if_there(&beside)?;
+    let mut file = private().write(true).create_new(true).open(&beside)?;
+    for Trusted { root, digest } in &known {
+        writeln!(file, "{digest} {root}")?;
+    }
+    file.sync_all()?;
+    fs::rename(&beside, &path)
+}
