@@ -64,7 +64,7 @@ impl Store {
         let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
         let query = Query { axis: ask.axis, project, ..Query::new(ask.text) };
         let mut found = Vec::new();
-        for hit in find(&self.connection, &query)? {
+        for hit in find(&self.connection, &self.files, &query)? {
             if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
                 continue;
             }
