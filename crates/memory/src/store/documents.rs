@@ -108,7 +108,7 @@ impl Store {
     /// The documents that fit a query, best first, whatever their score.
     pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
         self.bring_up_to_date()?;
-        find(&self.connection, &self.files, query)
+        find(&self.connection.unchecked_transaction()?, &self.files, query)
     }
 
     /// Takes in rows of before there was an index, or of a program that does not know of it.

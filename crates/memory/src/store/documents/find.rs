@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::index::Index;
 use super::words::by_words;
@@ -81,18 +81,18 @@ pub struct Hit {
 }
 
 /// The documents that fit best, best first; ties by what was written first.
+///
+/// What the database says, it has to say of one moment, and the files are opened after that: see `index`.
 pub(crate) fn find(
-    connection: &Connection,
+    moment: &Transaction<'_>,
     files: &Files,
     query: &Query<'_>,
 ) -> Result<Vec<Hit>, StoreError> {
-    // What the database says, it says of one moment, and the files are opened after that: see `index`.
-    let moment = connection.unchecked_transaction()?;
-    let index = Index::of(&moment, files)?;
-    let by_words = if query.meaning < 1.0 { by_words(&moment, &index, query)? } else { Vec::new() };
+    let index = Index::of(moment, files)?;
+    let by_words = if query.meaning < 1.0 { by_words(moment, &index, query)? } else { Vec::new() };
     let asked = if query.meaning > 0.0 { embed(query.text) } else { None };
     let by_meaning = match &asked {
-        Some(asked) => by_meaning(&moment, &index, query, asked)?,
+        Some(asked) => by_meaning(moment, &index, query, asked)?,
         None => Vec::new(),
     };
     let mut documents: Vec<i64> =

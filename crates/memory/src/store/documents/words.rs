@@ -10,7 +10,7 @@ use crate::search::background;
 use crate::search::cache::EVERYWHERE;
 use crate::search::postings::{Document, PostingFile};
 use crate::search::score::{self, Corpus};
-use crate::search::terms::{Term, terms};
+use crate::search::terms::{Term, distinct};
 use crate::store::StoreError;
 
 /// How many terms of a query are looked up: the rarest by what is known of all texts.
@@ -66,11 +66,8 @@ pub(super) fn by_words(
 
 /// The terms that are worth a look: one that is rare everywhere is likely to be rare here.
 fn rarest(text: &str) -> Vec<Term> {
-    let mut all = terms(text);
-    all.sort_unstable();
-    all.dedup();
     let mut all: Vec<(f64, Term)> =
-        all.into_iter().map(|term| (background::share(&term.text), term)).collect();
+        distinct(text).into_iter().map(|term| (background::share(&term.text), term)).collect();
     all.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
     all.into_iter().take(LOOKED_UP).map(|(_, term)| term).collect()
 }
