@@ -58,6 +58,9 @@ pub struct List<'a> {
     check: [u8; 4],
 }
 
+/// The places of a list, and the times.
+type Halves<'a> = (&'a [[u8; PLACE]], &'a [[u8; TIMES]]);
+
 impl PostingFile {
     /// The file at a path, if it is whole and one of these editions.
     pub fn open(path: &Path, editions: &[i64]) -> Option<Self> {
@@ -168,7 +171,7 @@ impl PostingFile {
         Some(wanted.iter().filter(is_there).count())
     }
 
-    fn halves<'a>(&self, list: &List<'a>) -> Option<(&'a [[u8; PLACE]], &'a [[u8; TIMES]])> {
+    fn halves<'a>(&self, list: &List<'a>) -> Option<Halves<'a>> {
         let (places, times) = list.bytes.split_at_checked(list.count * PLACE)?;
         let is_whole = list.check == check(self.key, list.bytes);
         is_whole.then_some((places.as_chunks().0, times.as_chunks().0))

@@ -151,23 +151,23 @@ impl Vocabulary {
             "why does the {} fail when {} is called twice, and where do we set the {} of {}?",
             self.words[900], self.names[40], self.words[300], self.words[1_200],
         );
-        let mut dump = String::from("thread 'main' panicked at src/store/spool.rs:177:9:\n");
+        let mut dump = vec!["thread 'main' panicked at src/store/spool.rs:177:9:".to_owned()];
         for line in 0..60 {
-            dump += &format!(
-                "  {line}: 0x{:012x} - {}::{}\n      at {}:{}\n",
+            dump.push(format!(
+                "  {line}: 0x{:012x} - {}::{}\n      at {}:{}",
                 draw.next() >> 16,
                 self.word(&mut draw),
                 self.names[draw.below(NAMES)],
                 self.names[2 + 4 * draw.below(NAMES / 4)],
                 draw.below(900),
-            );
+            ));
         }
         [
             ("an ordinary sentence", sentence),
             ("a prompt of 4,000 words", self.text(&mut draw, 4_000)),
             ("twelve of the commonest words", self.words[..12].join(" ")),
             ("one name", self.names[1].clone()),
-            ("an error dump", dump),
+            ("an error dump", dump.join("\n")),
         ]
     }
 }
