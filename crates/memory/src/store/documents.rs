@@ -119,11 +119,11 @@ impl Store {
         if stale {
             self.write(|_| Ok(()))?;
         }
-        // After an import, say. Whoever asks again does not wait again.
+        // After an import, say. Whoever asks again does not wait again; where it cannot be done, everybody does.
         if index::is_behind(&self.connection, &self.files)?
-            && let Some(lock) = self.tending()?
+            && let Ok(Some(lock)) = self.tending()
         {
-            self.make_files(&lock)?;
+            drop(self.make_files(&lock));
         }
         Ok(())
     }

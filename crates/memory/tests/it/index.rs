@@ -113,16 +113,16 @@ fn in_a_large_memory_a_few_wait() {
 
 /// Takes in memories of a few words each.
 fn many(world: &World, count: usize) {
-    let mut lines = json!({ "rutter-export": { "schema": 1 } }).to_string();
+    let mut lines = vec![json!({ "rutter-export": { "schema": 1 } }).to_string()];
     for number in 0..count {
         let memory = json!({
             "id": Id::new(at(1)), "project": null, "category": "fact",
             "text": format!("page {number} of chapter {}", number % 40), "importance": 0.5,
             "tags": [], "created": at(1), "changed": at(1),
         });
-        lines += &format!("\n{}", json!({ "memory": memory }));
+        lines.push(json!({ "memory": memory }).to_string());
     }
-    world.store().import(lines.as_bytes(), |_| {}).unwrap();
+    world.store().import(lines.join("\n").as_bytes(), |_| {}).unwrap();
 }
 
 #[test]

@@ -193,6 +193,7 @@ fn tending_says_what_it_did() {
       "held": 0,
       "refused": 0,
       "retired": 0,
+      "filed": false,
       "folded": true
     }
     "#);
