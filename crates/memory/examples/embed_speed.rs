@@ -14,13 +14,16 @@ use std::process::Command;
 use std::time::Instant;
 
 use rutter_memory::embed::{DIMS, HASH, Vector, embed};
-use rutter_memory::search::vectors::VectorFile;
+use rutter_memory::search::cache::{EVERYWHERE, Scope};
+use rutter_memory::search::vectors::{Entry, VectorDraft, VectorFile};
 
 /// 37 tokens, of which hooks see many.
 const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `Option::unwrap()` on a `None` \
                     value while the parser reads";
 
 const NEAREST: usize = 200;
+const EDITION: i64 = 1;
+const ALL: Scope = Scope { axis: 0, project: None };
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,9 +32,9 @@ fn main() {
         ["scan", path] => {
             let query = embed(TEXT).unwrap();
             once(|| {
-                VectorFile::open(Path::new(path), HASH)
+                VectorFile::open(Path::new(path), HASH, &[EDITION])
                     .unwrap()
-                    .scan(&query, NEAREST, |_| true)
+                    .scan(&query, NEAREST, ALL, |_| true)
                     .is_some()
             });
         }
@@ -52,16 +55,21 @@ fn all() {
     report("a vector, warm", warm(1_000, || embed(black_box(TEXT)).is_some()));
     for count in [10_000, 100_000, 1_000_000] {
         let path = folder.path().join("vectors");
-        VectorFile::write(&path, (0..count).map(|row| (row, drawn(row))), count).unwrap();
+        let mut draft = VectorDraft::begin(&path, EDITION).unwrap();
+        for row in 0..count {
+            draft.put(&drawn(row), Entry { row, axis: 0, project: EVERYWHERE }).unwrap();
+        }
+        draft.finish(count).unwrap();
         let rounds = usize::try_from(2_000_000 / count).unwrap().min(100);
         report(
             &format!("{count} vectors, fresh process"),
             fresh(&["scan", path.to_str().unwrap()], rounds),
         );
-        let (file, query) = (VectorFile::open(&path, HASH).unwrap(), embed(TEXT).unwrap());
+        let (file, query) =
+            (VectorFile::open(&path, HASH, &[EDITION]).unwrap(), embed(TEXT).unwrap());
         report(
             &format!("{count} vectors, warm"),
-            warm(rounds, || file.scan(&query, NEAREST, |_| true).is_some()),
+            warm(rounds, || file.scan(&query, NEAREST, ALL, |_| true).is_some()),
         );
     }
 }

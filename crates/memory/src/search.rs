@@ -1,10 +1,12 @@
 //! Finding the right lesson for an ordinary sentence, and nothing when there is none.
 //!
-//! Words and meaning: terms in an index of the database, vectors in a file beside it, both joined by what share of the
-//! query a document covers.
+//! Words and meaning: terms and vectors in files beside the database, both joined by what share of the query a document
+//! covers.
 
 pub mod background;
+pub mod cache;
 pub mod document;
+pub mod postings;
 pub mod rank;
 pub mod score;
 pub mod terms;

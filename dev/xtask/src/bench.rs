@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 
 pub(crate) mod hooks;
+pub(crate) mod recall;
 
 /// How often each program is started; they take turns, so that a busy moment hits both.
 const STARTS: usize = 400;
@@ -154,4 +155,39 @@ fn rows_per_second(binary: &Path) -> Result<f64> {
 #[expect(clippy::print_stdout, reason = "the task's result")]
 fn report(what: &str, figure: &str) {
     println!("{what:<44} {figure}");
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
+    let status = Command::new("git").args(arguments).current_dir(folder).status().context("git")?;
+    ensure!(status.success(), "git {arguments:?} failed");
+    Ok(())
+}
+
+/// The most that was resident so far and what belongs to the process alone now, in bytes; none once it has ended.
+fn memory(status: &str) -> Option<(u64, u64)> {
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+    };
+    Some((field("VmHWM:")?, field("RssAnon:")?))
+}
+
+/// What a machine is, not which.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    match model {
+        Some((_, model)) => format!("{cores} cores ({model})"),
+        None => format!("{cores} cores"),
+    }
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.2}", time.as_secs_f64() * 1e3)
+}
+
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000;
+    format!("{}.{}", tenths / 10, tenths % 10)
 }

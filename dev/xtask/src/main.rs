@@ -22,6 +22,7 @@ usage: cargo xtask TASK
   generate [--check]     write the files that follow from the event table, or say which are stale
   bench                  measure speed, as ratios in one run, and fail where a promise is not kept
   bench hooks [--json]   the same for what a client waits for on every event
+  bench recall [--json]  the same for a search in small and large memories
   eval retrieval FILE… [--json]
                          how well the right text is found, beside plain BM25
   eval injection STORE PROMPTS [--json]
@@ -44,6 +45,8 @@ fn main() -> Result<ExitCode> {
         ["bench"] => bench::run(&root()?)?,
         ["bench", "hooks"] => bench::hooks::run(&root()?, false)?,
         ["bench", "hooks", "--json"] => bench::hooks::run(&root()?, true)?,
+        ["bench", "recall"] => bench::recall::run(&root()?, false)?,
+        ["bench", "recall", "--json"] => bench::recall::run(&root()?, true)?,
         ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::retrieval(files)?,
         ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
         ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,

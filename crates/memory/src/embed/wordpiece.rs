@@ -2,6 +2,7 @@
 //!
 //! Special tokens such as `[CLS]` are not looked for: in a text they are brackets and letters.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::fold::{Folded, fold};
@@ -10,11 +11,17 @@ use super::table::{Place, Token, longest};
 /// A word of more characters is unknown without being looked at.
 const LONGEST_WORD: usize = 100;
 
+/// After so many words it is likely that the next was there before, and to know its tokens is a third of finding them.
+const MANY: usize = 200;
+
 /// A word that is being read, kept between calls so that its memory is.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     word: String,
     length: usize,
+    read: usize,
+    /// Words that were read, once there were many.
+    known: HashMap<String, Box<[Token]>>,
 }
 
 impl Words {
@@ -55,12 +62,20 @@ impl Words {
         if self.length == 0 {
             return ControlFlow::Continue(());
         }
+        self.read += 1;
+        let length = std::mem::take(&mut self.length);
+        if let Some(tokens) = self.known.get(&self.word).filter(|_| length <= LONGEST_WORD) {
+            self.word.clear();
+            return tokens.iter().try_for_each(|&token| each(token));
+        }
         let mut tokens = [Token::UNKNOWN; LONGEST_WORD];
-        let known =
-            (self.length <= LONGEST_WORD).then(|| pieces(&self.word, &mut tokens)).flatten();
+        let known = (length <= LONGEST_WORD).then(|| pieces(&self.word, &mut tokens)).flatten();
+        let tokens = &tokens[..known.unwrap_or(1)];
+        if self.read > MANY && length <= LONGEST_WORD {
+            self.known.insert(std::mem::take(&mut self.word), tokens.into());
+        }
         self.word.clear();
-        self.length = 0;
-        tokens[..known.unwrap_or(1)].iter().try_for_each(|&token| each(token))
+        tokens.iter().try_for_each(|&token| each(token))
     }
 }
 

@@ -41,6 +41,16 @@ impl Axis {
             Self::RootCause => "~r:",
         }
     }
+
+    /// As files have it.
+    pub(crate) const fn number(self) -> u32 {
+        match self {
+            Self::Full => 0,
+            Self::Strategy => 1,
+            Self::Surprise => 2,
+            Self::RootCause => 3,
+        }
+    }
 }
 
 /// A text on each axis that has one.

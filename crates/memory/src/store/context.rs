@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::documents::{self, Ask};
 use super::entry::Place;
 use super::hot::HotStore;
-use super::{Store, StoreError, episodes, ghaps, injections, memories};
+use super::{Files, Store, StoreError, episodes, ghaps, injections, memories};
 use crate::context::{self, Candidate, Context, Depth, LeftOut};
 use crate::search::document::{Axis, Kind};
 use crate::{Clean, Id, Time};
@@ -37,7 +37,7 @@ pub struct Wanted<'a> {
 impl HotStore {
     /// What to put before an agent.
     pub fn context(&self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
-        assemble(&self.connection, wanted, now)
+        assemble(&self.connection, &self.files, wanted, now)
     }
 
     /// What to put before an agent, of rows that were chosen before.
@@ -72,12 +72,13 @@ impl Store {
     /// What would be put before an agent.
     pub fn context(&mut self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
         self.bring_up_to_date()?;
-        assemble(&self.connection, wanted, now)
+        assemble(&self.connection, &self.files, wanted, now)
     }
 }
 
 fn assemble(
     connection: &Connection,
+    files: &Files,
     wanted: &Wanted<'_>,
     now: Time,
 ) -> Result<Context, StoreError> {
@@ -92,7 +93,7 @@ fn assemble(
         limit: wanted.limit * LOOKED_AT,
     };
     let mut candidates = Vec::new();
-    for recall in documents::recall(connection, &ask, now)? {
+    for recall in documents::recall(connection, files, &ask, now)? {
         let (row, kind) = (recall.hit.row, recall.hit.kind);
         if !wanted.kinds.is_empty() && !wanted.kinds.contains(&kind) {
             continue;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::documents::index;
 use super::{
     Files, Salvaged, Store, StoreError, at, exchange, files, look, put_aside, schema, spool,
 };
@@ -124,7 +125,13 @@ fn length(path: &Path) -> io::Result<u64> {
 
 fn look_inside(files: &Files, health: &mut Health) {
     match check(files) {
-        Ok(Checked { found, faults, erasing }) => {
+        Ok(Checked { found, faults, erasing, behind }) => {
+            if behind {
+                health.find(
+                    "much of what was learnt is not in the files that are searched, so a search takes long",
+                    "rutter tend",
+                );
+            }
             if erasing {
                 health.find(
                     "rows were forgotten, and not every byte of them is gone yet",
@@ -165,12 +172,13 @@ struct Checked {
     found: schema::Found,
     faults: Vec<String>,
     erasing: bool,
+    behind: bool,
 }
 
 fn check(files: &Files) -> Result<Checked, StoreError> {
     let connection = look(&files.database(), files::PATIENCE)?;
     let found = schema::find(&connection)?;
-    let mut checked = Checked { found, faults: Vec::new(), erasing: false };
+    let mut checked = Checked { found, faults: Vec::new(), erasing: false, behind: false };
     if found != schema::Found::Current {
         return Ok(checked);
     }
@@ -184,6 +192,7 @@ fn check(files: &Files) -> Result<Checked, StoreError> {
     }
     checked.erasing =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
+    checked.behind = index::is_behind(&connection, files)?;
     let unreadable = exchange::unreadable(&connection)?;
     if unreadable > 0 {
         checked.faults.push(format!("{unreadable} rows make no sense"));

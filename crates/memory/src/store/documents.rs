@@ -9,7 +9,9 @@ use crate::search::terms::terms;
 use crate::{Id, Time};
 
 mod find;
+pub(crate) mod index;
 mod recall;
+mod words;
 
 pub(crate) use find::find;
 pub use find::{Hit, Query};
@@ -48,31 +50,27 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
         .prepare_cached(&format!("SELECT project FROM {table} WHERE uid = ?1"))?
         .query_row([row], |row| row.get(0))?;
     for (axis, text) in texts {
-        let words: Vec<String> =
-            terms(&text).into_iter().map(|term| format!("{}{}", axis.mark(), term.text)).collect();
+        let words: Vec<String> = terms(&text).into_iter().map(|term| term.text).collect();
         if words.is_empty() {
             continue;
         }
         let vector = embed(&text);
         connection
             .prepare_cached(
-                "INSERT INTO document (kind, row, axis, project, length, vector, tokens, at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO document (kind, row, axis, project, at, length, vector, tokens, terms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
             .execute(params![
                 kind,
                 row,
                 axis,
                 project,
+                at,
                 words.len(),
                 vector.as_ref().map(|vector| &vector.bytes()[..]),
                 Tokens::of(&text).bytes(),
-                at
+                words.join(" "),
             ])?;
-        let id = connection.last_insert_rowid();
-        connection
-            .prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?
-            .execute(params![id, words.join(" ")])?;
     }
     Ok(())
 }
@@ -120,7 +118,7 @@ impl Store {
     /// The documents that fit a query, best first, whatever their score.
     pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
         self.bring_up_to_date()?;
-        find(&self.connection, query)
+        find(&self.connection.unchecked_transaction()?, &self.files, query)
     }
 
     /// Takes in rows of before there was an index, or of a program that does not know of it.
@@ -128,6 +126,15 @@ impl Store {
         let stale: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;
-        if stale { self.write(|_| Ok(())) } else { Ok(()) }
+        if stale {
+            self.write(|_| Ok(()))?;
+        }
+        // After an import, say. Whoever asks again does not wait again; where it cannot be done, everybody does.
+        if index::is_behind(&self.connection, &self.files)?
+            && let Ok(Some(lock)) = self.tending()
+        {
+            drop(self.make_files(&lock));
+        }
+        Ok(())
     }
 }

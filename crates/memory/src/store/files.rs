@@ -49,6 +49,11 @@ impl Files {
         self.folder.join("paused")
     }
 
+    /// Which documents have which terms: a cache.
+    pub fn terms(&self) -> PathBuf {
+        self.folder.join("terms")
+    }
+
     /// What hooks could not write in time.
     pub fn spool(&self) -> PathBuf {
         self.folder.join("spool")

@@ -1,7 +1,8 @@
 //! Forgetting: the rows, and every byte they were written with.
 //!
 //! `secure_delete` overwrites what a statement deletes, but pages that were split long ago may still hold copies of
-//! rows that moved. So the database is built anew, and the log of changes emptied. The spool is drained first, so
+//! rows that moved. So the database is built anew, and the log of changes emptied; the files that are searched are removed
+//! and made again of what is left. The spool is drained first, so
 //! that what waits there is found; log files and damaged databases put aside go as a whole, because nobody can say
 //! what is in them. That something is to be erased is written down with the deletion: a forgetting that was
 //! interrupted is finished by the next one, or by `tend`.
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Transaction;
 use serde::Serialize;
 
+use super::documents::index;
 use super::files::Lock;
 use super::{
     EpisodeFilter, Store, StoreError, at, episodes, files, ghaps, memories, outcomes, spool, tables,
@@ -86,7 +88,7 @@ impl Store {
     pub fn gather(&mut self, now: Time) -> Result<(), StoreError> {
         let lock = self.tending_soon()?;
         let drained = spool::drain(self, &lock, now)?;
-        self.finish_erasing()?;
+        self.finish_erasing(&lock)?;
         if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
     }
 
@@ -196,7 +198,7 @@ impl Store {
         self.drop_held(&lock, |text| {
             ids.iter().any(|id| id == text) || (!words.is_empty() && holds(&[text], &words))
         })?;
-        self.erase(count)
+        self.erase(&lock, count)
     }
 
     /// Forgets a project and everything in it.
@@ -233,7 +235,7 @@ impl Store {
             Ok((count, keys))
         })?;
         self.drop_held(&lock, |text| keys.iter().any(|key| key.as_str() == text))?;
-        self.erase(count)
+        self.erase(&lock, count)
     }
 
     /// Forgets everything.
@@ -251,7 +253,7 @@ impl Store {
         })?;
         spool::clear(&self.files, &lock)
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
-        self.erase(count)
+        self.erase(&lock, count)
     }
 
     fn drop_held(&self, lock: &Lock, forget: impl Fn(&str) -> bool) -> Result<(), StoreError> {
@@ -260,29 +262,23 @@ impl Store {
     }
 
     /// Finishes what an earlier forgetting began and could not end.
-    pub(crate) fn finish_erasing(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn finish_erasing(&mut self, lock: &Lock) -> Result<(), StoreError> {
         let begun: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
         if begun {
-            self.erase(0)?;
+            self.erase(lock, 0)?;
         }
         Ok(())
     }
 
     /// Sees to it that what was deleted is nowhere in the folder. From here on an error is no excuse to say that
     /// nothing was changed.
-    fn erase(&mut self, rows: usize) -> Result<Forgotten, StoreError> {
-        self.erase_files()
+    fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
+        let forgotten = self
+            .erase_files()
             .and_then(|files| {
-                // Terms of documents that went are only marked as gone. They go for good when parts of the index are
-                // joined, and that takes a second part.
-                self.connection.execute_batch(
-                    "INSERT INTO lexicon (rowid, terms) VALUES (-1, '~');
-                     INSERT INTO lexicon (lexicon) VALUES ('optimize');
-                     DELETE FROM lexicon WHERE rowid = -1;
-                     VACUUM",
-                )?;
+                self.connection.execute_batch("DELETE FROM edition; DELETE FROM gone; VACUUM")?;
                 let until = Instant::now() + files::PATIENCE;
                 let mut erased = self.fold(Duration::from_millis(500))?;
                 while !erased && Instant::now() < until {
@@ -293,7 +289,10 @@ impl Store {
                 }
                 Ok(Forgotten { rows, files, erased })
             })
-            .map_err(|error| StoreError::NotErased(error.to_string()))
+            .map_err(|error| StoreError::NotErased(error.to_string()))?;
+        // What is left can be searched as before. If not now, `tend` does it.
+        drop(self.make_files(lock));
+        Ok(forgotten)
     }
 
     /// Removes whole files of which nobody can say what is in them.
@@ -304,6 +303,7 @@ impl Store {
         for path in self.files.workshops().map_err(at("read", folder))? {
             std::fs::remove_dir_all(&path).map_err(at("remove", &path))?;
         }
+        index::remove(&self.files)?;
         for name in ["rutter.log", "rutter.log.1"] {
             let path = self.files.log().join(name);
             files::remove_if_there(&path).map_err(at("remove", &path))?;

@@ -22,6 +22,7 @@ use crate::outcome::run::Run;
 #[derive(Debug)]
 pub struct HotStore {
     pub(super) connection: Connection,
+    pub(super) files: Files,
     until: Instant,
     settled: Cell<bool>,
     /// Behind the connection, so that it is closed first.
@@ -79,7 +80,13 @@ impl HotStore {
         // again, and there is nothing to gain from it here.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        let store = Self { connection, until, settled: Cell::new(false), _using: using };
+        let store = Self {
+            connection,
+            files: files.clone(),
+            until,
+            settled: Cell::new(false),
+            _using: using,
+        };
         // One transaction for all that is looked at: each statement alone could wait.
         store.connection.execute_batch("BEGIN")?;
         let found = schema::find(&store.connection)?;

@@ -11,8 +11,7 @@ pub(crate) const APPLICATION: i32 = 0x7275_7472;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_ground.sql"),
     include_str!("migrations/0002_episodes.sql"),
-    include_str!("migrations/0003_search.sql"),
-    include_str!("migrations/0004_spoken.sql"),
+    concat!(include_str!("migrations/0003_search.sql"), include_str!("migrations/0003_spoken.sql")),
 ];
 
 /// The version that this program reads and writes.

@@ -331,7 +331,8 @@ impl HotStore {
             .sort_by_key(|(strategy, _, wrong)| (std::cmp::Reverse(*wrong), strategy.as_str()));
         premortem.causes.sort_by_key(|(cause, times)| (std::cmp::Reverse(*times), cause.as_str()));
         let query = Query { axis: Axis::Surprise, project: Some(project), ..Query::new(failure) };
-        for hit in find(connection, &query)?.into_iter().take(2) {
+        let moment = connection.unchecked_transaction()?;
+        for hit in find(&moment, &self.files, &query)?.into_iter().take(2) {
             let surprise: Option<Option<Clean>> = connection
                 .prepare_cached(
                     "SELECT surprise FROM ghap WHERE uid = ?1 AND status = 'falsified'",

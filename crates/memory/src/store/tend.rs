@@ -1,4 +1,5 @@
-//! Housekeeping: drains the spool, keeps the bounds, folds the log of changes into the database.
+//! Housekeeping: drains the spool, keeps the bounds, makes the files that are searched, folds the log of changes into the
+//! database.
 //!
 //! Hooks start it detached when there is something to do; one runs at a time.
 
@@ -51,6 +52,8 @@ pub struct Tended {
     pub refused: usize,
     /// Outcomes that were over the bounds.
     pub retired: usize,
+    /// Whether the files that are searched were made anew.
+    pub filed: bool,
     /// Whether the log of changes was folded into the database. Not while somebody reads.
     pub folded: bool,
 }
@@ -61,10 +64,13 @@ pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, S
     let mut store = Store::open(data, now)?;
     let Some(lock) = store.tending()? else { return Ok(None) };
     let Drained { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
-    store.finish_erasing()?;
+    store.finish_erasing(&lock)?;
     let retired = if Instant::now() < until { store.retire(bounds, now)? } else { 0 };
+    let filed = store.file_documents(&lock, until);
     let folded = Instant::now() < until && store.fold(Duration::from_millis(100))?;
-    Ok(Some(Tended { drained: entries, held, refused, retired, folded }))
+    // The files can wait; the log of changes was not to wait for them.
+    let filed = filed?;
+    Ok(Some(Tended { drained: entries, held, refused, retired, filed, folded }))
 }
 
 impl Store {

@@ -24,6 +24,8 @@ mod forget;
 mod ghaps;
 /// The handle of a hook.
 mod hot;
+/// The files that are searched: torn, missing, foreign, old.
+mod index;
 /// What must not be taken for a fix, and what must not be missed.
 mod lessons;
 /// Any sequence of commands, with reopening in between.

@@ -157,7 +157,7 @@ fn look(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
     let mut pipe = child.stdin.take().context("piped")?;
     let feeding = std::thread::spawn(move || drop(pipe.write_all(&payload)));
     while let Some((most, now)) =
-        std::fs::read_to_string(&status).ok().and_then(|text| memory(&text))
+        std::fs::read_to_string(&status).ok().and_then(|text| super::memory(&text))
     {
         resident = resident.max(most);
         anonymous = anonymous.max(now);
@@ -166,15 +166,6 @@ fn look(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
     let output = child.wait_with_output()?;
     let succeeded = output.status.success();
     Ok(Start { time: None, resident, anonymous, succeeded, stdout: output.stdout })
-}
-
-/// The most that was resident so far and what belongs to the process alone now, in bytes; none once it has ended.
-fn memory(status: &str) -> Option<(u64, u64)> {
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
-    };
-    Some((field("VmHWM:")?, field("RssAnon:")?))
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]

@@ -1,3 +1,4 @@
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
@@ -5,6 +6,19 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::search::cache::EVERYWHERE;
+use crate::store::files;
+
+const EDITION: i64 = 41;
+const ALL: Scope = Scope { axis: 0, project: None };
+
+fn write(path: &Path, vectors: &[(i64, Vector)], edition: i64) -> io::Result<()> {
+    let mut draft = VectorDraft::begin(path, edition)?;
+    for (row, vector) in vectors {
+        draft.put(vector, Entry { row: *row, axis: 0, project: EVERYWHERE })?;
+    }
+    draft.finish(77)
+}
 
 struct Place {
     _folder: TempDir,
@@ -18,11 +32,11 @@ fn place() -> Place {
 
 impl Place {
     fn write(&self, vectors: &[(i64, Vector)]) {
-        VectorFile::write(&self.path, vectors.iter().copied(), 77).unwrap();
+        write(&self.path, vectors, EDITION).unwrap();
     }
 
     fn open(&self) -> Option<VectorFile> {
-        VectorFile::open(&self.path, HASH)
+        VectorFile::open(&self.path, HASH, &[7, EDITION])
     }
 
     #[expect(clippy::disallowed_methods, reason = "what a crash would leave")]
@@ -62,14 +76,14 @@ fn what_is_written_is_found() {
         all.iter().map(|(row, vector)| (*row, query.cosine(vector))).collect();
     expected.sort_by(|(a, near), (b, far)| far.total_cmp(near).then(a.cmp(b)));
     for most in [0, 1, 10, 1_999, 2_000, 5_000, usize::MAX] {
-        let found = file.scan(&query, most, |_| true).unwrap();
+        let found = file.scan(&query, most, ALL, |_| true).unwrap();
         assert_eq!(found, expected[..most.min(2_000)], "{most}");
     }
     assert_eq!(expected[0].0, 8);
     assert!((expected[0].1 - 1.0).abs() < 1e-6);
     let even = |row: i64| row % 2 == 0;
     expected.retain(|&(row, _)| even(row));
-    assert_eq!(file.scan(&query, 50, even).unwrap(), expected[..50]);
+    assert_eq!(file.scan(&query, 50, ALL, even).unwrap(), expected[..50]);
 }
 
 #[test]
@@ -77,8 +91,38 @@ fn equal_ones_come_in_the_order_of_their_rows() {
     let place = place();
     let rows = [9, -1, 4, 300, 2, 8, 7];
     place.write(&rows.map(|row| (row, vector(1))));
-    let found = place.open().unwrap().scan(&vector(1), 3, |_| true).unwrap();
+    let found = place.open().unwrap().scan(&vector(1), 3, ALL, |_| true).unwrap();
     assert_eq!(found.iter().map(|hit| hit.0).collect::<Vec<_>>(), [-1, 2, 4]);
+}
+
+/// Others are not in the way, however near they are.
+#[test]
+fn only_what_is_in_the_scope_is_found() {
+    let place = place();
+    let mut draft = VectorDraft::begin(&place.path, EDITION).unwrap();
+    for row in 0_i64..900 {
+        let (axis, project) = (u32::from(row % 3 == 0), row / 3 % 3);
+        // Those that are asked for are the farthest.
+        let seed = if axis == 0 && project == 2 { 1_000 + row.cast_unsigned() } else { 1 };
+        draft.put(&vector(seed), Entry { row, axis, project }).unwrap();
+    }
+    draft.finish(900).unwrap();
+    let file = place.open().unwrap();
+    for (scope, count) in [
+        (ALL, 600),
+        (Scope { project: Some(2), ..ALL }, 400),
+        (Scope { project: Some(9), ..ALL }, 200),
+        (Scope { axis: 1, project: Some(2) }, 200),
+        (Scope { axis: 2, ..ALL }, 0),
+    ] {
+        let found = file.scan(&vector(1), 1_000, scope, |_| true).unwrap();
+        assert_eq!(found.len(), count, "{scope:?}");
+        let is_in = |row: i64| u32::from(row % 3 == 0) == scope.axis && scope.has(row / 3 % 3);
+        assert!(found.iter().all(|(row, _)| is_in(*row)), "{scope:?}");
+    }
+    let only = |row: i64| row / 3 % 3 == 2;
+    let found = file.scan(&vector(1), 20, Scope { project: Some(2), ..ALL }, only).unwrap();
+    assert_eq!(found.len(), 20);
 }
 
 #[test]
@@ -87,7 +131,7 @@ fn an_empty_file_of_vectors_is_one() {
     place.write(&[]);
     let file = place.open().unwrap();
     assert!(file.is_empty());
-    assert_eq!(file.scan(&vector(1), 10, |_| true), Some(vec![]));
+    assert_eq!(file.scan(&vector(1), 10, ALL, |_| true), Some(vec![]));
 }
 
 #[test]
@@ -106,7 +150,7 @@ fn it_is_replaced_and_never_changed() {
     place.write(&some(100));
     let old = place.open().unwrap();
     place.write(&some(3));
-    assert_eq!(old.scan(&vector(1), 1_000, |_| true).unwrap().len(), 100);
+    assert_eq!(old.scan(&vector(1), 1_000, ALL, |_| true).unwrap().len(), 100);
     assert_eq!(place.open().unwrap().len(), 3);
 }
 
@@ -116,7 +160,7 @@ fn what_cannot_be_written_leaves_the_old_one() {
     place.write(&some(5));
     let failing = files::with_end(&place.path, ".new");
     fs::create_dir(&failing).unwrap();
-    assert!(VectorFile::write(&place.path, some(1), 1).is_err());
+    assert!(write(&place.path, &some(1), EDITION).is_err());
     assert_eq!(place.open().unwrap().len(), 5);
 }
 
@@ -134,7 +178,9 @@ fn what_is_no_such_file_is_not_there() {
     place.put(b"");
     assert!(place.open().is_none());
     place.write(&some(3));
-    assert!(VectorFile::open(&place.path, HASH ^ 1).is_none());
+    assert!(VectorFile::open(&place.path, HASH ^ 1, &[EDITION]).is_none());
+    assert!(VectorFile::open(&place.path, HASH, &[EDITION - 1]).is_none());
+    assert!(VectorFile::open(&place.path, HASH, &[]).is_none());
 }
 
 #[test]
@@ -162,7 +208,7 @@ fn every_byte_of_the_header_counts_and_so_does_the_length() {
 fn a_lost_sector_is_noticed_wherever_it_is() {
     const SECTOR: usize = 512;
     let place = place();
-    VectorFile::write(&place.path, some(40), 76).unwrap();
+    write(&place.path, &some(40), EDITION - 1).unwrap();
     let older = place.bytes();
     place.write(&some(40));
     let whole = place.bytes();
@@ -172,7 +218,7 @@ fn a_lost_sector_is_noticed_wherever_it_is() {
             let mut bytes = whole.clone();
             bytes[range.clone()].copy_from_slice(lost);
             place.put(&bytes);
-            let found = place.open().and_then(|file| file.scan(&vector(1), 10, |_| true));
+            let found = place.open().and_then(|file| file.scan(&vector(1), 10, ALL, |_| true));
             assert!(found.is_none(), "{start}");
         }
     }
@@ -190,21 +236,18 @@ proptest! {
     #[test]
     fn any_records_are_read_or_not(
         (count, damage) in (0_u64..6, prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20)),
-        honest in any::<bool>(),
     ) {
         let place = place();
         place.write(&some(u32::try_from(count).unwrap()));
-        let mut bytes = place.bytes();
+        let whole = place.bytes();
+        let mut bytes = whole.clone();
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        if honest {
-            let header = Header { table: HASH, count, high_water: 77 };
-            bytes[..HEADER].copy_from_slice(&header.bytes());
-        }
+        bytes[..HEADER].copy_from_slice(&whole[..HEADER]);
         place.put(&bytes);
-        if let Some(found) = place.open().and_then(|file| file.scan(&vector(1), 10, |_| true)) {
+        if let Some(found) = place.open().and_then(|file| file.scan(&vector(1), 10, ALL, |_| true)) {
             prop_assert!(found.iter().all(|(_, score)| score.is_finite()));
         }
     }

@@ -1,5 +1,7 @@
 //! What is recalled for a query: what fits, ordered by what counts beside the fit, each thing once.
 
+use std::cmp::Ordering;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::find::{Hit, Query, find};
@@ -8,7 +10,7 @@ use crate::search::document::{Axis, Kind};
 use crate::search::rank::prior;
 use crate::search::score::FLOOR;
 use crate::store::entry::Place;
-use crate::store::{Store, StoreError, projects};
+use crate::store::{Files, Store, StoreError, projects};
 use crate::{Clean, Time};
 
 /// Two texts so near each other say the same.
@@ -56,29 +58,47 @@ impl Store {
     /// What fits a query, best first.
     pub fn recall(&mut self, ask: &Ask<'_>, now: Time) -> Result<Vec<Recall>, StoreError> {
         self.bring_up_to_date()?;
-        recall(&self.connection, ask, now)
+        recall(&self.connection, &self.files, ask, now)
     }
 }
 
 /// What fits a query, best first, of what is indexed.
 pub(crate) fn recall(
     connection: &Connection,
+    files: &Files,
     ask: &Ask<'_>,
     now: Time,
 ) -> Result<Vec<Recall>, StoreError> {
+    // One moment for everything: a statement by itself would lock and unlock the database, which takes longer than it.
+    let moment = connection.unchecked_transaction()?;
     let own = match ask.place {
-        Some(place) => projects::find(connection, place)?,
+        Some(place) => projects::find(&moment, place)?,
         None => None,
     };
     // A place that nothing was ever written about has only what holds everywhere.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
     let query = Query { axis: ask.axis, project, ..Query::new(ask.text) };
-    let mut found = Vec::new();
-    for hit in find(connection, &query)? {
+    let mut hits = find(&moment, files, &query)?.into_iter().peekable();
+    let mut ranked: Vec<Recall> = Vec::new();
+    let mut kept = Kept::new(ask.limit);
+    loop {
+        // A rank is at most the score, so what is ahead of every score to come is the next; the rest is not even read.
+        let best = (0..ranked.len()).min_by(|one, other| ranked[*one].order(&ranked[*other]));
+        let next = hits.peek().map_or(f64::NEG_INFINITY, |hit| hit.score);
+        match best {
+            Some(best) if ranked[best].rank > next => {
+                if !kept.take(ranked.swap_remove(best)) {
+                    break;
+                }
+                continue;
+            }
+            _ => {}
+        }
+        let Some(hit) = hits.next() else { break };
         if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
             continue;
         }
-        let Some(row) = described(connection, &hit)? else { continue };
+        let Some(row) = described(&moment, &hit)? else { continue };
         let wanted = ask.domain.is_none_or(|domain| row.domain == Some(domain))
             && ask.outcome.is_none_or(|outcome| row.status == Some(outcome));
         if !wanted {
@@ -87,26 +107,30 @@ pub(crate) fn recall(
         let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
         let prior = prior(elsewhere, row.tier, now.since(hit.at));
         let (rank, above_floor) = (hit.score * prior, hit.confidence >= FLOOR);
-        found.push(Recall { hit, prior, rank, above_floor, others: 0, text: row.text });
+        ranked.push(Recall { hit, prior, rank, above_floor, others: 0, text: row.text });
     }
-    found.sort_by(|one, other| {
-        other.rank.total_cmp(&one.rank).then(one.hit.row.cmp(&other.hit.row))
-    });
-    Ok(each_once(found, ask.limit))
+    Ok(kept.all)
+}
+
+impl Recall {
+    /// Best first; ties by identity.
+    fn order(&self, other: &Self) -> Ordering {
+        other.rank.total_cmp(&self.rank).then(self.hit.row.cmp(&other.hit.row))
+    }
 }
 
 /// What is known of the row behind a document.
 fn described(connection: &Connection, hit: &Hit) -> Result<Option<Described>, StoreError> {
     let query = match hit.kind {
-        Kind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
-        Kind::Experience => {
-            "SELECT coalesce(takeaway, what_worked, cause_text, surprise, goal), tier, domain, status
-             FROM ghap WHERE uid = ?1"
-        }
-        Kind::Episode => {
-            "SELECT coalesce(test || ': ', '') || error, NULL, NULL, NULL FROM episode WHERE uid = ?1"
-        }
-    };
+            Kind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
+            Kind::Experience => {
+                "SELECT coalesce(takeaway, what_worked, cause_text, surprise, goal), tier, domain, status
+                 FROM ghap WHERE uid = ?1"
+            }
+            Kind::Episode => {
+                "SELECT coalesce(test || ': ', '') || error, NULL, NULL, NULL FROM episode WHERE uid = ?1"
+            }
+        };
     Ok(connection
         .prepare_cached(query)?
         .query_row(params![hit.row], |row| {
@@ -128,20 +152,30 @@ struct Described {
 }
 
 /// Of those that say the same, the first.
-fn each_once(found: Vec<Recall>, limit: usize) -> Vec<Recall> {
-    let mut kept: Vec<Recall> = Vec::new();
-    for recall in found {
+struct Kept {
+    all: Vec<Recall>,
+    limit: usize,
+}
+
+impl Kept {
+    fn new(limit: usize) -> Self {
+        Self { all: Vec::new(), limit }
+    }
+
+    /// Takes the next best; says whether there may be more to take.
+    fn take(&mut self, recall: Recall) -> bool {
         let same = |other: &Recall| match (&recall.hit.vector, &other.hit.vector) {
             (Some(one), Some(other)) => one.cosine(other) >= SAME,
             _ => recall.text == other.text,
         };
-        if let Some(first) = kept.iter_mut().find(|kept| same(kept)) {
+        if let Some(first) = self.all.iter_mut().find(|kept| same(kept)) {
             first.others += 1;
-        } else if kept.len() < limit {
-            kept.push(recall);
-        } else {
-            break;
+            return true;
         }
+        let is_free = self.all.len() < self.limit;
+        if is_free {
+            self.all.push(recall);
+        }
+        is_free
     }
-    kept
 }

@@ -1,29 +1,32 @@
 -- What can be found: every row that has something to say, as one document per axis that it can be asked on.
 --
--- The text itself stays where it was written. Whatever deletes a row deletes its documents, and a document takes its
--- terms with it.
+-- The text itself stays where it was written. Whatever deletes a row deletes its documents. They are searched in files beside
+-- the database, which are made of this table, and in the table itself where they are newer.
 
 CREATE TABLE document (
-    id      INTEGER PRIMARY KEY,
+    id      INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: the files beside the database go by it
     kind    TEXT NOT NULL,
     row     BLOB NOT NULL,
     axis    TEXT NOT NULL,
     project INTEGER REFERENCES project ON DELETE CASCADE, -- none is everywhere
+    at      INTEGER NOT NULL,
     length  INTEGER NOT NULL, -- in terms
     vector  BLOB,
     tokens  BLOB NOT NULL, -- of the table of word vectors, two bytes each
-    at      INTEGER NOT NULL,
+    terms   TEXT NOT NULL, -- made by us, parted by blanks, each as often as it stands in the text
     UNIQUE (row, axis)
 ) STRICT;
 CREATE INDEX document_project ON document (project);
 
--- Terms are made by us and parted by blanks. Those of other axes than the whole have a mark before them, so that each axis
--- counts for itself.
-CREATE VIRTUAL TABLE lexicon USING fts5 (
-    terms, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '-_./:\@$~'"
-);
-CREATE VIRTUAL TABLE lexicon_count USING fts5vocab (lexicon, 'row');
-CREATE VIRTUAL TABLE lexicon_place USING fts5vocab (lexicon, 'instance');
+-- Documents that went and may still be in the files beside the database.
+CREATE TABLE gone (
+    document INTEGER PRIMARY KEY
+) STRICT;
+-- The files that belong to this database, and to this state of it. One that was put back from a copy, or begun anew, knows
+-- none of later ones.
+CREATE TABLE edition (
+    number INTEGER PRIMARY KEY
+) STRICT;
 
 -- How many documents a project has on each axis, and how long they are together; 0 is everywhere.
 CREATE TABLE corpus (
@@ -42,7 +45,7 @@ CREATE TRIGGER document_went AFTER DELETE ON document BEGIN
     UPDATE corpus SET documents = documents - 1, terms = terms - OLD.length
     WHERE axis = OLD.axis AND project = coalesce(OLD.project, 0);
     DELETE FROM corpus WHERE axis = OLD.axis AND project = coalesce(OLD.project, 0) AND documents = 0;
-    DELETE FROM lexicon WHERE rowid = OLD.id;
+    INSERT INTO gone (document) VALUES (OLD.id);
 END;
 -- Rows that say something else than their documents. Whatever writes them, a trigger sees it; whoever commits brings the
 -- documents up to date. (`OR IGNORE` would not do: the clause of the statement that fires a trigger comes before its own.)

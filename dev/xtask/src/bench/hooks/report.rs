@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::rows::Promise;
 use super::{STARTS, seed};
+use crate::bench::{machine, megabytes, millis};
 
 /// What a hook may need of memory: all that is resident, and what is its own.
 const RESIDENT: u64 = 25_000_000;
@@ -192,24 +193,4 @@ impl Report {
             "rows": rows,
         }))?)
     }
-}
-
-/// What a machine is, not which.
-fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    match model {
-        Some((_, model)) => format!("{cores} cores ({model})"),
-        None => format!("{cores} cores"),
-    }
-}
-
-fn millis(time: Duration) -> String {
-    format!("{:.2}", time.as_secs_f64() * 1e3)
-}
-
-fn megabytes(bytes: u64) -> String {
-    let tenths = bytes / 100_000;
-    format!("{}.{}", tenths / 10, tenths % 10)
 }

@@ -13,6 +13,7 @@ use rutter_memory::project::Located;
 use rutter_memory::store::{EpisodeFilter, Files};
 use rutter_memory::{Store, Time};
 
+use super::super::git;
 use super::payloads::Payloads;
 use super::rows::{Memory, Row, Starts};
 use super::seed;
@@ -150,12 +151,6 @@ fn home(place: &Path, memory: Memory) -> PathBuf {
 fn now() -> Time {
     let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Time::from_millis(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
-    let status = Command::new("git").args(arguments).current_dir(folder).status().context("git")?;
-    ensure!(status.success(), "git {arguments:?} failed");
-    Ok(())
 }
 
 fn rutter(binary: &Path, home: &Path, arguments: &[&str], file: Option<&Path>) -> Result<String> {

@@ -21,7 +21,7 @@ pub(super) fn open(path: &Path) -> Option<Mmap> {
         return None;
     }
     #[expect(unsafe_code, reason = "what is mapped could change under the reader")]
-    // SAFETY: the file is never changed once it has its name. `VectorFile::write` fills another one and renames it; this
+    // SAFETY: the file is never changed once it has its name. `Draft` fills another one and renames it; this
     // one stays as it is until the last reader has gone.
     unsafe { Mmap::map(&file) }.ok()
 }

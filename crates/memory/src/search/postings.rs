@@ -1,0 +1,307 @@
+//! Which documents have which terms, in one file beside the database: a [`cache`].
+//!
+//! ```text
+//! header     72 bytes   RUTTERMS, form, size of a document, 0, edition, high-water mark, counts, check of these
+//! documents  24 bytes   row (i64), project (i64), length (u32), seal (u32); by row
+//! terms      28 bytes   hash of the term, where its list begins (u64), how many (u32), check of the list, seal; by hash
+//! lists       6 bytes   the places of the documents in the first part (u32 each), then how often each has it (u16 each)
+//! ```
+//!
+//! All of it is little-endian. Terms are known by their hashes alone: of 64 bits, two of a million terms are the same once in
+//! forty million memories. A list is read where it lies; a search of a few terms touches little of the file.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use super::cache::{self, Draft, HEADER, Header, fnv, mix, seal};
+
+const MAGIC: [u8; 8] = *b"RUTTERMS";
+const DOCUMENT: usize = 8 + 8 + 4 + 4;
+const TERM: usize = 8 + 8 + 4 + 4 + 4;
+const PLACE: usize = 4;
+const TIMES: usize = 2;
+
+fn header() -> Header {
+    Header { magic: MAGIC, record: DOCUMENT, table: 0, edition: 0, high_water: 0, counts: [0; 3] }
+}
+
+/// A document that terms stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Document {
+    /// Its row.
+    pub row: i64,
+    /// Of which project, or [`cache::EVERYWHERE`].
+    pub project: i64,
+    /// How many terms it has.
+    pub length: u32,
+}
+
+/// The file, open for searching.
+#[derive(Debug)]
+pub struct PostingFile {
+    map: Mmap,
+    /// Where the terms and the lists begin.
+    terms: usize,
+    lists: usize,
+    high_water: i64,
+    key: u64,
+}
+
+/// Where a term stands.
+#[derive(Debug, Clone, Copy)]
+pub struct List<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    check: [u8; 4],
+}
+
+/// The places of a list, and the times.
+type Halves<'a> = (&'a [[u8; PLACE]], &'a [[u8; TIMES]]);
+
+impl PostingFile {
+    /// The file at a path, if it is whole and one of these editions.
+    pub fn open(path: &Path, editions: &[i64]) -> Option<Self> {
+        let (map, header) = cache::open(path, header(), editions)?;
+        let [documents, terms, lists] = header.counts.map(|count| usize::try_from(count).ok());
+        let terms_at = documents?.checked_mul(DOCUMENT)?.checked_add(HEADER)?;
+        let lists_at = terms?.checked_mul(TERM)?.checked_add(terms_at)?;
+        (map.len() == lists?.checked_add(lists_at)?).then_some(Self {
+            map,
+            terms: terms_at,
+            lists: lists_at,
+            high_water: header.high_water,
+            key: header.key(),
+        })
+    }
+
+    /// Rows up to here are in the file.
+    pub fn high_water(&self) -> i64 {
+        self.high_water
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> usize {
+        (self.terms - HEADER) / DOCUMENT
+    }
+
+    /// The document at a place; nothing if that part is lost.
+    pub fn document(&self, place: u32) -> Option<Document> {
+        let records = self.map[HEADER..self.terms].as_chunks::<DOCUMENT>().0;
+        let (row, rest) = records.get(place as usize)?.split_first_chunk()?;
+        let (project, rest) = rest.split_first_chunk()?;
+        let (length, seal) = rest.split_first_chunk()?;
+        let document = Document {
+            row: i64::from_le_bytes(*row),
+            project: i64::from_le_bytes(*project),
+            length: u32::from_le_bytes(*length),
+        };
+        (*seal == seal_of_document(self.key, document)).then_some(document)
+    }
+
+    /// At which place a row is: nothing if that part is lost, and nothing in it if the row is not there.
+    pub fn place(&self, row: i64) -> Option<Option<u32>> {
+        let (mut low, mut high) = (0, u32::try_from(self.documents()).ok()?);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.document(middle)?.row.cmp(&row) {
+                std::cmp::Ordering::Equal => return Some(Some(middle)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Some(None)
+    }
+
+    /// Where a term stands, which may be nowhere; nothing if that part is lost. Every entry that is met on the way is
+    /// looked at, and so is the one beside which it would be: no hole goes unnoticed that could hold it.
+    pub fn list(&self, term: &str) -> Option<List<'_>> {
+        let wanted = fnv(term.as_bytes());
+        let entries = self.map[self.terms..self.lists].as_chunks::<TERM>().0;
+        let (mut low, mut high) = (0, entries.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let (hash, list) = self.entry(&entries[middle])?;
+            match hash.cmp(&wanted) {
+                std::cmp::Ordering::Equal => return Some(list),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Some(List { bytes: &[], count: 0, check: check(self.key, &[]) })
+    }
+
+    fn entry(&self, entry: &[u8; TERM]) -> Option<(u64, List<'_>)> {
+        let (said, sealed) = entry.split_last_chunk::<4>()?;
+        if *sealed != seal_of_term(self.key, said) {
+            return None;
+        }
+        let (hash, rest) = said.split_first_chunk()?;
+        let (start, rest) = rest.split_first_chunk()?;
+        let (count, check) = rest.split_first_chunk()?;
+        let start = usize::try_from(u64::from_le_bytes(*start)).ok()?;
+        let count = u32::from_le_bytes(*count) as usize;
+        let bytes = self.map[self.lists..].get(start..)?.get(..count * (PLACE + TIMES))?;
+        let list = List { bytes, count, check: *check.first_chunk()? };
+        Some((u64::from_le_bytes(*hash), list))
+    }
+
+    /// The places and times of a list; nothing if a part of it is lost.
+    pub fn read<'a>(&self, list: &List<'a>) -> Option<impl Iterator<Item = (u32, u16)> + use<'a>> {
+        let (places, times) = self.halves(list)?;
+        Some(
+            places
+                .iter()
+                .zip(times)
+                .map(|(place, times)| (u32::from_le_bytes(*place), u16::from_le_bytes(*times))),
+        )
+    }
+
+    /// How many of these places are in a list; nothing if a part of it is lost.
+    pub fn count_of(&self, list: &List<'_>, wanted: &[u32]) -> Option<usize> {
+        if wanted.is_empty() || list.is_empty() {
+            return Some(0);
+        }
+        let (places, _) = self.halves(list)?;
+        let is_there = |place: &&u32| {
+            places.binary_search_by_key(*place, |place| u32::from_le_bytes(*place)).is_ok()
+        };
+        Some(wanted.iter().filter(is_there).count())
+    }
+
+    fn halves<'a>(&self, list: &List<'a>) -> Option<Halves<'a>> {
+        let (places, times) = list.bytes.split_at_checked(list.count * PLACE)?;
+        let is_whole = list.check == check(self.key, list.bytes);
+        is_whole.then_some((places.as_chunks().0, times.as_chunks().0))
+    }
+
+    /// Whether no part of it is lost.
+    pub fn is_whole(&self) -> bool {
+        let mut documents = 0..u32::try_from(self.documents()).unwrap_or(u32::MAX);
+        let mut terms = self.map[self.terms..self.lists].as_chunks::<TERM>().0.iter();
+        documents.all(|place| self.document(place).is_some())
+            && terms.all(|entry| {
+                self.entry(entry).is_some_and(|(_, list)| self.halves(&list).is_some())
+            })
+    }
+}
+
+impl List<'_> {
+    /// In how many documents.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether in none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// A file that is being written, in place of the one that is there. Its lists are in memory until it is finished: six bytes for
+/// each term of each document.
+#[derive(Debug)]
+pub struct PostingDraft {
+    draft: Draft,
+    header: Header,
+    lists: HashMap<u64, Vec<(u32, u16)>>,
+    /// Of the document that is being read.
+    times: HashMap<u64, u16>,
+}
+
+impl PostingDraft {
+    /// Begins one. Only one process may be at it: the caller holds the lock of whoever tends the memory.
+    pub fn begin(path: &Path, edition: i64) -> io::Result<Self> {
+        Ok(Self {
+            draft: Draft::begin(path)?,
+            header: Header { edition, ..header() },
+            lists: HashMap::new(),
+            times: HashMap::new(),
+        })
+    }
+
+    /// Adds a document and its terms, each with a mark before it; documents come in the order of their rows.
+    pub fn put<'t>(
+        &mut self,
+        document: Document,
+        mark: &str,
+        terms: impl Iterator<Item = &'t str>,
+    ) -> io::Result<()> {
+        let [documents, ..] = &mut self.header.counts;
+        let place = u32::try_from(*documents).map_err(io::Error::other)?;
+        *documents += 1;
+        self.draft.put(&document.row.to_le_bytes())?;
+        self.draft.put(&document.project.to_le_bytes())?;
+        self.draft.put(&document.length.to_le_bytes())?;
+        self.draft.put(&seal_of_document(self.header.key(), document))?;
+        let mut marked = mark.to_owned();
+        for term in terms {
+            marked.truncate(mark.len());
+            marked.push_str(term);
+            let times = self.times.entry(fnv(marked.as_bytes())).or_default();
+            *times = times.saturating_add(1);
+        }
+        for (term, times) in self.times.drain() {
+            self.lists.entry(term).or_default().push((place, times));
+        }
+        Ok(())
+    }
+
+    /// Puts it in its place, and says up to which row it reaches.
+    pub fn finish(mut self, high_water: i64) -> io::Result<()> {
+        let mut lists: Vec<(u64, Vec<(u32, u16)>)> = self.lists.drain().collect();
+        lists.sort_unstable_by_key(|(term, _)| *term);
+        let key = self.header.key();
+        let mut bytes = Vec::new();
+        let mut start = 0;
+        for (term, list) in &lists {
+            to_bytes(list, &mut bytes);
+            let count = u32::try_from(list.len()).map_err(io::Error::other)?;
+            let said = term
+                .to_le_bytes()
+                .into_iter()
+                .chain(u64::try_from(start).map_err(io::Error::other)?.to_le_bytes())
+                .chain(count.to_le_bytes())
+                .chain(check(key, &bytes));
+            let said: Vec<u8> = said.collect();
+            self.draft.put(&said)?;
+            self.draft.put(&seal_of_term(key, &said))?;
+            start += bytes.len();
+        }
+        for (_, list) in &lists {
+            to_bytes(list, &mut bytes);
+            self.draft.put(&bytes)?;
+        }
+        let [documents, ..] = self.header.counts;
+        let counts = [documents, lists.len() as u64, start as u64];
+        self.draft.finish(&Header { high_water, counts, ..self.header })
+    }
+}
+
+fn to_bytes(list: &[(u32, u16)], bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.extend(list.iter().flat_map(|(place, _)| place.to_le_bytes()));
+    bytes.extend(list.iter().flat_map(|(_, times)| times.to_le_bytes()));
+}
+
+fn seal_of_document(key: u64, document: Document) -> [u8; 4] {
+    let about = mix(key ^ u64::from(document.length), document.row.cast_unsigned());
+    seal(mix(about, document.project.cast_unsigned()))
+}
+
+fn seal_of_term(key: u64, said: &[u8]) -> [u8; 4] {
+    check(!key, said)
+}
+
+/// Eight bytes at a time, for lists are long.
+fn check(key: u64, bytes: &[u8]) -> [u8; 4] {
+    let (words, rest) = bytes.as_chunks();
+    let mixed = words.iter().fold(key, |mixed, word| mix(mixed, u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(0, |rest, byte| rest << 8 | u64::from(*byte));
+    seal(mix(mixed, rest ^ (bytes.len() as u64) << 56))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Which documents share words with a query, and how much that says.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, params};
+
+use super::find::Query;
+use super::index::Index;
+use crate::search::background;
+use crate::search::cache::EVERYWHERE;
+use crate::search::postings::{Document, PostingFile};
+use crate::search::score::{self, Corpus};
+use crate::search::terms::{Term, distinct};
+use crate::store::StoreError;
+
+/// How many terms of a query are looked up: the rarest by what is known of all texts.
+const LOOKED_UP: usize = 48;
+/// How many places of terms are read at most. Words that stand everywhere tell documents apart the least.
+const PLACES: f64 = 40_000.0;
+
+/// A document that shares words with a query.
+pub(super) struct Shared {
+    pub(super) document: i64,
+    /// Which share of the query's words it covers.
+    pub(super) share: f64,
+    /// How much they say, whatever the length of the query.
+    pub(super) evidence: f64,
+}
+
+/// A term of a query.
+struct Asked {
+    /// Which of those that were looked up.
+    number: usize,
+    text: String,
+    /// How many documents have it.
+    found: f64,
+    weight: f64,
+}
+
+pub(super) fn by_words(
+    connection: &Connection,
+    index: &Index,
+    query: &Query<'_>,
+    corpus: Corpus,
+) -> Result<Vec<Shared>, StoreError> {
+    let looked_up = rarest(query.text);
+    if let Some(file) = index.terms() {
+        let newer = Newer::read(connection, query, &looked_up, file.high_water())?;
+        if let Some(found) = fits(query, corpus, &looked_up, &newer, Some((&file, index))) {
+            return Ok(found);
+        }
+    }
+    // There is no file, or a part of it is lost.
+    let all = Newer::read(connection, query, &looked_up, i64::MIN)?;
+    Ok(fits(query, corpus, &looked_up, &all, None).unwrap_or_default())
+}
+
+/// The terms that are worth a look: one that is rare everywhere is likely to be rare here.
+fn rarest(text: &str) -> Vec<Term> {
+    let mut all: Vec<(f64, Term)> =
+        distinct(text).into_iter().map(|term| (background::share(&term.text), term)).collect();
+    all.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
+    all.into_iter().take(LOOKED_UP).map(|(_, term)| term).collect()
+}
+
+/// Documents that are in no file yet, as far as they have a term that was looked up.
+struct Newer {
+    documents: Vec<Document>,
+    /// Of each term, which of them have it, and how often.
+    lists: Vec<Vec<(u32, u16)>>,
+}
+
+impl Newer {
+    fn read(
+        connection: &Connection,
+        query: &Query<'_>,
+        looked_up: &[Term],
+        high_water: i64,
+    ) -> Result<Self, StoreError> {
+        let mut found = Self { documents: Vec::new(), lists: vec![Vec::new(); looked_up.len()] };
+        let mut newer = connection.prepare_cached(
+            "SELECT id, project, length, terms FROM document WHERE id > ?1 AND axis = ?2
+             ORDER BY id DESC LIMIT ?3",
+        )?;
+        let mut newer = newer.query(params![high_water, query.axis, query.unfiled])?;
+        let mut wanted: Option<Wanted<'_>> = None;
+        while let Some(row) = newer.next()? {
+            let wanted = wanted.get_or_insert_with(|| Wanted::of(looked_up));
+            let place = u32::try_from(found.documents.len()).unwrap_or(u32::MAX);
+            if wanted.count(row.get_ref(3)?.as_str().unwrap_or_default()) {
+                let project: Option<i64> = row.get(1)?;
+                let project = project.unwrap_or(EVERYWHERE);
+                found.documents.push(Document { row: row.get(0)?, project, length: row.get(2)? });
+                for (list, times) in found.lists.iter_mut().zip(&mut wanted.times) {
+                    if *times > 0 {
+                        list.push((place, std::mem::take(times)));
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Terms to be counted in texts of many.
+struct Wanted<'a> {
+    numbers: HashMap<&'a str, usize>,
+    /// Whether any begins and ends so: nearly every term of a text is none of them, and this says so without a hash.
+    shapes: [bool; 1 << 10],
+    times: Vec<u16>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(looked_up: &'a [Term]) -> Self {
+        let mut shapes = [false; 1 << 10];
+        let numbers = looked_up.iter().enumerate().map(|(number, term)| {
+            shapes[shape(&term.text)] = true;
+            (term.text.as_str(), number)
+        });
+        let numbers = numbers.collect();
+        Self { numbers, shapes, times: vec![0; looked_up.len()] }
+    }
+
+    /// Counts them in the terms of a document, and says whether there is any.
+    fn count(&mut self, terms: &str) -> bool {
+        let mut any = false;
+        for term in terms.split(' ').filter(|term| self.shapes[shape(term)]) {
+            if let Some(number) = self.numbers.get(term) {
+                self.times[*number] = self.times[*number].saturating_add(1);
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+fn shape(term: &str) -> usize {
+    let bytes = term.as_bytes();
+    let end = |byte: Option<&u8>| usize::from(byte.copied().unwrap_or_default() & 31);
+    (end(bytes.first()) << 5) ^ end(bytes.last()) ^ ((bytes.len() & 7) << 7)
+}
+
+/// The documents that have the terms, in the file and beside it; nothing if a part of the file is lost.
+fn fits(
+    query: &Query<'_>,
+    corpus: Corpus,
+    looked_up: &[Term],
+    newer: &Newer,
+    filed: Option<(&PostingFile, &Index)>,
+) -> Option<Vec<Shared>> {
+    let gone = match filed {
+        Some((file, index)) => index.gone_from(file)?,
+        None => Vec::new(),
+    };
+    let count = |number: usize, marked: &str| {
+        let of_file = match filed {
+            Some((file, _)) => {
+                let list = file.list(marked)?;
+                list.len() - file.count_of(&list, &gone)?
+            }
+            None => 0,
+        };
+        Some(of_file + newer.lists[number].len())
+    };
+    let (asked, ideal) = asked(query, corpus, looked_up, count)?;
+
+    // What each gains, and what the words say that it has.
+    let mut scores = vec![(0.0, 0.0); newer.documents.len()];
+    let mut of_file = vec![(0.0, 0.0); filed.map_or(0, |(file, _)| file.documents())];
+    let mut left = PLACES;
+    for (order, term) in asked.iter().take(query.searched).enumerate() {
+        // The rarest are always read.
+        if order >= 2 && term.found > left {
+            break;
+        }
+        left -= term.found;
+        let gain = |document: Document, times: u16| {
+            score::gain(term.weight, times.into(), document.length.into(), corpus)
+        };
+        for (place, times) in &newer.lists[term.number] {
+            let (score, evidence) = &mut scores[*place as usize];
+            *score += gain(newer.documents[*place as usize], *times);
+            *evidence += term.weight;
+        }
+        if let Some((file, _)) = filed {
+            for (place, times) in file.read(&file.list(&term.text)?)? {
+                let (score, evidence) = of_file.get_mut(place as usize)?;
+                *score += gain(file.document(place)?, times);
+                *evidence += term.weight;
+            }
+        }
+    }
+    for place in gone {
+        of_file[place as usize] = (0.0, 0.0);
+    }
+    let mut found = Vec::new();
+    let mut take = |document: Document, (score, evidence): (f64, f64)| {
+        if query.scope().has(document.project) {
+            let share = (score / ideal).min(1.0);
+            found.push(Shared { document: document.row, share, evidence });
+        }
+    };
+    for (document, score) in
+        newer.documents.iter().zip(scores).filter(|(_, (score, _))| *score > 0.0)
+    {
+        take(*document, score);
+    }
+    for (place, score) in (0..).zip(of_file).filter(|(_, (score, _))| *score > 0.0) {
+        take(filed?.0.document(place)?, score);
+    }
+    Some(found)
+}
+
+/// The terms to look for, rarest first, and the most that a document could have of all.
+fn asked(
+    query: &Query<'_>,
+    corpus: Corpus,
+    looked_up: &[Term],
+    count: impl Fn(usize, &str) -> Option<usize>,
+) -> Option<(Vec<Asked>, f64)> {
+    let (mut asked, mut ideal) = (Vec::new(), 0.0);
+    for (number, term) in looked_up.iter().enumerate() {
+        let text = format!("{}{}", query.axis.mark(), term.text);
+        #[expect(clippy::cast_precision_loss, reason = "a count of documents")]
+        let found = count(number, &text)? as f64;
+        // Of a name that nobody knows the parts were asked for already.
+        if term.whole && found == 0.0 {
+            continue;
+        }
+        let weight = score::weight(found, corpus.documents, background::share(&term.text));
+        ideal += score::best(weight);
+        if found > 0.0 {
+            asked.push(Asked { number, text, found, weight });
+        }
+    }
+    asked.sort_by(|one, other| {
+        other.weight.total_cmp(&one.weight).then_with(|| one.text.cmp(&other.text))
+    });
+    Some((asked, ideal.max(f64::MIN_POSITIVE)))
+}

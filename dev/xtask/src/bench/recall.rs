@@ -1,0 +1,200 @@
+//! `cargo xtask bench recall`: how long a process that was just started needs to find something, in small memories and in
+//! large ones.
+//!
+//! Every start is a process of its own, as a hook's is; what it reads is in the page cache. Kinds of questions take turns with a
+//! program that does nothing, so that a busy moment hits all of them.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use rutter_memory::project::Located;
+use rutter_memory::store::Files;
+
+mod report;
+mod seed;
+
+use report::{Figures, Memory, Report};
+use seed::Vocabulary;
+
+/// How often each question is asked, and how often again to look at the memory of the process.
+const STARTS: usize = 100;
+const LOOKS: usize = 10;
+
+/// A memory of some size, and what is promised of it.
+struct Size {
+    documents: u32,
+    /// Until the answer is there, from nothing.
+    cold: Duration,
+    /// All that is resident.
+    resident: u64,
+}
+
+const SIZES: [Size; 3] = [
+    Size { documents: 1_000, cold: Duration::from_millis(3), resident: 25_000_000 },
+    Size { documents: 10_000, cold: Duration::from_millis(10), resident: 25_000_000 },
+    Size { documents: 100_000, cold: Duration::from_millis(25), resident: 60_000_000 },
+];
+
+/// Measures, prints, and fails where a promise is not kept.
+pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
+    ensure!(Path::new("/proc/self/status").exists(), "the bench needs Linux: it looks into /proc");
+    let binary = crate::dist::build_release(root)?;
+    let vocabulary = Vocabulary::read(root)?;
+    let mut report = Report::new(std::fs::metadata(&binary)?.len());
+    for size in &SIZES {
+        let world = World::make(&binary, &vocabulary, size)?;
+        let mut memory = world.measure(&vocabulary)?;
+        // A machine that does something else is no broken promise; one that is broken is so twice.
+        if !memory.broken().is_empty() {
+            memory = Memory { again: true, ..world.measure(&vocabulary)? };
+        }
+        memory.added = world.added(root)?;
+        report.memories.push(memory);
+    }
+    show(&if json { report.json()? } else { report.table() });
+    let broken = report.broken();
+    ensure!(broken.is_empty(), "{}", broken.join("\n"));
+    Ok(())
+}
+
+struct World<'a> {
+    binary: &'a Path,
+    size: &'a Size,
+    checkout: PathBuf,
+    home: PathBuf,
+    /// How long it took to make the files that are searched.
+    folded: Duration,
+    _folder: tempfile::TempDir,
+}
+
+impl<'a> World<'a> {
+    fn make(binary: &'a Path, vocabulary: &Vocabulary, size: &'a Size) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let place = folder.path().canonicalize()?;
+        let (checkout, home) = (place.join("ship"), place.join("memory"));
+        super::git(&place, &["init", "--quiet", "ship"])?;
+        super::git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        let rows = place.join("seed.jsonl");
+        let mut out = BufWriter::new(File::create(&rows)?);
+        vocabulary.write(&Located::find(&checkout), size.documents, &mut out)?;
+        out.flush()?;
+        let mut world =
+            Self { binary, size, checkout, home, folded: Duration::ZERO, _folder: folder };
+        let import = world.rutter(&["import", "jsonl", &rows.to_string_lossy()])?;
+        ensure!(import.contains(" added"), "{import}");
+        let files = Files::new(&world.home);
+        for path in [files.vectors(), files.terms()] {
+            if path.exists() {
+                std::fs::remove_file(path)?;
+            }
+        }
+        let from = Instant::now();
+        world.rutter(&["tend"])?;
+        world.folded = from.elapsed();
+        Ok(world)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.binary);
+        command.args(arguments).env("RUTTER_HOME", &self.home).current_dir(&self.checkout);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn rutter(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.command(arguments).output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    fn measure(&self, vocabulary: &Vocabulary) -> Result<Memory> {
+        let queries = vocabulary.queries();
+        let mut nothing = Vec::new();
+        let mut asked: Vec<(Vec<Duration>, u64, u64)> = vec![Default::default(); queries.len()];
+        for turn in 0..STARTS + LOOKS {
+            nothing.push(time(&mut Command::new("/bin/true"))?.0);
+            for ((kind, query), seen) in queries.iter().zip(&mut asked) {
+                let mut command = self.command(&["recall", query, "--json"]);
+                if turn >= STARTS {
+                    let (resident, own) = look(&mut command)?;
+                    (seen.1, seen.2) = (seen.1.max(resident), seen.2.max(own));
+                    continue;
+                }
+                let (took, answer) = time(&mut command)?;
+                ensure!(answer.contains("\"rank\""), "nothing was found for {kind}");
+                seen.0.push(took);
+            }
+        }
+        let figures = queries
+            .iter()
+            .zip(asked)
+            .map(|((kind, _), (times, resident, own))| Figures::new(kind, times, resident, own));
+        Ok(Memory {
+            documents: self.size.documents,
+            cold: self.size.cold,
+            most_resident: self.size.resident,
+            nothing: Figures::new("/bin/true", nothing, 0, 0),
+            figures: figures.collect(),
+            folded: self.folded,
+            added: Duration::ZERO,
+            bytes: self.bytes()?,
+            again: false,
+        })
+    }
+
+    /// The median of adding a row to it, in a process that is compiled for speed.
+    fn added(&self, root: &Path) -> Result<Duration> {
+        let output = Command::new("cargo")
+            .args(["bench", "--quiet", "-p", "rutter-memory", "--bench", "remember", "--"])
+            .arg(&self.home)
+            .current_dir(root)
+            .stderr(Stdio::inherit())
+            .output()?;
+        ensure!(output.status.success(), "the bench failed");
+        let text = String::from_utf8(output.stdout)?;
+        let micros: f64 = text.trim().rsplit(' ').next().context("it printed nothing")?.parse()?;
+        Ok(Duration::from_secs_f64(micros / 1e6))
+    }
+
+    /// How long the database and the files beside it are.
+    fn bytes(&self) -> Result<[u64; 3]> {
+        let files = Files::new(&self.home);
+        let length = |path: PathBuf| -> Result<u64> {
+            Ok(path.metadata().with_context(|| path.display().to_string())?.len())
+        };
+        Ok([length(files.database())?, length(files.vectors())?, length(files.terms())?])
+    }
+}
+
+/// Starts a program and waits for its end and for what it says.
+fn time(command: &mut Command) -> Result<(Duration, String)> {
+    let from = Instant::now();
+    let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output()?;
+    let took = from.elapsed();
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok((took, String::from_utf8(output.stdout)?))
+}
+
+/// The same, with an eye on its memory: the most that was resident, and the most of that which was its own.
+fn look(command: &mut Command) -> Result<(u64, u64)> {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let status = format!("/proc/{}/status", child.id());
+    let (mut resident, mut own) = (0, 0);
+    while let Some((most, now)) =
+        std::fs::read_to_string(&status).ok().and_then(|text| super::memory(&text))
+    {
+        resident = resident.max(most);
+        own = own.max(now);
+    }
+    ensure!(child.wait()?.success(), "it failed");
+    Ok((resident, own))
+}
+
+#[expect(clippy::print_stdout, reason = "the task's result")]
+fn show(text: &str) {
+    println!("{text}");
+}

@@ -1,0 +1,173 @@
+//! Memories and questions about them: the same on every run, of words that are as unevenly common as in real texts.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rutter_memory::project::{Located, ProjectKey};
+use rutter_memory::store::{Project, Record};
+use rutter_memory::{Clean, Time};
+use serde_json::json;
+
+/// Words of texts about software, and how common they are.
+const BACKGROUND: &str = "crates/memory/src/search/background.txt";
+/// How many names there are beside them: functions, files, types, each of which stands in few texts.
+const NAMES: usize = 60_000;
+/// Of so many words one is a name.
+const NAME_EVERY: u64 = 8;
+
+/// What texts are made of.
+pub(super) struct Vocabulary {
+    words: Vec<String>,
+    /// Of each word and those before it, how often they are drawn.
+    sums: Vec<u64>,
+    names: Vec<String>,
+}
+
+/// Numbers that look drawn, and are the same for the same beginning.
+pub(super) struct Draw(u64);
+
+impl Draw {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xd1b5_4a32_d192_ed03)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 29)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end.max(1) as u64).unwrap_or_default()
+    }
+}
+
+impl Vocabulary {
+    pub(super) fn read(root: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(root.join(BACKGROUND))?;
+        let mut common: Vec<(&str, u64)> = text
+            .lines()
+            .map(|line| {
+                let (word, count) = line.split_once(' ').context("a word and a count")?;
+                Ok((word, count.parse()?))
+            })
+            .collect::<Result<_>>()?;
+        common.retain(|(word, _)| {
+            word.len() > 2 && word.bytes().all(|sign| sign.is_ascii_lowercase())
+        });
+        common.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
+        let mut total = 0;
+        let sums = common.iter().map(|(_, count)| {
+            total += count;
+            total
+        });
+        let sums = sums.collect();
+        let words: Vec<String> = common.iter().map(|(word, _)| (*word).to_owned()).collect();
+        let mut draw = Draw::new(1);
+        let names = (0..NAMES).map(|number| {
+            let mut word = || words[draw.below(words.len())].clone();
+            match number % 4 {
+                0 => format!("{}_{}", word(), word()),
+                1 => format!("{}_{}_{number}", word(), word()),
+                2 => format!("src/{}/{}.rs", word(), word()),
+                _ => {
+                    let (one, other) = (word(), word());
+                    let (head, tail) = other.split_at(1);
+                    format!("{one}{}{tail}", head.to_uppercase())
+                }
+            }
+        });
+        let names = names.collect();
+        Ok(Self { words, sums, names })
+    }
+
+    fn word(&self, draw: &mut Draw) -> &str {
+        if draw.next().is_multiple_of(NAME_EVERY) {
+            // Few names are met often: the square of an even draw leans to the front.
+            let at = draw.below(NAMES) * draw.below(NAMES) / NAMES;
+            return &self.names[at];
+        }
+        let at = draw.next() % self.sums.last().copied().unwrap_or(1);
+        &self.words[self.sums.partition_point(|sum| *sum <= at)]
+    }
+
+    /// Sentences of so many words together.
+    fn text(&self, draw: &mut Draw, words: usize) -> String {
+        let mut text = String::new();
+        for number in 1..=words {
+            text.push_str(self.word(draw));
+            text.push_str(if number % 12 == 0 { ". " } else { " " });
+        }
+        text
+    }
+
+    /// Writes memories as an export: most are of a checkout's project, some of another, some of everywhere.
+    pub(super) fn write(&self, checkout: &Located, count: u32, mut out: impl Write) -> Result<()> {
+        let other = ProjectKey::new("github.com/ada/harbour");
+        let at = |number: u32| Time::from_millis(1_763_200_000_000 + i64::from(number) * 60_000);
+        let put = |out: &mut dyn Write, record: &Record| -> Result<()> {
+            serde_json::to_writer(&mut *out, record)?;
+            Ok(out.write_all(b"\n")?)
+        };
+        put(&mut out, &Record::RutterExport { schema: rutter_memory::store::VERSION })?;
+        for (number, key) in (0..).zip([&checkout.key, &other]) {
+            let record = Record::Project(Project {
+                id: format!("019a86e0-0000-7000-8001-{number:012x}").parse()?,
+                key: key.clone(),
+                aliases: if number == 0 { checkout.aliases.clone() } else { Vec::new() },
+                merged: Vec::new(),
+                name: Clean::new(key.as_str().rsplit('/').next().unwrap_or_default()),
+                root: Clean::new(&checkout.root.to_string_lossy()),
+                created: at(0),
+                changed: at(0),
+            });
+            put(&mut out, &record)?;
+        }
+        for number in 0..count {
+            let mut draw = Draw::new(u64::from(number) + 2);
+            let words = if number % 50 == 0 { 300 } else { 15 + draw.below(50) };
+            let project = match number % 10 {
+                0 => None,
+                1 | 2 => Some(&other),
+                _ => Some(&checkout.key),
+            };
+            let memory = json!({ "memory": {
+                "id": format!("019a86e0-0000-7000-8002-{number:012x}"), "project": project, "category": "fact",
+                "text": self.text(&mut draw, words).trim_end(), "importance": 0.5, "tags": [],
+                "created": at(number), "changed": at(number),
+            }});
+            serde_json::to_writer(&mut out, &memory)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// What is asked, each kind by its name.
+    pub(super) fn queries(&self) -> [(&'static str, String); 5] {
+        let mut draw = Draw::new(0);
+        let sentence = format!(
+            "why does the {} fail when {} is called twice, and where do we set the {} of {}?",
+            self.words[900], self.names[40], self.words[300], self.words[1_200],
+        );
+        let mut dump = vec!["thread 'main' panicked at src/store/spool.rs:177:9:".to_owned()];
+        for line in 0..60 {
+            dump.push(format!(
+                "  {line}: 0x{:012x} - {}::{}\n      at {}:{}",
+                draw.next() >> 16,
+                self.word(&mut draw),
+                self.names[draw.below(NAMES)],
+                self.names[2 + 4 * draw.below(NAMES / 4)],
+                draw.below(900),
+            ));
+        }
+        [
+            ("an ordinary sentence", sentence),
+            ("a prompt of 4,000 words", self.text(&mut draw, 4_000)),
+            ("twelve of the commonest words", self.words[..12].join(" ")),
+            ("one name", self.names[1].clone()),
+            ("an error dump", dump.join("\n")),
+        ]
+    }
+}
