@@ -167,7 +167,7 @@ pub(crate) fn introduction(rutter: &str) -> String {
 pub(crate) fn together(texts: impl IntoIterator<Item = String>, room: usize) -> String {
     let mut all = String::new();
     for text in texts.into_iter().filter(|text| !text.is_empty()) {
-        if tokens(&all) + tokens(&text) + 1 <= room {
+        if tokens(&all) + tokens(&text) < room {
             if !all.is_empty() {
                 all.push_str("\n\n");
             }

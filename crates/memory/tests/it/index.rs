@@ -106,7 +106,10 @@ fn in_a_large_memory_a_few_wait() {
         remember(&world, "ship", &format!("{LOCK} {number}"));
     }
     assert!(!file(&world));
-    assert_eq!(found(&world, &Query::new(LOCK)).iter().filter(|hit| hit.fit.lexical > 0.0).count(), 8);
+    assert_eq!(
+        found(&world, &Query::new(LOCK)).iter().filter(|hit| hit.fit.lexical > 0.0).count(),
+        8
+    );
     remember(&world, "ship", LOCK);
     assert!(file(&world));
 }

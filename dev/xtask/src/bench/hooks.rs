@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
+mod events;
 mod payloads;
 mod report;
 mod rows;
@@ -40,8 +41,16 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
         report = Report { again: true, ..measure(&world, &told, &mut round)? };
     }
     world.ensure_learnt(round)?;
-    show(&if json { report.json()? } else { report.table() });
-    let broken = report.broken();
+    let events = events::measure(root, &world.binary)?;
+    show(&if json {
+        let mut all: serde_json::Value = serde_json::from_str(&report.json()?)?;
+        all["events"] = events.json();
+        serde_json::to_string_pretty(&all)?
+    } else {
+        format!("{}\n\n{}", report.table(), events.table())
+    });
+    let mut broken = report.broken();
+    broken.extend(events.broken());
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
 }

@@ -15,7 +15,7 @@ use rutter_memory::project::Located;
 use rutter_memory::store::Files;
 
 mod report;
-mod seed;
+pub(super) mod seed;
 
 use report::{Figures, Memory, Report};
 use seed::Vocabulary;

@@ -91,7 +91,9 @@ const fn other(name: &'static str, program: &'static str) -> Row {
 pub(super) const ROWS: &[Row] = &[
     other("`/bin/true`", "/bin/true"),
     other("`/bin/cat`, which reads it and prints it", "/bin/cat"),
-    hook("an event that is not ours (PreToolUse, 2 KB)", NOTHING, |told, _| told.asked()),
+    hook("a tool that is about to run, and nobody works on a GHAP", NOTHING, |told, _| {
+        told.asked()
+    }),
     hook("a command that is no run (`ls`)", COMMAND, |told, _| told.listed()),
     hook("an edit, nothing is failing", EDIT, |told, _| told.edited()),
     hook("the same in a file of 1 MB", LONG_EDIT, |told, _| told.edited_long()),
@@ -106,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
         ..hook("a red run that was fixed before: says how", COMMAND, Payloads::failed_as_before)
     },
     Row { promise: None, ..hook("the green run after it", COMMAND, |told, _| told.passed()) },
-    hook("SessionStart", BEGIN, Payloads::began),
+    Row { answer: Answer::Context, ..hook("SessionStart", BEGIN, Payloads::began) },
     hook("SessionEnd", END, Payloads::ended),
     Row {
         starts: Starts::Hook(Memory::Missing),

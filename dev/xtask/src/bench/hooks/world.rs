@@ -122,22 +122,22 @@ impl World {
         if matches!(row.starts, Starts::Hook(Memory::Locked)) {
             self.writer.execute_batch("ROLLBACK")?;
         }
-        while self.is_busy()? {
+        while runs(&self.binary)? {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
     }
+}
 
-    /// Whether a process runs our binary: a housekeeping that a hook has started, and that nobody waits for.
-    fn is_busy(&self) -> Result<bool> {
-        for process in std::fs::read_dir("/proc")? {
-            let exe = process?.path().join("exe");
-            if std::fs::read_link(exe).is_ok_and(|exe| exe == self.binary) {
-                return Ok(true);
-            }
+/// Whether a process runs this binary: a housekeeping that a hook has started, and that nobody waits for.
+pub(super) fn runs(binary: &Path) -> Result<bool> {
+    for process in std::fs::read_dir("/proc")? {
+        let exe = process?.path().join("exe");
+        if std::fs::read_link(exe).is_ok_and(|exe| exe == binary) {
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }
 
 fn home(place: &Path, memory: Memory) -> PathBuf {
@@ -148,7 +148,7 @@ fn home(place: &Path, memory: Memory) -> PathBuf {
     })
 }
 
-fn now() -> Time {
+pub(super) fn now() -> Time {
     let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Time::from_millis(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
 }

@@ -17,7 +17,7 @@ const NAMES: usize = 60_000;
 const NAME_EVERY: u64 = 8;
 
 /// What texts are made of.
-pub(super) struct Vocabulary {
+pub(crate) struct Vocabulary {
     words: Vec<String>,
     /// Of each word and those before it, how often they are drawn.
     sums: Vec<u64>,
@@ -45,7 +45,7 @@ impl Draw {
 }
 
 impl Vocabulary {
-    pub(super) fn read(root: &Path) -> Result<Self> {
+    pub(crate) fn read(root: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(root.join(BACKGROUND))?;
         let mut common: Vec<(&str, u64)> = text
             .lines()
@@ -104,7 +104,7 @@ impl Vocabulary {
     }
 
     /// Writes memories as an export: most are of a checkout's project, some of another, some of everywhere.
-    pub(super) fn write(&self, checkout: &Located, count: u32, mut out: impl Write) -> Result<()> {
+    pub(crate) fn write(&self, checkout: &Located, count: u32, mut out: impl Write) -> Result<()> {
         let other = ProjectKey::new("github.com/ada/harbour");
         let at = |number: u32| Time::from_millis(1_763_200_000_000 + i64::from(number) * 60_000);
         let put = |out: &mut dyn Write, record: &Record| -> Result<()> {
@@ -145,7 +145,7 @@ impl Vocabulary {
     }
 
     /// What is asked, each kind by its name.
-    pub(super) fn queries(&self) -> [(&'static str, String); 5] {
+    pub(crate) fn queries(&self) -> [(&'static str, String); 5] {
         let mut draw = Draw::new(0);
         let sentence = format!(
             "why does the {} fail when {} is called twice, and where do we set the {} of {}?",

@@ -1,0 +1,414 @@
+//! Every event that we answer, in memories of every size: what a client waits for, from the start of the process to its end.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use rutter_contract::{EventName, payload};
+use rutter_memory::Store;
+use rutter_memory::project::Located;
+use serde_json::{Value, json};
+
+use super::world::now;
+use crate::bench::recall::seed::Vocabulary;
+use crate::bench::{git, millis};
+
+/// How many documents there are.
+const SIZES: [u32; 4] = [0, 1_000, 10_000, 100_000];
+/// How often each event is told.
+const STARTS: usize = 60;
+/// How many hooks at once.
+const AT_ONCE: usize = 32;
+/// How much longer each may then take, by the 95th percentile.
+const SLOWER: f64 = 5.0;
+/// A session that works on something, and one that does not.
+const BUSY: &str = "busy-session";
+const IDLE: &str = "idle-session";
+
+/// An event, and what is promised of it, 95 times in 100.
+struct Row {
+    name: &'static str,
+    /// What the specification that the hooks were asked for by allows.
+    asked: &'static str,
+    budget: Duration,
+    /// In the largest memory.
+    large: Duration,
+    payload: fn(&World, usize) -> Value,
+    /// What it must say, so that what is measured is what its name says.
+    says: Option<&'static str>,
+}
+
+const fn row(
+    name: &'static str,
+    asked: &'static str,
+    budget: u64,
+    payload: fn(&World, usize) -> Value,
+) -> Row {
+    let budget = Duration::from_millis(budget);
+    Row { name, asked, budget, large: budget, payload, says: None }
+}
+
+const fn recalls(row: Row) -> Row {
+    Row { large: Duration::from_millis(25), ..row }
+}
+
+const fn says(row: Row, what: &'static str) -> Row {
+    Row { says: Some(what), ..row }
+}
+
+const ROWS: [Row; 12] = [
+    says(row("SessionStart, startup", "500 ms", 15, World::started), "ghap start"),
+    recalls(row("UserPromptSubmit, nothing fits", "200 ms", 10, |world, _| {
+        world.prompt(IDLE, "thanks, that is all for today")
+    })),
+    recalls(row("UserPromptSubmit, recalls", "200 ms", 10, |world, round| {
+        world.prompt(&format!("guest-{round}"), &world.sentence)
+    })),
+    row("PreToolUse, nobody works on a GHAP", "50 ms", 4, |world, _| world.tool(IDLE)),
+    says(row("PreToolUse, counts and asks", "50 ms", 4, |world, _| world.tool(BUSY)), "check-in"),
+    recalls(row("PreToolUse of `Agent`, recalls", "50 ms", 10, |world, _| world.agent())),
+    row("PostToolUseFailure, held against a prediction", "100 ms", 10, World::failed),
+    row("PostToolUse, an edit", "100 ms", 4, |world, _| world.edit()),
+    row("SubagentStart", "–", 10, |world, _| world.subagent()),
+    row("PreCompact", "–", 10, |world, _| world.told(EventName::PreCompact, BUSY)),
+    row("Stop", "–", 4, |world, _| world.told(EventName::Stop, BUSY)),
+    row("SessionEnd", "–", 10, |world, round| {
+        world.told(EventName::SessionEnd, &format!("guest-{round}"))
+    }),
+];
+
+/// What was measured of one memory.
+struct Figures {
+    documents: u32,
+    nothing: Duration,
+    /// Median and 95th percentile of each row.
+    rows: Vec<(Duration, Duration)>,
+    /// The 95th percentile of one hook alone, and of many at once.
+    at_once: (Duration, Duration),
+}
+
+/// All that was measured.
+pub(super) struct Report(Vec<Figures>);
+
+/// Measures every size.
+pub(super) fn measure(root: &Path, binary: &Path) -> Result<Report> {
+    let vocabulary = Vocabulary::read(root)?;
+    let measured = SIZES.iter().map(|size| {
+        let world = World::make(binary, &vocabulary, *size)?;
+        let figures = world.measure()?;
+        // A machine that does something else is no broken promise; one that is broken is so twice.
+        if figures.broken().is_empty() { Ok(figures) } else { world.measure() }
+    });
+    Ok(Report(measured.collect::<Result<_>>()?))
+}
+
+struct World {
+    binary: PathBuf,
+    checkout: PathBuf,
+    home: PathBuf,
+    size: u32,
+    sentence: String,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    fn make(binary: &Path, vocabulary: &Vocabulary, size: u32) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let place = folder.path().canonicalize()?;
+        let (checkout, home) = (place.join("ship"), place.join("memory"));
+        git(&place, &["init", "--quiet", "ship"])?;
+        git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        let rows = place.join("seed.jsonl");
+        let mut out = BufWriter::new(File::create(&rows)?);
+        vocabulary.write(&Located::find(&checkout), size, &mut out)?;
+        out.flush()?;
+        let [(_, sentence), ..] = vocabulary.queries();
+        let world =
+            Self { binary: place.join("rutter"), checkout, home, size, sentence, _folder: folder };
+        std::fs::copy(binary, &world.binary)?;
+        world.rutter(&["import", "jsonl", &rows.to_string_lossy()], None)?;
+        std::fs::write(world.home.join("config.toml"), "[hooks.ghap_checkin]\nfrequency = 1\n")?;
+        let start = [
+            "ghap",
+            "start",
+            "--domain",
+            "debugging",
+            "--strategy",
+            "read-the-error",
+            "--goal",
+            "the suite is green",
+            "--hypothesis",
+            "the price is rounded twice",
+            "--action",
+            "round once",
+            "--prediction",
+            "`python -m pytest` passes",
+        ];
+        world.rutter(&start, Some(BUSY))?;
+        world.rutter(&["tend"], None)?;
+        Ok(world)
+    }
+
+    fn rutter(&self, arguments: &[&str], session: Option<&str>) -> Result<()> {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).env("RUTTER_HOME", &self.home).current_dir(&self.checkout);
+        command.env_remove("CLAUDE_CODE_SESSION_ID");
+        if let Some(session) = session {
+            command.env("CLAUDE_CODE_SESSION_ID", session);
+        }
+        let output = command.output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// A captured payload, in this place.
+    fn told(&self, event: EventName, session: &str) -> Value {
+        let mut told = payload::recorded(event).first().cloned().unwrap_or_default();
+        told["session_id"] = session.into();
+        told["cwd"] = self.checkout.to_string_lossy().into();
+        told
+    }
+
+    fn started(&self, round: usize) -> Value {
+        let mut told = self.told(EventName::SessionStart, &format!("guest-{round}"));
+        told["source"] = "startup".into();
+        told
+    }
+
+    fn prompt(&self, session: &str, text: &str) -> Value {
+        let mut told = self.told(EventName::UserPromptSubmit, session);
+        told["prompt"] = text.into();
+        told
+    }
+
+    fn tool(&self, session: &str) -> Value {
+        let mut told = self.told(EventName::PreToolUse, session);
+        told["tool_name"] = "Read".into();
+        told["tool_input"] = json!({ "file_path": self.checkout.join("shop.py") });
+        told
+    }
+
+    fn agent(&self) -> Value {
+        let mut told = self.tool(IDLE);
+        told["tool_name"] = "Agent".into();
+        told["tool_input"] = json!({ "description": "a look", "prompt": self.sentence, "subagent_type": "general-purpose" });
+        told
+    }
+
+    fn failed(&self, round: usize) -> Value {
+        let mut told = self.told(EventName::PostToolUseFailure, BUSY);
+        told["tool_name"] = "Bash".into();
+        told["tool_input"] = json!({ "command": "python -m pytest", "description": "the suite" });
+        told["error"] = format!(
+            "Exit code 1\n=========== FAILURES ===========\nFAILED tests/test_shop.py::test_price_{round} - assert 1 == 2\n1 failed, 4 passed in 0.03s\n"
+        )
+        .into();
+        told
+    }
+
+    fn edit(&self) -> Value {
+        let mut told = self.told(EventName::PostToolUse, BUSY);
+        let file = self.checkout.join("shop.py");
+        told["tool_name"] = "Edit".into();
+        told["tool_input"] = json!({ "file_path": file, "old_string": "a", "new_string": "b" });
+        told["tool_response"] =
+            json!({ "filePath": file, "structuredPatch": [{ "lines": ["-a", "+b"] }] });
+        told
+    }
+
+    fn subagent(&self) -> Value {
+        let mut told = self.told(EventName::SubagentStart, IDLE);
+        told["agent_id"] = "a0123456789abcdef".into();
+        told["agent_type"] = "general-purpose".into();
+        told
+    }
+
+    fn spawn(&self, payload: &Value) -> Result<Child> {
+        let mut child = Command::new(&self.binary)
+            .arg("hook")
+            .env("RUTTER_HOME", &self.home)
+            .current_dir(&self.checkout)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        child.stdin.take().context("piped")?.write_all(payload.to_string().as_bytes())?;
+        Ok(child)
+    }
+
+    fn measure(&self) -> Result<Figures> {
+        let mut nothing = Vec::new();
+        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); ROWS.len()];
+        for round in 0..STARTS {
+            let from = Instant::now();
+            Command::new("/bin/true").status()?;
+            nothing.push(from.elapsed());
+            for (row, times) in ROWS.iter().zip(&mut times) {
+                let payload = (row.payload)(self, round);
+                let from = Instant::now();
+                let output = self.spawn(&payload)?.wait_with_output()?;
+                times.push(from.elapsed());
+                let said = String::from_utf8_lossy(&output.stdout);
+                ensure!(output.status.success(), "{} failed", row.name);
+                ensure!(
+                    row.says.is_none_or(|what| said.contains(what)),
+                    "{} did not say what it should: {said}",
+                    row.name
+                );
+                self.settle()?;
+            }
+        }
+        let rows = times.into_iter().map(|times| (at(&times, 50), at(&times, 95))).collect();
+        let at_once = self.at_once()?;
+        Ok(Figures { documents: self.size, nothing: at(&nothing, 50), rows, at_once })
+    }
+
+    /// Many hooks at once that all count: none fails, none is lost.
+    fn at_once(&self) -> Result<(Duration, Duration)> {
+        let calls = || -> Result<u64> {
+            let session = Store::open(&self.home, now())?.session(BUSY)?;
+            Ok(session.context("the session is there")?.calls)
+        };
+        self.rutter(&["tend"], None)?;
+        let before = calls()?;
+        let mut alone = Vec::new();
+        for _ in 0..AT_ONCE {
+            let from = Instant::now();
+            ensure!(
+                self.spawn(&self.tool(BUSY))?.wait_with_output()?.status.success(),
+                "a hook failed"
+            );
+            alone.push(from.elapsed());
+        }
+        let payload = self.tool(BUSY);
+        let together: Vec<Duration> = std::thread::scope(|scope| {
+            let hooks: Vec<_> = (0..AT_ONCE)
+                .map(|_| {
+                    scope.spawn(|| -> Result<Duration> {
+                        let from = Instant::now();
+                        let output = self.spawn(&payload)?.wait_with_output()?;
+                        ensure!(output.status.success(), "a hook failed");
+                        Ok(from.elapsed())
+                    })
+                })
+                .collect();
+            let joined = hooks.into_iter().map(|hook| match hook.join() {
+                Ok(took) => took,
+                Err(_) => anyhow::bail!("a thread panicked"),
+            });
+            joined.collect::<Result<_>>()
+        })?;
+        self.settle()?;
+        self.rutter(&["tend"], None)?;
+        let counted = calls()? - before;
+        ensure!(counted == 2 * AT_ONCE as u64, "{counted} of {} calls were counted", 2 * AT_ONCE);
+        Ok((at(&alone, 95), at(&together, 95)))
+    }
+
+    /// Waits for what a hook has started.
+    fn settle(&self) -> Result<()> {
+        while super::world::runs(&self.binary)? {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+/// The time that so many of a hundred stay below.
+fn at(times: &[Duration], part: usize) -> Duration {
+    let mut times = times.to_vec();
+    times.sort();
+    times.get((times.len() * part).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default()
+}
+
+impl Figures {
+    fn broken(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        for (row, (_, p95)) in ROWS.iter().zip(&self.rows) {
+            let most = if self.documents >= 100_000 { row.large } else { row.budget };
+            if *p95 > most {
+                let (p95, most, documents) = (millis(*p95), most.as_millis(), self.documents);
+                broken.push(format!(
+                    "{}, {documents} documents: p95 {p95} ms, {most} ms are promised",
+                    row.name
+                ));
+            }
+        }
+        // On two cores 32 processes wait for each other whatever they do; their share of a core is theirs.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let share = (AT_ONCE as f64 / cores as f64 / SLOWER).max(1.0);
+        let (alone, together) = self.at_once;
+        if together.as_secs_f64() > alone.as_secs_f64() * SLOWER * share {
+            broken.push(format!(
+                "{AT_ONCE} at once, {} documents: p95 {} ms, alone {} ms",
+                self.documents,
+                millis(together),
+                millis(alone)
+            ));
+        }
+        broken
+    }
+}
+
+impl Report {
+    pub(super) fn broken(&self) -> Vec<String> {
+        self.0.iter().flat_map(Figures::broken).collect()
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut text = String::from("| p50 / p95 in ms, by documents |");
+        for figures in &self.0 {
+            let _ = write!(text, " {} |", figures.documents);
+        }
+        text.push_str(" promised | asked for |\n|---|");
+        text.push_str(&"--:|".repeat(self.0.len()));
+        text.push_str("--:|--:|\n");
+        let mut line = |name: &str, cells: Vec<String>, promised: &str, asked: &str| {
+            let _ = writeln!(text, "| {name} | {} | {promised} | {asked} |", cells.join(" | "));
+        };
+        line(
+            "`/bin/true`, p50",
+            self.0.iter().map(|figures| millis(figures.nothing)).collect(),
+            "–",
+            "–",
+        );
+        for (number, row) in ROWS.iter().enumerate() {
+            let cells = self.0.iter().map(|figures| {
+                let (median, p95) = figures.rows[number];
+                format!("{} / {}", millis(median), millis(p95))
+            });
+            let promised = if row.large > row.budget {
+                format!("{}, {} at 100,000", row.budget.as_millis(), row.large.as_millis())
+            } else {
+                row.budget.as_millis().to_string()
+            };
+            line(row.name, cells.collect(), &promised, row.asked);
+        }
+        let cells = self.0.iter().map(|figures| {
+            format!("{} / {}", millis(figures.at_once.0), millis(figures.at_once.1))
+        });
+        line(&format!("{AT_ONCE} hooks at once: p95 alone / together"), cells.collect(), "–", "–");
+        text
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
+        let sizes = self.0.iter().map(|figures| {
+            let rows = ROWS.iter().zip(&figures.rows).map(|(row, (median, p95))| {
+                json!({ "row": row.name, "median_us": micros(*median), "p95_us": micros(*p95) })
+            });
+            json!({
+                "documents": figures.documents,
+                "nothing_us": micros(figures.nothing),
+                "rows": rows.collect::<Vec<_>>(),
+                "alone_p95_us": micros(figures.at_once.0),
+                "at_once_p95_us": micros(figures.at_once.1),
+            })
+        });
+        sizes.collect()
+    }
+}
