@@ -103,6 +103,13 @@ fn newer_than(connection: &Connection, high_water: i64) -> Result<i64, StoreErro
 /// Whether a search would have to read too much from the database, as far as the files' own words go.
 pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
     let moment = connection.unchecked_transaction()?;
+    let all: i64 = moment
+        .prepare_cached("SELECT coalesce(sum(documents), 0) FROM corpus")?
+        .query_row([], |row| row.get(0))?;
+    // In a small memory there is nothing to open for it.
+    if all <= TOO_MANY {
+        return Ok(false);
+    }
     let index = Index::of(&moment, files)?;
     let high_water = match (index.vectors(), index.terms()) {
         (Some(vectors), Some(terms)) => vectors.high_water().min(terms.high_water()),
