@@ -85,6 +85,14 @@ pub fn preview(user: &Path, root: &Path, bytes: &[u8]) -> Loaded {
     loaded
 }
 
+/// What the file of a project says; nothing where there is none.
+pub fn project_bytes(root: &Path) -> Result<Option<Vec<u8>>, Finding> {
+    let path = root.join(PROJECT_FILE);
+    file::read(&path).map_err(|Unread { what, advice }| {
+        Finding::whole(&path, Mistake::Unreadable, &what, advice)
+    })
+}
+
 /// What is wrong with one file, whoever trusts it. One by the name of a project's is held to what a project may decide.
 pub fn check(path: &Path) -> Vec<Finding> {
     let mut loaded = Loaded::default();
