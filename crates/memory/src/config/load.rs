@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::file::{self, Unread};
-use super::finding::{Finding, Mistake};
+use super::finding::{Finding, Mistake, shown};
 use super::keys::{KEYS, Key, LIGHT, RICH, Rule, Value};
 use super::layer::Layer;
 use super::{Config, ContextDepth, exclude, trust};
@@ -185,12 +185,11 @@ impl Loaded {
                 continue;
             };
             let key = key.path();
-            let what = match mistake {
-                Mistake::UserOnly => format!("a project cannot decide `{key}`"),
-                _ => format!(
-                    "`{key} = {}` is more than a file that is not trusted may have",
-                    entry.value
-                ),
+            let what = if mistake == Mistake::UserOnly {
+                format!("a project cannot decide `{key}`")
+            } else {
+                let wanted = shown(&entry.value.to_string());
+                format!("`{key} = {wanted}` is more than a file that is not trusted may have")
             };
             self.findings.push(Finding {
                 file: path.to_owned(),

@@ -129,14 +129,12 @@ fn write(
 }
 
 fn complain(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let (files, findings) = match &args.file {
-        Some(file) => (vec![file.clone()], check(file)),
-        None => {
-            let here = Here::find(env)?;
-            let files = here.user.iter().cloned().chain([here.project()]);
-            let there: Vec<PathBuf> = files.filter(|path| is_there(path)).collect();
-            (there, here.loaded.findings)
-        }
+    let (files, findings) = if let Some(file) = &args.file {
+        (vec![file.clone()], check(file))
+    } else {
+        let here = Here::find(env)?;
+        let files = here.user.iter().cloned().chain([here.project()]);
+        (files.filter(|path| is_there(path)).collect(), here.loaded.findings)
     };
     if args.format.chosen() == Format::Json {
         ui.json(&json!({ "files": files, "findings": findings }))?;

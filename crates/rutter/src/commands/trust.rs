@@ -1,6 +1,6 @@
 //! `rutter trust`: the file of a checkout may do what it says, as long as it says that.
 
-use rutter_memory::config::keys::KEYS;
+use rutter_memory::config::keys::{KEYS, Value};
 use rutter_memory::config::{Config, Mistake, Standing, preview, project_bytes, trust};
 use serde_json::{Value as Json, json};
 
@@ -82,16 +82,15 @@ pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
 }
 
 /// What becomes different, key by key.
-fn changes(before: &Config, after: &Config) -> Vec<(String, Json, Json)> {
+fn changes(before: &Config, after: &Config) -> Vec<(String, Value, Value)> {
     KEYS.iter()
         .map(|key| (key.path(), key.value(before), key.value(after)))
         .filter(|(_, before, after)| before != after)
-        .map(|(path, before, after)| (path, json!(before), json!(after)))
         .collect()
 }
 
 fn announce(
-    changes: &[(String, Json, Json)],
+    changes: &[(String, Value, Value)],
     path: &std::path::Path,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {

@@ -59,7 +59,9 @@ fn reference() -> String {
 }
 
 fn table<'a>(out: &mut String, keys: impl Iterator<Item = &'a Key>) {
-    out.push_str("| Key | Value | Default | | Not trusted, it may |\n|---|---|---|---|---|\n");
+    out.push_str(
+        "| Key | Value | Default | | While not trusted, it may |\n|---|---|---|---|---|\n",
+    );
     for key in keys {
         let _ = writeln!(
             out,
@@ -81,7 +83,7 @@ fn may(key: &Key) -> &'static str {
         (Rule::Higher, _) => "raise it",
         (Rule::Nothing, _) => "set it to 0",
         (Rule::Add, _) => "add to it",
-        (Rule::Trusted, _) => "do nothing",
-        (Rule::User, _) => "do nothing, and trusted neither",
+        (Rule::Trusted, _) => "not set it",
+        (Rule::User, _) => "not set it, and trusted neither",
     }
 }
