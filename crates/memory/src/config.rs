@@ -32,7 +32,7 @@ pub use keys::{
     Cohort, Edits, GhapCheckin, OutcomeCapture, PreCompact, Privacy, Retention, Scope, SessionEnd,
     SessionStart, Stop, SubagentStart, UserPromptSubmit,
 };
-pub use load::{Loaded, Origin, PROJECT_FILE, Standing, check, preview};
+pub use load::{Loaded, Origin, PROJECT_FILE, Standing, check, preview, project_bytes};
 pub use schema::schema;
 
 /// Everything that can be decided.

@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
+pub mod config;
 pub mod install;
 pub mod memory;
 
@@ -95,6 +96,17 @@ pub enum Command {
     },
     /// Look whether everything is well, and say what to do where it is not
     Doctor(memory::DoctorArgs),
+    /// What you have decided: which hooks speak, how much, where, and what is kept
+    Config {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: config::ConfigCommand,
+    },
+    /// Let the .rutter.toml of this checkout have what it wants, as long as it stays as it is
+    ///
+    /// Until then it can make rutter do less, and never more. What it wants is shown first. Without a terminal it needs
+    /// --yes.
+    Trust(config::TrustArgs),
     /// Take in what hooks left in the spool, keep the bounds, fold the log of changes into the database
     ///
     /// Hooks start it when there is something to do. It leaves when another one is at it.

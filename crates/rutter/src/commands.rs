@@ -1,6 +1,7 @@
 //! One module per command.
 
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod contract;
 pub(crate) mod doctor;
 pub(crate) mod episodes;
@@ -13,4 +14,5 @@ pub(crate) mod outcome;
 pub(crate) mod project;
 pub(crate) mod recall;
 pub(crate) mod tend;
+pub(crate) mod trust;
 pub(crate) mod uninstall;

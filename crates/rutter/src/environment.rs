@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
 use rutter_memory::store::Owner;
 use rutter_memory::{Clean, Store, Time};
@@ -15,6 +16,8 @@ use crate::ui::Ui;
 pub(crate) struct Environment {
     /// Where the memory is kept.
     pub(crate) data: PathBuf,
+    /// Where the user's configuration is looked for; none where there is no home.
+    pub(crate) config_file: Option<PathBuf>,
     /// The folder that the command was typed in; none when it is gone.
     folder: Option<PathBuf>,
     /// The client's session, when one runs this command.
@@ -92,28 +95,39 @@ pub(crate) fn now() -> Time {
 
 /// Where the memory is kept. Asks the system for nothing, unless a path is relative or there is no home in the
 /// environment: hooks ask on every call.
-#[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn data() -> Result<PathBuf, Failure> {
-    let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let data = match path("RUTTER_HOME") {
-        Some(home) => home,
-        // A relative path is to be ignored, says the standard for these variables.
-        None => match path("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
-            Some(data) => data.join("rutter"),
-            None => env::home_dir()
-                .filter(|home| home.is_absolute())
-                .ok_or_else(|| {
-                    Failure::Refused(
-                        "there is no home folder to keep the memory in; set RUTTER_HOME".to_owned(),
-                    )
-                })?
-                .join(".local/share/rutter"),
-        },
-    };
+    let data = folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
+        Failure::Refused(
+            "there is no home folder to keep the memory in; set RUTTER_HOME".to_owned(),
+        )
+    })?;
     if data.is_absolute() {
         return Ok(data);
     }
     Ok(env::current_dir().map_err(|_| gone())?.join(data))
+}
+
+/// The user's configuration. A relative one is found from here; none where there is no home.
+pub(crate) fn config_file() -> Option<PathBuf> {
+    folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("config.toml"))
+}
+
+/// The user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// A folder of ours: the one that is set for everything, else below the one of a kind, else below the home.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn folder(kind: &str, below_home: &str) -> Option<PathBuf> {
+    let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    path("RUTTER_HOME").or_else(|| {
+        // A relative path is to be ignored, says the standard for these variables.
+        path(kind)
+            .filter(|path| path.is_absolute())
+            .or_else(|| home().map(|home| home.join(below_home)))
+            .map(|folder| folder.join("rutter"))
+    })
 }
 
 impl Environment {
@@ -122,6 +136,7 @@ impl Environment {
         let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         Ok(Self {
             data: data()?,
+            config_file: config_file(),
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             program: env::current_exe().and_then(|path| path.canonicalize()).ok(),
@@ -143,6 +158,12 @@ impl Environment {
             ))?;
         }
         Ok(store)
+    }
+
+    /// What the user has decided, and the checkout at this root.
+    pub(crate) fn config(&self, root: Option<&Path>) -> Loaded {
+        let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
+        Config::load(user, root, &self.data)
     }
 
     /// The folder that the command was typed in.

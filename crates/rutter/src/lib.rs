@@ -46,6 +46,8 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
         Command::Episodes { command } => commands::episodes::run(command, &env, ui),
         Command::Project { command } => commands::project::run(command, &env, ui),
         Command::Doctor(args) => commands::doctor::run(args, &env, ui),
+        Command::Config { command } => commands::config::run(command, &env, ui),
+        Command::Trust(args) => commands::trust::run(args, &env, ui),
         Command::Tend(args) => commands::tend::run(args, &env, ui),
     }
 }

@@ -1,4 +1,4 @@
-//! Files that follow from the event table: written by `cargo xtask generate`, checked by `--check`.
+//! Files that follow from the event table, the command line and the keys of the configuration: written by `cargo xtask generate`, checked by `--check`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+mod config;
 mod docs;
 mod schemas;
 mod types;
@@ -40,6 +41,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     types::add(&mut files)?;
     schemas::add(&mut files);
     docs::add(&mut files);
+    config::add(&mut files);
 
     let mut stale = Vec::new();
     for (path, text) in &files.0 {
@@ -68,7 +70,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     if check && !stale.is_empty() {
         let list = stale.iter().map(|path| format!("  {}", path.display())).collect::<Vec<_>>();
         bail!(
-            "these are not what the event table makes:\n{}\nrun: cargo xtask generate",
+            "these are not what would be generated:\n{}\nrun: cargo xtask generate",
             list.join("\n")
         );
     }

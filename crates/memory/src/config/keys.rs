@@ -226,10 +226,16 @@ impl fmt::Display for Value {
             Self::Words(words) => {
                 f.write_str("[")?;
                 for (at, word) in words.iter().enumerate() {
-                    // The escapes of JSON are those of TOML, but for DEL.
-                    let text = serde_json::Value::from(word.as_str()).to_string();
-                    let between = if at == 0 { "" } else { ", " };
-                    write!(f, "{between}{}", text.replace('\u{7f}', "\\u007f"))?;
+                    f.write_str(if at == 0 { "\"" } else { ", \"" })?;
+                    for c in word.chars() {
+                        match c {
+                            '"' | '\\' => write!(f, "\\{c}")?,
+                            // Somebody else's file is shown on a terminal, which would act on them.
+                            c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
+                            c => write!(f, "{c}")?,
+                        }
+                    }
+                    f.write_str("\"")?;
                 }
                 f.write_str("]")
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::file::{self, Unread};
-use super::finding::{Finding, Mistake};
+use super::finding::{Finding, Mistake, shown};
 use super::keys::{KEYS, Key, LIGHT, RICH, Rule, Value};
 use super::layer::Layer;
 use super::{Config, ContextDepth, exclude, trust};
@@ -83,6 +83,14 @@ pub fn preview(user: &Path, root: &Path, bytes: &[u8]) -> Loaded {
     let mut loaded = with_user(user);
     loaded.lay_project(root, bytes, Standing::Trusted);
     loaded
+}
+
+/// What the file of a project says; nothing where there is none.
+pub fn project_bytes(root: &Path) -> Result<Option<Vec<u8>>, Finding> {
+    let path = root.join(PROJECT_FILE);
+    file::read(&path).map_err(|Unread { what, advice }| {
+        Finding::whole(&path, Mistake::Unreadable, &what, advice)
+    })
 }
 
 /// What is wrong with one file, whoever trusts it. One by the name of a project's is held to what a project may decide.
@@ -177,12 +185,11 @@ impl Loaded {
                 continue;
             };
             let key = key.path();
-            let what = match mistake {
-                Mistake::UserOnly => format!("a project cannot decide `{key}`"),
-                _ => format!(
-                    "`{key} = {}` is more than a file that is not trusted may have",
-                    entry.value
-                ),
+            let what = if mistake == Mistake::UserOnly {
+                format!("a project cannot decide `{key}`")
+            } else {
+                let wanted = shown(&entry.value.to_string());
+                format!("`{key} = {wanted}` is more than a file that is not trusted may have")
             };
             self.findings.push(Finding {
                 file: path.to_owned(),

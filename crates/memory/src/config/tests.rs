@@ -432,8 +432,9 @@ fn the_cohort_is_drawn_by_the_session_and_nothing_else() {
 /// What is shown as a file reads back as it was.
 #[test]
 fn values_are_written_as_they_are_read() {
-    let word = "a \"b\" \\ \n\t \u{7f} ä".to_owned();
+    let word = "a \"b\" \\ \n\t \u{7f}\u{9b} ä".to_owned();
     let text = format!("scope.exclude = {}", Value::Words(vec![word.clone(), "c".to_owned()]));
+    assert!(!text.contains(char::is_control), "{text:?}");
     assert_eq!(user(&text).config.scope.exclude, [word, "c".to_owned()], "{text}");
     let line = |key: &Key| format!("{} = {}", key.path(), key.value(&Config::default()));
     let lines: Vec<String> = KEYS.iter().map(line).collect();

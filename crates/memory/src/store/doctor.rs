@@ -102,7 +102,9 @@ fn readable_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut rest = vec![folder.to_owned()];
     while let Some(path) = rest.pop() {
         let metadata = std::fs::symlink_metadata(&path)?;
-        if metadata.permissions().mode() & 0o077 != 0 && !metadata.is_symlink() {
+        // The user's own file is as the user made it; the folder keeps others out.
+        let theirs = path == folder.join("config.toml");
+        if metadata.permissions().mode() & 0o077 != 0 && !metadata.is_symlink() && !theirs {
             found.push(path.clone());
         }
         if metadata.is_dir() {

@@ -1,5 +1,7 @@
 //! `rutter doctor`: is everything well, and what to do where it is not.
 
+use rutter_memory::config::Mistake;
+use rutter_memory::project::Located;
 use rutter_memory::store::doctor::{self, Health};
 use serde_json::json;
 
@@ -11,7 +13,8 @@ use crate::ui::Ui;
 
 pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let repaired = if args.repair { Some(doctor::repair(&env.data, env.now)?) } else { None };
-    let health = doctor::examine(&env.data)?;
+    let mut health = doctor::examine(&env.data)?;
+    health.findings.extend(configuration(env));
     if args.format.chosen() == Format::Json {
         let salvaged: Vec<_> = repaired
             .iter()
@@ -33,6 +36,18 @@ pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
         text(&health, ui)?;
     }
     if health.findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
+}
+
+/// What is wrong with the files of the configuration. That one is not trusted is the user's choice, and no fault.
+fn configuration(env: &Environment) -> impl Iterator<Item = doctor::Finding> {
+    let root = env.folder().ok().map(|folder| Located::find(folder).root);
+    let findings = env.config(root.as_deref()).findings.into_iter();
+    findings.filter(|finding| finding.mistake != Mistake::NotTrusted).map(|finding| {
+        doctor::Finding {
+            what: format!("{}: {}", finding.place(), finding.what),
+            advice: finding.advice,
+        }
+    })
 }
 
 fn text(health: &Health, ui: &mut Ui<'_>) -> Result<(), Failure> {

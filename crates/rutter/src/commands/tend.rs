@@ -17,7 +17,9 @@ pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         let _ = rustix::process::setsid();
         let _ = rustix::process::nice(LOWEST_PRIORITY);
     }
-    let tended = tend(&env.data, &Bounds::default(), env.now)?;
+    // A project has no say in it: there is one memory for all.
+    let bounds = Bounds::from(&env.config(None).config.retention);
+    let tended = tend(&env.data, &bounds, env.now)?;
     match (args.format.chosen(), tended) {
         (Format::Json, tended) => ui.json(&tended),
         (Format::Text, None) => Ok(ui.remark("another process is at it")?),

@@ -38,6 +38,9 @@ fn help() {
       episodes     Failures that were followed: what was tried, and what turned them green
       project      The projects there is something about
       doctor       Look whether everything is well, and say what to do where it is not
+      config       What you have decided: which hooks speak, how much, where, and what is kept
+      trust        Let the .rutter.toml of this checkout have what it wants, as long as it stays as it
+                   is
       tend         Take in what hooks left in the spool, keep the bounds, fold the log of changes into
                    the database
       hook         Take in an event of the client, as its hooks do: payload on stdin, answer on stdout,

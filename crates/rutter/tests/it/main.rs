@@ -11,6 +11,8 @@ mod support;
 
 /// Help, version, completions, wrong usage, closed pipes.
 mod command_line;
+/// `rutter config` and `rutter trust`.
+mod config;
 /// `rutter contract …`.
 mod contract;
 /// `rutter export` and `rutter import`, and `rutter forget`.

@@ -1,0 +1,462 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rutter_memory::config::keys::{KEYS, SECTIONS};
+use rutter_testkit::Ran;
+use serde_json::{Value, json};
+
+use crate::support::{Home, assert_output, command};
+
+impl Home {
+    fn has_config(&self, text: &str) -> &Self {
+        std::fs::create_dir_all(self.memory()).unwrap();
+        // Or the doctor would complain that others may look into it.
+        std::fs::set_permissions(self.memory(), PermissionsExt::from_mode(0o700)).unwrap();
+        std::fs::write(self.memory().join("config.toml"), text).unwrap();
+        self
+    }
+
+    fn has_project_config(&self, text: &str) -> &Self {
+        std::fs::write(self.project_config(), text).unwrap();
+        self
+    }
+
+    fn project_config(&self) -> PathBuf {
+        self.path("ship/.rutter.toml")
+    }
+}
+
+#[test]
+fn the_defaults_are_shown_as_a_file_that_reads_back() {
+    let home = Home::new();
+    let shown = home.rutter(&["config", "show", "--defaults"]).success();
+    insta::assert_snapshot!(shown, @r#"
+    exit 0
+    --- stdout
+    notify = "off"
+
+    [hooks.session_start]
+    enabled = true
+    deadline_ms = 500
+    inject_light_context = true
+    token_budget = 500
+    values = 5
+
+    [hooks.user_prompt_submit]
+    enabled = true
+    deadline_ms = 200
+    context_depth = "light"
+    token_budget = 300
+    limit = 3
+    include_code = true
+
+    [hooks.ghap_checkin]
+    enabled = true
+    deadline_ms = 50
+    frequency = 10
+
+    [hooks.outcome_capture]
+    enabled = true
+    deadline_ms = 100
+    matchers = []
+    auto_capture = true
+    premortem = true
+
+    [hooks.edits]
+    enabled = true
+    deadline_ms = 50
+
+    [hooks.subagent_start]
+    enabled = true
+    deadline_ms = 100
+
+    [hooks.pre_compact]
+    enabled = true
+    deadline_ms = 100
+
+    [hooks.stop]
+    enabled = true
+    deadline_ms = 50
+    ask = false
+
+    [hooks.session_end]
+    enabled = true
+    deadline_ms = 500
+    on_unresolved = "keep"
+
+    [scope]
+    exclude = []
+    recall = "project"
+
+    [retention]
+    outcome_days = 180
+    outcomes = 50000
+    injection_days = 90
+    episode_days = 30
+
+    [privacy]
+    capture_patches = true
+
+    [cohort]
+    control = 0.0
+    "#);
+    assert_eq!(home.rutter(&["config", "show"]).success().stdout, shown.stdout);
+    home.has_config(&shown.stdout);
+    assert_output!(home, home.rutter(&["config", "check"]), @"
+    exit 0
+    --- stdout
+    [HOME]/memory/config.toml: nothing to complain about
+    ");
+    assert_eq!(home.rutter(&["config", "show"]).success().stdout, shown.stdout);
+    assert_eq!(home.json(&["config", "show"]), home.json(&["config", "show", "--defaults"]));
+}
+
+#[test]
+fn where_each_value_comes_from() {
+    let home = Home::new();
+    home.has_config("notify = \"brief\"\n[hooks.ghap_checkin]\nfrequency = 20\n");
+    home.has_project_config("[hooks.ghap_checkin]\nfrequency = 30\n[hooks.stop]\nask = true\n");
+    let ran = home.rutter(&["config", "show", "--origin"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter(|line| !line.ends_with("# default")).collect();
+    assert_output!(home, lines.join("\n"), @r#"
+    # user: [HOME]/memory/config.toml (in use)
+    # project: [HOME]/ship/.rutter.toml (not trusted: it may do less, and nothing more)
+
+    notify = "brief"                  # user
+
+    [hooks.session_start]
+
+    [hooks.user_prompt_submit]
+
+    [hooks.ghap_checkin]
+    frequency = 30                    # project
+
+    [hooks.outcome_capture]
+
+    [hooks.edits]
+
+    [hooks.subagent_start]
+
+    [hooks.pre_compact]
+
+    [hooks.stop]
+
+    [hooks.session_end]
+
+    [scope]
+
+    [retention]
+
+    [privacy]
+
+    [cohort]
+    "#);
+    assert_output!(home, ran.stderr, @"note: [HOME]/ship/.rutter.toml:4:7: `hooks.stop.ask = true` is more than a file that is not trusted may have; `rutter trust` shows what the file wants, and lets it have it");
+    let json = home.json(&["config", "show", "--origin"]);
+    assert_eq!(json["origins"]["hooks.ghap_checkin.frequency"], "project");
+    assert_eq!(json["origins"]["notify"], "user");
+    assert_eq!(json["files"]["project"]["standing"], "untrusted");
+    assert_eq!(json["findings"][0]["mistake"], "not-trusted");
+    assert_output!(home, home.rutter(&["config", "show"]).stderr, @"note: 1 finding; `rutter config check` says what");
+}
+
+#[test]
+fn mistakes_are_named_with_their_place_and_what_to_type() {
+    let home = Home::new();
+    home.has_config(
+        "notify = \"loud\"\n\n[hooks.session_start]\nscript = \"x.sh\"\ntoken_budgett = 100\n[hooks.stop]\ndeadline_ms = \"50\"\n",
+    );
+    home.has_project_config("[hooks.stop]\nask = true\n\n[retention]\noutcomes = 1\n");
+    assert_output!(home, home.rutter(&["config", "check"]), @r#"
+    exit 1
+    --- stdout
+    [HOME]/memory/config.toml:1:10: `notify` cannot be "loud"
+      -> write "off" or "brief" or "card"
+    [HOME]/memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
+      -> every hook runs `rutter hook`; leave it out
+    [HOME]/memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
+      -> did you mean `token_budget`?
+    [HOME]/memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
+      -> write a whole number from 1 to 1000
+    [HOME]/ship/.rutter.toml:2:7: `hooks.stop.ask = true` is more than a file that is not trusted may have
+      -> `rutter trust` shows what the file wants, and lets it have it
+    [HOME]/ship/.rutter.toml:5:12: a project cannot decide `retention.outcomes`
+      -> there is one memory for all projects; set it in your own file
+    "#);
+    assert_output!(home, home.rutter(&["config", "check", "../memory/config.toml"]), @r#"
+    exit 1
+    --- stdout
+    ../memory/config.toml:1:10: `notify` cannot be "loud"
+      -> write "off" or "brief" or "card"
+    ../memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
+      -> every hook runs `rutter hook`; leave it out
+    ../memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
+      -> did you mean `token_budget`?
+    ../memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
+      -> write a whole number from 1 to 1000
+    "#);
+    assert_output!(home, home.rutter(&["config", "check", "nowhere.toml"]), @"
+    exit 1
+    --- stdout
+    nowhere.toml: there is no such file
+      -> `rutter config path` says where they are looked for
+    ");
+    let ran = home.rutter(&["config", "check", "--json"]);
+    assert_eq!(ran.exit, Some(1));
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["findings"][0]["position"], json!({ "line": 1, "column": 10 }));
+    // What a file is not trusted with is no fault of the memory.
+    assert_output!(home, home.rutter(&["doctor"]), @r#"
+    exit 1
+    --- stdout
+    memory    [HOME]/memory
+    database  none yet; the first command that needs one makes it
+    waiting   0 B in the log of changes, 0 B in the spool
+    problem   [HOME]/memory/config.toml:1:10: `notify` cannot be "loud"
+              -> write "off" or "brief" or "card"
+    problem   [HOME]/memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
+              -> every hook runs `rutter hook`; leave it out
+    problem   [HOME]/memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
+              -> did you mean `token_budget`?
+    problem   [HOME]/memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
+              -> write a whole number from 1 to 1000
+    problem   [HOME]/ship/.rutter.toml:5:12: a project cannot decide `retention.outcomes`
+              -> there is one memory for all projects; set it in your own file
+    "#);
+    home.has_config("notify = \n").has_project_config("");
+    assert_output!(home, home.rutter(&["config", "check"]), @"
+    exit 1
+    --- stdout
+    [HOME]/memory/config.toml:1:10: this is no TOML: string values must be quoted, expected literal string
+      -> mend it; until then the whole file counts for nothing
+    ");
+}
+
+#[test]
+fn no_file_is_nothing_to_complain_about() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["config", "check"]), @"
+    exit 0
+    --- stdout
+    there is no file, so the defaults count; `rutter config path` says where
+    ");
+    assert_output!(home, home.rutter(&["config", "path"]), @"
+    exit 0
+    --- stdout
+    user     [HOME]/memory/config.toml (not there)
+    project  [HOME]/ship/.rutter.toml (not there)
+    ");
+    assert!(!home.memory().exists(), "nothing is made by looking");
+}
+
+/// Where nothing is set for all of it, the folder for configurations is another one than that for data.
+#[test]
+fn the_users_file_is_where_the_standard_has_it() {
+    let home = Home::new();
+    let user = |variables: &[(&str, &str)]| {
+        let mut command = command(&["config", "path", "--json"]);
+        command.current_dir(home.path("ship")).stdin(Stdio::null()).envs(variables.iter().copied());
+        let ran = Ran::of(&mut command).success();
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["user"]["path"].clone()
+    };
+    assert_eq!(user(&[("HOME", "/h")]), "/h/.config/rutter/config.toml");
+    assert_eq!(user(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c")]), "/c/rutter/config.toml");
+    assert_eq!(user(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "c")]), "/h/.config/rutter/config.toml");
+    assert_eq!(
+        user(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("RUTTER_HOME", "/r")]),
+        "/r/config.toml"
+    );
+}
+
+#[test]
+fn a_checkout_is_trusted_as_long_as_its_file_stays() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["trust"]), @"
+    exit 1
+    --- stderr
+    error: there is no [HOME]/ship/.rutter.toml; nothing is to be trusted here
+    ");
+    assert_output!(home, home.rutter(&["trust", "--list"]), @"
+    exit 0
+    --- stderr
+    note: no file of a checkout is trusted
+    ");
+    home.has_project_config(
+        "[hooks.stop]\nask = true\n[hooks.edits]\nenabled = false\n[hooks.outcome_capture]\nmatchers = [\"just check\"]\n",
+    );
+    assert_output!(home, home.rutter(&["trust"]), @r#"
+    exit 1
+    --- stderr
+    [HOME]/ship/.rutter.toml wants:
+      hooks.outcome_capture.matchers = ["just check"]  (now [])
+      hooks.stop.ask = true  (now false)
+    error: there is no terminal to ask on; look at what it wants, and add --yes
+    "#);
+    assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
+    assert_output!(home, home.rutter(&["trust", "--yes"]), @r#"
+    exit 0
+    --- stdout
+    [HOME]/ship/.rutter.toml is trusted, as long as it stays as it is
+    `rutter trust --revoke` takes this back.
+    --- stderr
+    [HOME]/ship/.rutter.toml wants:
+      hooks.outcome_capture.matchers = ["just check"]  (now [])
+      hooks.stop.ask = true  (now false)
+    "#);
+    assert!(home.rutter(&["config", "show"]).stdout.contains("ask = true"));
+    assert_output!(home, home.rutter(&["trust", "--yes"]), @"
+    exit 0
+    --- stderr
+    note: [HOME]/ship/.rutter.toml is trusted already; there is nothing to do
+    ");
+    assert_output!(home, home.rutter(&["trust", "--list"]), @"
+    exit 0
+    --- stdout
+    [HOME]/ship
+    ");
+
+    home.has_project_config("[hooks.stop]\nask = true\n# and more\n");
+    assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
+    assert_output!(home, home.rutter(&["trust", "--list"]), @"
+    exit 0
+    --- stdout
+    [HOME]/ship (changed or gone, so not trusted)
+    ");
+    assert_eq!(home.json(&["trust", "--yes"])["changes"][0]["key"], "hooks.stop.ask");
+    assert_output!(home, home.rutter(&["trust", "--revoke"]), @"
+    exit 0
+    --- stdout
+    [HOME]/ship/.rutter.toml is no longer trusted
+    ");
+    assert_output!(home, home.rutter(&["trust", "--revoke"]), @"
+    exit 0
+    --- stderr
+    note: [HOME]/ship/.rutter.toml was not trusted; there is nothing to do
+    ");
+    assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
+
+    home.has_project_config("ask = \n");
+    assert_output!(home, home.rutter(&["trust", "--yes"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/.rutter.toml:1:7: this is no TOML: string values must be quoted, expected literal string; mend it; until then the whole file counts for nothing
+    ");
+    std::fs::remove_file(home.project_config()).unwrap();
+    std::fs::create_dir(home.project_config()).unwrap();
+    assert_output!(home, home.rutter(&["trust", "--yes"]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/.rutter.toml: is no file; put a file there, or nothing
+    ");
+    assert_eq!(home.rutter(&["doctor"]).exit, Some(1));
+}
+
+/// A folder that nothing can be written to is said to be one.
+#[test]
+fn a_trust_that_cannot_be_noted_is_refused() {
+    let home = Home::new();
+    std::fs::write(home.memory(), "no folder").unwrap();
+    home.has_project_config("notify = \"card\"");
+    assert_output!(home, home.rutter(&["trust", "--yes"]), @r#"
+    exit 1
+    --- stderr
+    [HOME]/ship/.rutter.toml wants:
+      notify = "card"  (now "off")
+    error: it cannot be noted in [HOME]/memory: something else is in its place; nothing was changed, put that right and try again
+    "#);
+}
+
+#[test]
+fn housekeeping_keeps_what_the_user_wants_kept() {
+    let home = Home::new();
+    home.ok(&["tend"]);
+    for _ in 0..3 {
+        let payload = json!({
+            "session_id": "one", "cwd": home.path("ship"), "hook_event_name": "PostToolUse", "tool_name": "Bash",
+            "tool_input": { "command": "go vet ./..." },
+            "tool_response": { "stdout": "", "stderr": "", "interrupted": false },
+        });
+        let file = home.path("payload");
+        std::fs::write(&file, payload.to_string()).unwrap();
+        let stdin = std::fs::File::open(file).unwrap();
+        drop(Ran::of(home.command(&["hook"]).stdin(stdin)).success());
+    }
+    assert_eq!(home.json(&["tend"])["retired"], 0);
+    // Not for a project to decide.
+    home.has_project_config("[retention]\noutcomes = 1\n");
+    home.ok(&["trust", "--yes"]);
+    assert_eq!(home.json(&["tend"])["retired"], 0);
+    home.has_config("[retention]\noutcomes = 1\n");
+    assert_eq!(home.json(&["tend"])["retired"], 2);
+}
+
+/// Whatever is written behind whatever key: the schema that editors have says what the loader says.
+#[test]
+fn the_schema_and_the_loader_agree() {
+    let schema = rutter_memory::config::schema();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let literals = [
+        "true",
+        "-1",
+        "0",
+        "1",
+        "3",
+        "50",
+        "51",
+        "1000",
+        "1001",
+        "2500",
+        "2501",
+        "36500",
+        "36501",
+        "10000000",
+        "10000001",
+        "4294967296",
+        "0.5",
+        "1.5",
+        "-0.5",
+        "\"\"",
+        "\"light\"",
+        "\"rich\"",
+        "\"card\"",
+        "\"everywhere\"",
+        "\"abandon\"",
+        "[]",
+        "[\"a\"]",
+        "[\" \"]",
+        "[\"a\", 1]",
+        "[[]]",
+        "{}",
+        "{ x = 1 }",
+    ];
+    let mut paths: Vec<String> = KEYS.iter().map(rutter_memory::config::keys::Key::path).collect();
+    paths.extend(SECTIONS.iter().map(|(path, _)| (*path).to_owned()));
+    paths.extend(
+        ["hooks", "x", "hooks.x", "hooks.stop.x", "hooks.stop.enabled.x"].map(str::to_owned),
+    );
+    let (mut right, mut wrong) = (0, 0);
+    for path in &paths {
+        for literal in literals {
+            std::fs::write(&file, format!("{path} = {literal}\n")).unwrap();
+            let json = literal.replace("{ x = 1 }", "{\"x\":1}");
+            let json: Value = serde_json::from_str(&json).unwrap();
+            let document = path.rsplit('.').fold(json, |inner, name| json!({ name: inner }));
+            let findings = rutter_memory::config::check(&file);
+            assert_eq!(
+                validator.is_valid(&document),
+                findings.is_empty(),
+                "{path} = {literal}: {findings:?}"
+            );
+            *(if findings.is_empty() { &mut right } else { &mut wrong }) += 1;
+        }
+    }
+    assert!(right > 100 && wrong > 1_000, "{right} {wrong}");
+    let committed = rutter_testkit::root().join("schemas/config.schema.json");
+    let committed: Value =
+        serde_json::from_str(&std::fs::read_to_string(committed).unwrap()).unwrap();
+    assert_eq!(committed, schema);
+}
