@@ -4,8 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rutter_memory::config::Config;
 use rutter_memory::project::Located;
-use rutter_memory::store::Owner;
+use rutter_memory::store::{Files, Owner};
 use rutter_memory::{Clean, Store, Time};
 
 use crate::Failure;
@@ -139,6 +140,22 @@ impl Environment {
         Ok(store)
     }
 
+    /// Where the memory is, file by file.
+    pub(crate) fn files(&self) -> Files {
+        Files::new(&self.data)
+    }
+
+    /// The client's name for its session, when one runs this command.
+    pub(crate) fn session(&self) -> Option<Clean> {
+        self.session.as_deref().map(Clean::new)
+    }
+
+    /// What the user has set for the folder that the command was typed in.
+    pub(crate) fn settings(&self) -> Result<Config, Failure> {
+        let root = Located::find(self.folder()?).root;
+        Ok(Config::load(&config(), Some(&root), &self.data).config)
+    }
+
     /// The folder that the command was typed in.
     pub(crate) fn folder(&self) -> Result<&Path, Failure> {
         self.folder.as_deref().ok_or_else(gone)
@@ -148,11 +165,7 @@ impl Environment {
     /// command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
         let folder = self.folder()?;
-        Ok(Owner {
-            client: self.session.as_deref().map(Clean::new),
-            agent: None,
-            place: (&Located::find(folder)).into(),
-        })
+        Ok(Owner { client: self.session(), agent: None, place: (&Located::find(folder)).into() })
     }
 }
 
