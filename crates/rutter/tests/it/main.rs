@@ -11,6 +11,10 @@ mod support;
 
 /// Help, version, completions, wrong usage, closed pipes.
 mod command_line;
+/// What our own hooks say, held against the contract.
+mod conformance;
+/// `rutter context`, with stored texts that mean no good.
+mod context;
 /// `rutter contract …`.
 mod contract;
 /// `rutter export` and `rutter import`, and `rutter forget`.
@@ -47,6 +51,8 @@ mod outcome;
 mod questions;
 /// `rutter recall`.
 mod recall;
+/// `rutter status`, `sessions`, `injections`, `pause`.
+mod steer;
 
 #[test]
 fn no_test_file_is_forgotten() {
