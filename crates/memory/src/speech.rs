@@ -65,7 +65,8 @@ fn run(outcome: &Outcome) -> String {
             let _ = write!(text, " and {} more", outcome.failing.len() - 1);
         }
     } else if let Some(counts) = outcome.counts.filter(|_| outcome.verdict == Verdict::Passed) {
-        let _ = write!(text, " ({} tests)", counts.passed);
+        let tests = if counts.passed == 1 { "test" } else { "tests" };
+        let _ = write!(text, " ({} {tests})", counts.passed);
     }
     text
 }
@@ -167,7 +168,7 @@ pub(crate) fn introduction(rutter: &str) -> String {
 pub(crate) fn together(texts: impl IntoIterator<Item = String>, room: usize) -> String {
     let mut all = String::new();
     for text in texts.into_iter().filter(|text| !text.is_empty()) {
-        if tokens(&all) + tokens(&text) + 1 <= room {
+        if tokens(&all) + tokens(&text) < room {
             if !all.is_empty() {
                 all.push_str("\n\n");
             }

@@ -88,13 +88,10 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         writeln!(ui.out, "{markdown}")?;
     }
     if args.why {
-        if !markdown.is_empty() && !(context.items.is_empty() && context.left_out.is_empty()) {
-            writeln!(ui.out)?;
-        }
-        why(&context, prompt.is_some(), ui)?;
+        why(&context, prompt.is_some(), !markdown.is_empty(), ui)?;
     }
-    if let Some(quiet) = Quiet::of(env, session.as_ref())?.reason() {
-        ui.remark(&format!("an agent is told nothing at the moment: {quiet}"))?;
+    if let Some(quiet) = Quiet::of(env, session.as_ref())? {
+        ui.remark(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
     }
     Ok(())
 }
@@ -124,7 +121,7 @@ fn json(context: &Context, markdown: &str, asked: bool, ui: &mut Ui<'_>) -> Resu
 }
 
 /// Everything that was looked at.
-fn why(context: &Context, asked: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn why(context: &Context, asked: bool, apart: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let row = |of: &Candidate, became: &str| {
         // Of what was refused at once nobody has made the text that would be shown.
         let cost = of.refused.map_or_else(|| tokens(&of.text).to_string(), |_| "-".to_owned());
@@ -136,6 +133,9 @@ fn why(context: &Context, asked: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let rows: Vec<_> = shown.chain(left).collect();
     if rows.is_empty() {
         return Ok(());
+    }
+    if apart {
+        writeln!(ui.out)?;
     }
     ui.table(["ID", "KIND", "LIKELY", "TOKENS", "WHAT BECOMES OF IT", "TEXT"], rows)?;
     if asked {

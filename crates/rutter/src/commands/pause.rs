@@ -12,43 +12,45 @@ use crate::cli::steer::PauseArgs;
 use crate::environment::{self, Environment};
 use crate::ui::Ui;
 
-/// Why agents are left alone, as far as they are.
+/// Why agents are left alone.
 #[derive(Serialize)]
-pub(super) struct Quiet {
-    /// `RUTTER=off` where this was typed; a client inherits its own.
-    pub(super) off: bool,
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Quiet {
+    /// `RUTTER=off` where this was typed; a client has its own environment.
+    Off,
     /// Somebody has paused everything.
-    pub(super) everywhere: bool,
+    Paused,
     /// Somebody has paused the session in question.
-    pub(super) session: bool,
+    SessionPaused,
     /// The folder is one that the user has excluded.
-    pub(super) excluded: bool,
+    Excluded,
 }
 
 impl Quiet {
-    pub(super) fn of(env: &Environment, session: Option<&Clean>) -> Result<Self, Failure> {
+    /// None where hooks do their work.
+    pub(super) fn of(env: &Environment, session: Option<&Clean>) -> Result<Option<Self>, Failure> {
         let Paused { everywhere, sessions } = Paused::read(&env.files())?;
         let named = |session: &Clean| sessions.iter().any(|one| one == session.as_str());
-        Ok(Self {
-            off: environment::is_off(),
-            everywhere,
-            session: session.is_some_and(named),
-            excluded: env.settings()?.scope.excludes(env.folder()?),
+        Ok(if environment::is_off() {
+            Some(Self::Off)
+        } else if everywhere {
+            Some(Self::Paused)
+        } else if session.is_some_and(named) {
+            Some(Self::SessionPaused)
+        } else if env.settings()?.scope.excludes(env.folder()?) {
+            Some(Self::Excluded)
+        } else {
+            None
         })
     }
 
-    /// What to tell a person; none where hooks do their work.
-    pub(super) fn reason(&self) -> Option<&'static str> {
-        if self.off {
-            Some("RUTTER=off is set here")
-        } else if self.everywhere {
-            Some("everything is paused; `rutter pause --off` ends it")
-        } else if self.session {
-            Some("this session is paused; `rutter pause --session --off` ends it")
-        } else if self.excluded {
-            Some("this folder is excluded by the configuration")
-        } else {
-            None
+    /// For people, with what to type.
+    pub(super) const fn reason(&self) -> &'static str {
+        match self {
+            Self::Off => "RUTTER=off is set here",
+            Self::Paused => "everything is paused; `rutter pause --off` ends it",
+            Self::SessionPaused => "this session is paused; `rutter pause --session --off` ends it",
+            Self::Excluded => "this folder is excluded by the configuration",
         }
     }
 }

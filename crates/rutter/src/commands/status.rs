@@ -37,7 +37,7 @@ struct Status {
     orphans: Vec<Ghap>,
     here: Counts,
     in_all: Counts,
-    quiet: Quiet,
+    quiet: Option<Quiet>,
     store: Kept,
 }
 
@@ -136,7 +136,7 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
     let mut line = |name: &str, text: &str| writeln!(ui.out, "{name:<9} {text}");
     line("project", &project(status))?;
     line("session", &session(status, env))?;
-    line("hooks", status.quiet.reason().unwrap_or("not paused"))?;
+    line("hooks", status.quiet.as_ref().map_or("not paused", Quiet::reason))?;
     match &status.ghap {
         None => line("GHAP", "none; `rutter ghap start` begins one")?,
         Some(Active { short, progress, ghap }) => {

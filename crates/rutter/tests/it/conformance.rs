@@ -365,21 +365,22 @@ fn break_it(home: &Home, fault: &str) -> Option<Child> {
         "missing" => {}
         "corrupt" => overwrite(b"nothing of ours", 0),
         "newer" => overwrite(&[0, 0, 0, 99], 60),
-        "locked" => return Some(hold(&database)),
+        "locked" => return Some(hold(&database, "EXCLUSIVE")),
         other => panic!("{other}"),
     }
     None
 }
 
-/// A process that has the database for itself, readers included, until its stdin ends.
-fn hold(database: &Path) -> Child {
+/// A process that has the database locked until its stdin ends: for writers (`NORMAL`), or for readers too (`EXCLUSIVE`).
+fn hold(database: &Path, mode: &str) -> Child {
     let program = "import sqlite3, sys\n\
         db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        db.execute('PRAGMA locking_mode = EXCLUSIVE')\n\
+        db.execute('PRAGMA locking_mode = ' + sys.argv[2])\n\
         db.execute('BEGIN EXCLUSIVE')\nprint('locked', flush=True)\nsys.stdin.read()\n";
     let mut child = Command::new("python3")
         .args(["-c", program])
         .arg(database)
+        .arg(mode)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -410,6 +411,31 @@ fn whatever_is_wrong_every_hook_is_silent() {
                 drop(holder.stdin.take());
                 holder.wait().unwrap();
             }
+        }
+    }
+}
+
+/// Somebody who writes does not keep others from reading: then a hook may speak, and what it says is right.
+#[test]
+fn beside_a_long_write_it_is_the_right_answer_or_none() {
+    for Case { event, arrange, told, .. } in cases() {
+        let home = Home::new();
+        arrange(&home);
+        let mut holder = hold(&home.memory().join("rutter.db"), "NORMAL");
+        let ran = home.hook(&told(&home));
+        if ran.stdout.is_empty() {
+            silent(&ran);
+        } else {
+            drop(said(event.as_str(), &ran));
+        }
+        drop(holder.stdin.take());
+        holder.wait().unwrap();
+        // What was said was written down, and what was not said was not: the spool has it.
+        if event == EventName::UserPromptSubmit {
+            // Whoever exports waits for those who tend.
+            home.ok(&["export"]);
+            let shown = home.json(&["injections"]).as_array().unwrap().len();
+            assert_eq!(shown, usize::from(!ran.stdout.is_empty()), "{ran}");
         }
     }
 }

@@ -70,8 +70,8 @@ impl Home {
         ];
         let section = |hook: &&str| {
             let own = settings.iter().filter(|(of, _)| of == hook);
-            let own: String = own.map(|(_, line)| format!("{line}\n")).collect();
-            format!("[hooks.{hook}]\ndeadline_ms = 10000\n{own}")
+            let own: Vec<&str> = own.map(|(_, line)| *line).collect();
+            format!("[hooks.{hook}]\ndeadline_ms = 10000\n{}\n", own.join("\n"))
         };
         std::fs::create_dir_all(self.memory()).expect("a folder");
         let text: String = HOOKS.iter().map(section).collect();
