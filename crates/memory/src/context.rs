@@ -92,6 +92,8 @@ impl LeftOut {
 /// What is put before an agent, and what is not.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Context {
+    /// What stands before the things: what was left open, and how the last runs went. Only where nothing is asked for.
+    pub before: String,
     /// What is, best first.
     pub items: Vec<Candidate>,
     /// What is not, and why.
@@ -154,10 +156,14 @@ impl Context {
 
     /// As an agent reads it; empty when there is nothing.
     pub fn markdown(&self) -> String {
+        let mut text = self.before.clone();
         if self.items.is_empty() {
-            return String::new();
+            return text;
         }
-        let mut text = HEADING.to_owned();
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(HEADING);
         for item in &self.items {
             text.push_str("\n- ");
             text.push_str(&item.text.replace('\n', "\n  "));

@@ -133,7 +133,11 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
             compact::hear(call, &mut heard);
         }
         "Stop" => {
-            stop::hear(&wire, || Call::of(&wire, around, |hooks| settings!(hooks.stop)), &mut heard);
+            stop::hear(
+                &wire,
+                || Call::of(&wire, around, |hooks| settings!(hooks.stop)),
+                &mut heard,
+            );
         }
         _ => {}
     }

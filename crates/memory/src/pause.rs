@@ -8,7 +8,7 @@ use crate::Clean;
 use crate::store::{Files, replace_private};
 
 /// Stands for everything.
-const EVERYTHING: &str = "*";
+pub const EVERYTHING: &str = "*";
 /// No list of sessions is longer; the oldest go.
 const MOST: usize = 200;
 

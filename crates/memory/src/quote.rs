@@ -9,7 +9,7 @@ pub fn tokens(text: &str) -> usize {
 }
 
 /// When, as people say it.
-pub(crate) fn ago(at: Time, now: Time) -> String {
+pub fn ago(at: Time, now: Time) -> String {
     let minutes = now.since(at).as_secs() / 60;
     let (number, unit) = match minutes {
         0 => return "just now".to_owned(),
@@ -55,15 +55,19 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
     )
 }
 
+/// Of a text what a reader sees, without what breaks a line, turns it around or speaks to a terminal. By tags whole
+/// sentences can be hidden.
+pub fn seen(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|sign| {
+        !sign.is_control()
+            && !matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+    })
+}
+
 /// Text that can neither end its quotation nor pass for markup of the client, nor turn the writing around.
 pub(crate) fn quoted(text: &str) -> String {
-    text.chars()
-        .filter(|sign| {
-            // What nobody sees, or what breaks a line or turns it around; by tags whole sentences can be hidden.
-            !sign.is_control()
-                && !matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
-        })
+    seen(text)
         .map(|sign| if sign == '`' { '\'' } else { sign })
         .collect::<String>()
         .replace("</", "‹/")

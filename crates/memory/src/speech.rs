@@ -65,7 +65,8 @@ fn run(outcome: &Outcome) -> String {
             let _ = write!(text, " and {} more", outcome.failing.len() - 1);
         }
     } else if let Some(counts) = outcome.counts.filter(|_| outcome.verdict == Verdict::Passed) {
-        let _ = write!(text, " ({} tests)", counts.passed);
+        let tests = if counts.passed == 1 { "test" } else { "tests" };
+        let _ = write!(text, " ({} {tests})", counts.passed);
     }
     text
 }

@@ -31,6 +31,7 @@ pub mod hot;
 mod injections;
 mod memories;
 mod outcomes;
+mod overview;
 mod projects;
 mod salvage;
 mod schema;
@@ -50,10 +51,13 @@ pub(crate) use files::{
 };
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
+pub use injections::{InjectionFilter, WasShown};
 pub use memories::{MemoryEdit, MemoryFilter, NewMemory};
+pub use overview::{Counts, Progress};
 pub use projects::{Project, ProjectSummary};
 pub use salvage::Salvaged;
 pub use schema::VERSION;
+pub use sessions::SessionSummary;
 pub use spoken::{Premortem, Settled};
 
 /// The memory, open for everything.
@@ -150,6 +154,9 @@ pub enum StoreError {
     /// No such project.
     #[error("no project is known as `{0}`; `rutter project list` shows them")]
     NoProject(String),
+    /// No such session.
+    #[error("no session is known as `{0}`; `rutter sessions list --all` shows them")]
+    NoSession(String),
 }
 
 impl From<rusqlite::Error> for StoreError {

@@ -14,6 +14,7 @@ use rutter_contract::{EventName, UnknownEvent};
 pub mod config;
 pub mod install;
 pub mod memory;
+pub mod steer;
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
 ///
@@ -88,6 +89,26 @@ pub enum Command {
         #[command(subcommand)]
         command: memory::EpisodesCommand,
     },
+    /// What would be put before an agent for a prompt, exactly as it would read it
+    ///
+    /// Without a prompt: what was left open here, how the last runs went, what was learnt last. In a session of the
+    /// client, what is in its context already is left out. For example:
+    /// rutter context "the cache test is flaky again" --why
+    Context(steer::ContextArgs),
+    /// Where things stand here: session, GHAP, runs, failures, and how much there is
+    Status(steer::StatusArgs),
+    /// Sessions of the client, and what happened in them
+    Sessions {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: steer::SessionsCommand,
+    },
+    /// What agents of this project were shown: when, on which event, how likely it was meant
+    Injections(steer::InjectionsArgs),
+    /// Leave agents alone: hooks neither record nor say anything until it is ended
+    ///
+    /// `RUTTER=off` in the environment of a client does the same for that client.
+    Pause(steer::PauseArgs),
     /// The projects there is something about
     Project {
         /// What to do with them.

@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod contract;
 pub(crate) mod doctor;
 pub(crate) mod episodes;
@@ -9,10 +10,14 @@ pub(crate) mod exchange;
 pub(crate) mod forget;
 pub(crate) mod ghap;
 pub(crate) mod init;
+pub(crate) mod injections;
 pub(crate) mod memories;
 pub(crate) mod outcome;
+pub(crate) mod pause;
 pub(crate) mod project;
 pub(crate) mod recall;
+pub(crate) mod sessions;
+pub(crate) mod status;
 pub(crate) mod tend;
 pub(crate) mod trust;
 pub(crate) mod uninstall;

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
-use rutter_memory::store::Owner;
+use rutter_memory::store::{Files, Owner};
 use rutter_memory::{Clean, Store, Time};
 
 use crate::Failure;
@@ -48,25 +48,6 @@ pub(crate) fn client_folder() -> Option<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_window() -> usize {
     rutter_memory::outcome::call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
-}
-
-/// Where the user's configuration is, or would be.
-#[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn config() -> PathBuf {
-    let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = path("RUTTER_HOME").unwrap_or_else(|| {
-        path("XDG_CONFIG_HOME")
-            .filter(|path| path.is_absolute())
-            .unwrap_or_else(|| env::home_dir().unwrap_or_default().join(".config"))
-            .join("rutter")
-    });
-    folder.join("config.toml")
-}
-
-/// The user's home.
-#[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn home() -> Option<PathBuf> {
-    env::home_dir().filter(|home| home.is_absolute())
 }
 
 /// How an agent starts this program: by its name where that leads here, else by its path.
@@ -166,6 +147,22 @@ impl Environment {
         Config::load(user, root, &self.data)
     }
 
+    /// Where the memory is, file by file.
+    pub(crate) fn files(&self) -> Files {
+        Files::new(&self.data)
+    }
+
+    /// The client's name for its session, when one runs this command.
+    pub(crate) fn session(&self) -> Option<Clean> {
+        self.session.as_deref().map(Clean::new)
+    }
+
+    /// What the user has set for the folder that the command was typed in.
+    pub(crate) fn settings(&self) -> Result<Config, Failure> {
+        let root = Located::find(self.folder()?).root;
+        Ok(self.config(Some(&root)).config)
+    }
+
     /// The folder that the command was typed in.
     pub(crate) fn folder(&self) -> Result<&Path, Failure> {
         self.folder.as_deref().ok_or_else(gone)
@@ -175,11 +172,7 @@ impl Environment {
     /// command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
         let folder = self.folder()?;
-        Ok(Owner {
-            client: self.session.as_deref().map(Clean::new),
-            agent: None,
-            place: (&Located::find(folder)).into(),
-        })
+        Ok(Owner { client: self.session(), agent: None, place: (&Located::find(folder)).into() })
     }
 }
 

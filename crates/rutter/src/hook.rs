@@ -53,7 +53,7 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
                 started_in: environment::client_folder(),
                 parent: rustix::process::getppid()
                     .map(|pid| pid.as_raw_nonzero().get().unsigned_abs()),
-                config: environment::config(),
+                config: environment::config_file().unwrap_or_default(),
                 home: environment::home,
                 called: environment::called,
             }

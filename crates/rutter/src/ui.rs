@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read as _, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
+use rutter_memory::quote::seen;
 use serde::Serialize;
 
 use crate::Failure;
@@ -84,12 +85,23 @@ pub fn count(number: u64, what: &str) -> String {
     }
 }
 
+/// How much room something takes.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes / 1024),
+        _ => format!("{} MiB", bytes / 1_048_576),
+    }
+}
+
 /// How much of a text a line of a list shows.
 const LINE: usize = 72;
 
-/// The beginning of a text, for a list.
+/// The beginning of a text, for a list. Nothing in it can speak to the terminal.
 pub fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    let cut: String = line.chars().take(LINE).collect();
-    if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut }
+    let mut signs = seen(line);
+    let cut: String = signs.by_ref().take(LINE).collect();
+    let is_cut = signs.next().is_some() || line.len() < text.trim_end().len();
+    if is_cut { format!("{cut}…") } else { cut }
 }

@@ -1,17 +1,20 @@
 //! What could be put before an agent, out of the database.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::documents::{self, Ask};
 use super::entry::Place;
 use super::hot::HotStore;
-use super::{Files, Store, StoreError, episodes, ghaps, injections, memories};
+use super::{Files, Store, StoreError, episodes, ghaps, injections, memories, projects, spoken};
 use crate::context::{self, Candidate, Context, Depth, LeftOut};
+use crate::quote::tokens;
 use crate::search::document::{Axis, Kind};
-use crate::{Clean, Id, Time};
+use crate::{Clean, Id, Time, speech};
 
 /// How many are looked at for one that is shown.
 const LOOKED_AT: usize = 4;
+/// How many runs are told of where nothing is asked for.
+const RUNS: usize = 3;
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +77,56 @@ impl Store {
         self.bring_up_to_date()?;
         assemble(&self.connection, &self.files, wanted, now)
     }
+
+    /// What is worth knowing where nothing is asked for: what was left open, how the last runs went, what was learnt last.
+    pub fn recent(
+        &self,
+        wanted: &Wanted<'_>,
+        branch: Option<&str>,
+        rutter: &str,
+        now: Time,
+    ) -> Result<Context, StoreError> {
+        let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
+        let orphans = spoken::orphans(&self.connection, wanted.place, client, now)?;
+        let runs = spoken::last_runs(&self.connection, wanted.place, RUNS)?;
+        let mut texts: Vec<String> =
+            orphans.iter().map(|ghap| speech::orphan(ghap, now, rutter)).collect();
+        texts.push(speech::card(branch, &runs, now));
+        let before = speech::together(texts, wanted.tokens);
+        let room = wanted.tokens.saturating_sub(tokens(&before) + 1);
+        let mut candidates = Vec::new();
+        for (row, kind) in last_learnt(&self.connection, wanted)? {
+            if let Some(text) = said(&self.connection, kind, row, wanted.depth, now)? {
+                let refused =
+                    is_shown(&self.connection, wanted, row, now)?.then_some(LeftOut::Shown);
+                candidates.push(Candidate { row, kind, confidence: 1.0, refused, text });
+            }
+        }
+        let chosen = Context::choose(candidates, wanted.depth, wanted.limit, room);
+        Ok(Context { before, ..chosen })
+    }
+}
+
+/// What GHAPs and failures left that ended last. What was asked to be remembered is no work.
+fn last_learnt(
+    connection: &Connection,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<(Id, Kind)>, StoreError> {
+    let project = projects::find(connection, wanted.place)?.unwrap_or(-1);
+    let has = |kind: Kind| wanted.kinds.is_empty() || wanted.kinds.contains(&kind);
+    let most = i64::try_from(wanted.limit * LOOKED_AT).unwrap_or(i64::MAX);
+    let mut rows = connection.prepare_cached(
+        "SELECT uid, 'experience', resolved AS ended FROM ghap
+         WHERE ?4 AND status != 'active' AND (?2 OR project = ?1)
+         UNION ALL
+         SELECT uid, 'episode', ended FROM episode WHERE ?5 AND how = 'fixed' AND (?2 OR project = ?1)
+         ORDER BY ended DESC LIMIT ?3",
+    )?;
+    let found = rows.query_map(
+        params![project, wanted.everywhere, most, has(Kind::Experience), has(Kind::Episode)],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn assemble(

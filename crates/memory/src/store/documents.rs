@@ -6,7 +6,7 @@ use super::{Store, StoreError, episodes, ghaps, memories};
 use crate::embed::{Tokens, embed};
 use crate::search::document::{self, Kind, Texts};
 use crate::search::terms::terms;
-use crate::{Id, Time};
+use crate::{Clean, Id, Time};
 
 mod find;
 pub(crate) mod index;
@@ -81,6 +81,20 @@ pub(crate) fn kind_of(connection: &Connection, row: Id) -> Result<Option<Kind>, 
         .prepare_cached("SELECT kind FROM document WHERE row = ?1 LIMIT 1")?
         .query_row([row], |row| row.get(0))
         .optional()?)
+}
+
+/// What a row is and says in short; none where it is gone.
+pub(crate) fn described(
+    connection: &Connection,
+    row: Id,
+) -> Result<Option<(Kind, Clean)>, StoreError> {
+    // What is not indexed any more is there all the same.
+    for &kind in Kind::ALL {
+        if let Some(row) = recall::described(connection, kind, row)? {
+            return Ok(Some((kind, row.text)));
+        }
+    }
+    Ok(None)
 }
 
 /// What a row says, and since when.

@@ -1,10 +1,12 @@
 //! What was shown to whom.
 
 use rusqlite::{Connection, Row, params};
+use serde::Serialize;
 
-use super::StoreError;
+use super::{Store, StoreError, documents};
 use crate::injection::Injection;
-use crate::{Clean, Id, Time};
+use crate::search::document::Kind;
+use crate::{Clean, Id, IdSuffix, Time};
 
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client
      FROM injection JOIN session ON session.id = injection.session JOIN project ON project.id = session.project";
@@ -64,4 +66,67 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Injection> {
         at: row.get("at")?,
         effect: row.get("effect")?,
     })
+}
+
+/// Which injections are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct InjectionFilter {
+    /// Of one session, by the client's name for it.
+    pub session: Option<Clean>,
+    /// Of one row.
+    pub row: Option<Id>,
+    /// Of one project.
+    pub project: Option<Id>,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+/// A row that was shown, and what it says today.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WasShown {
+    /// What was written down.
+    #[serde(flatten)]
+    pub injection: Injection,
+    /// What it is; none where it is gone.
+    pub kind: Option<Kind>,
+    /// What it says, in short.
+    pub text: Option<Clean>,
+}
+
+impl Store {
+    /// What was shown, the newest first.
+    pub fn injections(&self, filter: &InjectionFilter) -> Result<Vec<WasShown>, StoreError> {
+        let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let mut injections = self.connection.prepare(&format!(
+            "{SELECT} WHERE (?1 IS NULL OR session.client = ?1) AND (?2 IS NULL OR injection.row = ?2)
+                        AND (?3 IS NULL OR project.uid = ?3)
+             ORDER BY injection.at DESC, injection.id DESC LIMIT ?4"
+        ))?;
+        let found = injections
+            .query_map(params![filter.session, filter.row, filter.project, limit], read)?
+            .collect::<Result<Vec<_>, _>>()?;
+        found
+            .into_iter()
+            .map(|injection| {
+                let row = documents::described(&self.connection, injection.row)?;
+                let (kind, text) = row.unzip();
+                Ok(WasShown { injection, kind, text })
+            })
+            .collect()
+    }
+
+    /// The row that a person means, of those that were shown. It may be gone.
+    pub fn shown_row(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        let mut rows = self
+            .connection
+            .prepare("SELECT DISTINCT row FROM injection WHERE lower(hex(row)) LIKE ?1")?;
+        let found: Vec<Id> = rows
+            .query_map([format!("%{}", id.hex())], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => Err(StoreError::NotFound { what: "row that was shown", id: id.clone() }),
+            several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
+        }
+    }
 }

@@ -1,11 +1,31 @@
 //! Sessions in the database.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
 
 use super::entry::{Arrival, Entry, Place, What};
-use super::{Store, StoreError, projects};
+use super::{Store, StoreError, projects, tables};
+use crate::project::ProjectKey;
 use crate::session::{Process, Session, Source};
-use crate::{Clean, Id, Time};
+use crate::{Clean, Id, IdSuffix, Time};
+
+/// A session, and how much there is of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionSummary {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// Its captured runs.
+    pub runs: u64,
+    /// Those that passed.
+    pub passed: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// What it set out to do.
+    pub ghaps: u64,
+    /// What it was shown.
+    pub injections: u64,
+}
 
 const COLUMNS: &str = "session.*, project.key AS project_key";
 const FROM: &str = "session JOIN project ON project.id = session.project";
@@ -120,5 +140,62 @@ impl Store {
     /// A session, by the client's name for it.
     pub fn session(&self, client: &str) -> Result<Option<Session>, StoreError> {
         by_client(&self.connection, client)
+    }
+
+    /// The session that a person means: by the client's name for it, or by any unique end of its id here.
+    pub fn session_named(&self, name: &str) -> Result<SessionSummary, StoreError> {
+        let mut found = self.summaries("WHERE session.client = ?1", [name])?;
+        if let Some(session) = found.pop() {
+            return Ok(session);
+        }
+        let unknown = || StoreError::NoSession(Clean::new(name).to_string());
+        let id: IdSuffix = name.parse().map_err(|_| unknown())?;
+        let id = match tables::matching(&self.connection, "session", &id)?.as_slice() {
+            [one] => *one,
+            [] => return Err(unknown()),
+            several => return Err(StoreError::Ambiguous { id, count: several.len() }),
+        };
+        self.summaries("WHERE session.uid = ?1", [id])?.pop().ok_or_else(unknown)
+    }
+
+    /// Sessions, of one project or all, those that were seen last first.
+    pub fn sessions(
+        &self,
+        project: Option<&ProjectKey>,
+        limit: usize,
+    ) -> Result<Vec<SessionSummary>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.summaries(
+            "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY session.seen DESC, session.id DESC LIMIT ?2",
+            params![project, limit],
+        )
+    }
+
+    fn summaries(
+        &self,
+        rest: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<SessionSummary>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS},
+                    (SELECT count(*) FROM outcome WHERE session = session.id AND verdict = 'passed') AS passed,
+                    (SELECT count(*) FROM outcome WHERE session = session.id AND verdict = 'failed') AS failed,
+                    (SELECT count(*) FROM outcome WHERE session = session.id) AS runs,
+                    (SELECT count(*) FROM ghap WHERE session = session.id) AS ghaps,
+                    (SELECT count(*) FROM injection WHERE session = session.id) AS injections
+             FROM {FROM} {rest}"
+        );
+        let mut sessions = self.connection.prepare(&query)?;
+        let found = sessions.query_map(params, |row| {
+            Ok(SessionSummary {
+                session: read(row)?,
+                runs: row.get("runs")?,
+                passed: row.get("passed")?,
+                failed: row.get("failed")?,
+                ghaps: row.get("ghaps")?,
+                injections: row.get("injections")?,
+            })
+        })?;
+        Ok(found.collect::<Result<_, _>>()?)
     }
 }

@@ -124,6 +124,51 @@ fn failing(outcome: &Outcome) -> usize {
     counted.max(outcome.failing.len())
 }
 
+/// GHAPs of a project whose sessions are over, the newest first.
+pub(crate) fn orphans(
+    connection: &Connection,
+    place: &Place,
+    client: &str,
+    now: Time,
+) -> Result<Vec<Ghap>, StoreError> {
+    let Some(project) = projects::find(connection, place)? else {
+        return Ok(Vec::new());
+    };
+    ghaps::many(
+        connection,
+        "WHERE ghap.project = ?1 AND status = 'active' AND session.client != ?2 ORDER BY ghap.id DESC",
+        &[&project, &client],
+        |ghap| {
+            let session = sessions::by_client(connection, &ghap.session)?;
+            Ok(session.is_none_or(|session| session.over(now)))
+        },
+        Some(3),
+    )
+}
+
+/// The last run of each of the last commands.
+pub(crate) fn last_runs(
+    connection: &Connection,
+    place: &Place,
+    most: usize,
+) -> Result<Vec<Outcome>, StoreError> {
+    let Some(project) = projects::find(connection, place)? else {
+        return Ok(Vec::new());
+    };
+    let recent = outcomes::select(
+        connection,
+        "WHERE outcome.project = ?1 ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
+        [project],
+    )?;
+    let mut last: Vec<Outcome> = Vec::new();
+    for outcome in recent {
+        if last.len() < most && last.iter().all(|known| known.command != outcome.command) {
+            last.push(outcome);
+        }
+    }
+    Ok(last)
+}
+
 impl HotStore {
     /// The GHAP that an agent works on here.
     pub fn active(
@@ -218,19 +263,7 @@ impl HotStore {
 
     /// GHAPs of a project whose sessions are over, the newest first.
     pub fn orphans(&self, place: &Place, client: &str, now: Time) -> Result<Vec<Ghap>, StoreError> {
-        let Some(project) = projects::find(&self.connection, place)? else {
-            return Ok(Vec::new());
-        };
-        ghaps::many(
-            &self.connection,
-            "WHERE ghap.project = ?1 AND status = 'active' AND session.client != ?2 ORDER BY ghap.id DESC",
-            &[&project, &client],
-            |ghap| {
-                let session = sessions::by_client(&self.connection, &ghap.session)?;
-                Ok(session.is_none_or(|session| session.over(now)))
-            },
-            Some(3),
-        )
+        orphans(&self.connection, place, client, now)
     }
 
     /// Failures that are followed in a checkout, the last seen first.
@@ -267,21 +300,7 @@ impl HotStore {
 
     /// The last run of each of the last commands.
     pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
-        let Some(project) = projects::find(&self.connection, place)? else {
-            return Ok(Vec::new());
-        };
-        let recent = outcomes::select(
-            &self.connection,
-            "WHERE outcome.project = ?1 ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
-            [project],
-        )?;
-        let mut last: Vec<Outcome> = Vec::new();
-        for outcome in recent {
-            if last.len() < most && last.iter().all(|known| known.command != outcome.command) {
-                last.push(outcome);
-            }
-        }
-        Ok(last)
+        last_runs(&self.connection, place, most)
     }
 
     /// What went wrong before in a project, for a failure that says this. None if the session was told, or nothing did.

@@ -20,7 +20,9 @@ macro_rules! one_of {
     };
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) use one_of;
+
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a number from 1 on".to_owned()),
         Ok(number) => Ok(number),

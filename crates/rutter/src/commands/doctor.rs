@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::cli::Format;
 use crate::cli::memory::DoctorArgs;
 use crate::environment::Environment;
-use crate::ui::Ui;
+use crate::ui::{Ui, size};
 
 pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let repaired = if args.repair { Some(doctor::repair(&env.data, env.now)?) } else { None };
@@ -75,12 +75,4 @@ fn text(health: &Health, ui: &mut Ui<'_>) -> Result<(), Failure> {
         writeln!(ui.out, "all is well")?;
     }
     Ok(())
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", bytes / 1024),
-        _ => format!("{} MiB", bytes / 1_048_576),
-    }
 }

@@ -17,11 +17,11 @@ const GREEN: &str = ".\n--------------------------------------------------------
 
 impl Home {
     /// Tells a hook what a client would, and waits for the housekeeping it may start.
-    fn hook(&self, payload: &Value) -> Ran {
+    pub(crate) fn hook(&self, payload: &Value) -> Ran {
         self.hook_with(payload.to_string().as_bytes(), &[])
     }
 
-    fn hook_with(&self, payload: &[u8], environment: &[(&str, &Path)]) -> Ran {
+    pub(crate) fn hook_with(&self, payload: &[u8], environment: &[(&str, &Path)]) -> Ran {
         let mut child = self
             .command(&["hook"])
             .envs(environment.iter().copied())
@@ -35,7 +35,7 @@ impl Home {
         child.wait_with_output().expect("the binary ends").into()
     }
 
-    fn event(&self, session: &str, event: &str, fields: &Value) -> Value {
+    pub(crate) fn event(&self, session: &str, event: &str, fields: &Value) -> Value {
         let mut payload =
             json!({ "session_id": session, "cwd": self.path("ship"), "hook_event_name": event });
         payload
@@ -45,12 +45,12 @@ impl Home {
         payload
     }
 
-    fn red(&self, session: &str) -> Value {
+    pub(crate) fn red(&self, session: &str) -> Value {
         let fields = json!({ "tool_name": "Bash", "tool_input": { "command": "python3 -m unittest" }, "error": RED });
         self.event(session, "PostToolUseFailure", &fields)
     }
 
-    fn green(&self, session: &str) -> Value {
+    pub(crate) fn green(&self, session: &str) -> Value {
         let fields = json!({
             "tool_name": "Bash",
             "tool_input": { "command": "python3 -m unittest" },
@@ -59,7 +59,7 @@ impl Home {
         self.event(session, "PostToolUse", &fields)
     }
 
-    fn edit(&self, session: &str) -> Value {
+    pub(crate) fn edit(&self, session: &str) -> Value {
         let fields = json!({
             "tool_name": "Edit",
             "tool_response": {
@@ -73,7 +73,7 @@ impl Home {
 
 /// Nothing on either output, and exit 0.
 #[track_caller]
-fn silent(ran: &Ran) {
+pub(crate) fn silent(ran: &Ran) {
     assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
 }
 

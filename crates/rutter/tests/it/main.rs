@@ -13,6 +13,10 @@ mod support;
 mod command_line;
 /// `rutter config` and `rutter trust`.
 mod config;
+/// What our own hooks say, held against the contract.
+mod conformance;
+/// `rutter context`, with stored texts that mean no good.
+mod context;
 /// `rutter contract …`.
 mod contract;
 /// `rutter export` and `rutter import`, and `rutter forget`.
@@ -51,6 +55,8 @@ mod questions;
 mod recall;
 /// The spoken loop, over sessions of the real client.
 mod spoken_live;
+/// `rutter status`, `sessions`, `injections`, `pause`.
+mod steer;
 
 #[test]
 fn no_test_file_is_forgotten() {

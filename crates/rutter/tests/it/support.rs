@@ -55,6 +55,29 @@ impl Home {
         self.path("memory")
     }
 
+    /// Has hooks speak however busy the machine is with other tests, and sets what else is to be set.
+    pub(crate) fn set(&self, settings: &[(&str, &str)]) {
+        const HOOKS: [&str; 9] = [
+            "session_start",
+            "user_prompt_submit",
+            "ghap_checkin",
+            "outcome_capture",
+            "edits",
+            "subagent_start",
+            "pre_compact",
+            "stop",
+            "session_end",
+        ];
+        let section = |hook: &&str| {
+            let own = settings.iter().filter(|(of, _)| of == hook);
+            let own: Vec<&str> = own.map(|(_, line)| *line).collect();
+            format!("[hooks.{hook}]\ndeadline_ms = 10000\n{}\n", own.join("\n"))
+        };
+        std::fs::create_dir_all(self.memory()).expect("a folder");
+        let text: String = HOOKS.iter().map(section).collect();
+        std::fs::write(self.memory().join("config.toml"), text).expect("a configuration");
+    }
+
     /// The binary, in the folder of the project, with this memory.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(args);

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::find::{Hit, Query, find};
 use crate::ghap::{Domain, Status, Tier};
@@ -11,7 +11,7 @@ use crate::search::rank::prior;
 use crate::search::score::FLOOR;
 use crate::store::entry::Place;
 use crate::store::{Files, Store, StoreError, projects};
-use crate::{Clean, Time};
+use crate::{Clean, Id, Time};
 
 /// Two texts so near each other say the same.
 const SAME: f32 = 0.97;
@@ -98,7 +98,7 @@ pub(crate) fn recall(
         if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
             continue;
         }
-        let Some(row) = described(&moment, &hit)? else { continue };
+        let Some(row) = described(&moment, hit.kind, hit.row)? else { continue };
         let wanted = ask.domain.is_none_or(|domain| row.domain == Some(domain))
             && ask.outcome.is_none_or(|outcome| row.status == Some(outcome));
         if !wanted {
@@ -120,20 +120,24 @@ impl Recall {
 }
 
 /// What is known of the row behind a document.
-fn described(connection: &Connection, hit: &Hit) -> Result<Option<Described>, StoreError> {
-    let query = match hit.kind {
-            Kind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
-            Kind::Experience => {
-                "SELECT coalesce(takeaway, what_worked, cause_text, surprise, goal), tier, domain, status
-                 FROM ghap WHERE uid = ?1"
-            }
-            Kind::Episode => {
-                "SELECT coalesce(test || ': ', '') || error, NULL, NULL, NULL FROM episode WHERE uid = ?1"
-            }
-        };
+pub(super) fn described(
+    connection: &Connection,
+    kind: Kind,
+    row: Id,
+) -> Result<Option<Described>, StoreError> {
+    let query = match kind {
+        Kind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
+        Kind::Experience => {
+            "SELECT coalesce(takeaway, what_worked, cause_text, surprise, goal), tier, domain, status
+             FROM ghap WHERE uid = ?1"
+        }
+        Kind::Episode => {
+            "SELECT coalesce(test || ': ', '') || error, NULL, NULL, NULL FROM episode WHERE uid = ?1"
+        }
+    };
     Ok(connection
         .prepare_cached(query)?
-        .query_row(params![hit.row], |row| {
+        .query_row([row], |row| {
             Ok(Described {
                 text: row.get(0)?,
                 tier: row.get(1)?,
@@ -144,8 +148,8 @@ fn described(connection: &Connection, hit: &Hit) -> Result<Option<Described>, St
         .optional()?)
 }
 
-struct Described {
-    text: Clean,
+pub(super) struct Described {
+    pub(super) text: Clean,
     tier: Option<Tier>,
     domain: Option<Domain>,
     status: Option<Status>,

@@ -1,0 +1,145 @@
+//! `rutter context`: what would be put before an agent, and why the rest would not.
+
+use rutter_memory::Id;
+use rutter_memory::config::Recall;
+use rutter_memory::context::{Candidate, Context};
+use rutter_memory::project::Located;
+use rutter_memory::quote::tokens;
+use rutter_memory::search::document::Kind;
+use rutter_memory::search::score::FLOOR;
+use rutter_memory::store::Wanted;
+use serde::Serialize;
+
+use super::pause::Quiet;
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::steer::ContextArgs;
+use crate::environment::{self, Environment};
+use crate::ui::{Ui, first_line};
+
+/// What would be said, for programs.
+#[derive(Serialize)]
+struct Shown<'a> {
+    markdown: &'a str,
+    tokens: usize,
+    items: Vec<Item<'a>>,
+    left_out: Vec<Left<'a>>,
+}
+
+#[derive(Serialize)]
+struct Item<'a> {
+    id: Id,
+    kind: Kind,
+    /// None where nothing was asked for: then nothing can be likely.
+    confidence: Option<f64>,
+    tokens: usize,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Left<'a> {
+    id: Id,
+    kind: Kind,
+    confidence: Option<f64>,
+    reason: rutter_memory::context::LeftOut,
+    text: &'a str,
+}
+
+pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    // What hooks could not write in time can be found as well.
+    store.gather_if_free(env.now)?;
+    let (owner, session, config) = (env.owner()?, env.session(), env.settings()?);
+    let hook = &config.hooks.user_prompt_submit;
+    // A depth that is asked for brings its own bounds; without one, all is as the hook has it.
+    let (depth, limit, room) = match args.depth {
+        Some(depth) => (depth, depth.limit(), depth.tokens()),
+        None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
+    };
+    let prompt = args.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
+    let wanted = Wanted {
+        text: prompt.unwrap_or_default(),
+        place: &owner.place,
+        everywhere: args.all || config.scope.recall == Recall::Everywhere,
+        kinds: &args.types,
+        depth,
+        limit: args.limit.unwrap_or(limit),
+        tokens: args.max_tokens.unwrap_or(room),
+        to: session.as_ref().map(|session| (session.as_str(), None)),
+    };
+    let context = if prompt.is_some() {
+        store.context(&wanted, env.now)?
+    } else {
+        let branch = Located::find(env.folder()?).branch;
+        store.recent(&wanted, branch.as_deref(), &environment::called(), env.now)?
+    };
+    let markdown = context.markdown();
+    if args.format.chosen() == Format::Json {
+        return json(&context, &markdown, prompt.is_some(), ui);
+    }
+    if markdown.is_empty() {
+        let hint = if context.left_out.is_empty() || args.why {
+            ""
+        } else {
+            "; `--why` shows what was looked at"
+        };
+        ui.remark(&format!("nothing would be put before an agent{hint}"))?;
+    } else {
+        writeln!(ui.out, "{markdown}")?;
+    }
+    if args.why {
+        why(&context, prompt.is_some(), !markdown.is_empty(), ui)?;
+    }
+    if let Some(quiet) = Quiet::of(env, session.as_ref())? {
+        ui.remark(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
+    }
+    Ok(())
+}
+
+fn json(context: &Context, markdown: &str, asked: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let confidence = |of: &Candidate| asked.then_some(of.confidence);
+    let items = context.items.iter().map(|item| Item {
+        id: item.row,
+        kind: item.kind,
+        confidence: confidence(item),
+        tokens: tokens(&item.text),
+        text: &item.text,
+    });
+    let left_out = context.left_out.iter().map(|(left, reason)| Left {
+        id: left.row,
+        kind: left.kind,
+        confidence: confidence(left),
+        reason: *reason,
+        text: &left.text,
+    });
+    ui.json(&Shown {
+        markdown,
+        tokens: tokens(markdown),
+        items: items.collect(),
+        left_out: left_out.collect(),
+    })
+}
+
+/// Everything that was looked at.
+fn why(context: &Context, asked: bool, apart: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let row = |of: &Candidate, became: &str| {
+        // Of what was refused at once nobody has made the text that would be shown.
+        let cost = of.refused.map_or_else(|| tokens(&of.text).to_string(), |_| "-".to_owned());
+        let likely = if asked { format!("{:.0} %", of.confidence * 100.0) } else { "-".to_owned() };
+        [of.row.short(), of.kind.to_string(), likely, cost, became.to_owned(), first_line(&of.text)]
+    };
+    let shown = context.items.iter().map(|item| row(item, "shown"));
+    let left = context.left_out.iter().map(|(left, reason)| row(left, reason.reason()));
+    let rows: Vec<_> = shown.chain(left).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    if apart {
+        writeln!(ui.out)?;
+    }
+    ui.table(["ID", "KIND", "LIKELY", "TOKENS", "WHAT BECOMES OF IT", "TEXT"], rows)?;
+    if asked {
+        ui.remark(&format!("from {:.0} % on it is likely enough", FLOOR * 100.0))?;
+    }
+    Ok(())
+}

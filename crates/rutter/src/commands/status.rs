@@ -1,0 +1,231 @@
+//! `rutter status`: where things stand, on one screen.
+
+use rutter_memory::episode::Episode;
+use rutter_memory::ghap::{Ghap, Told};
+use rutter_memory::outcome::Outcome;
+use rutter_memory::quote::ago;
+use rutter_memory::store::{
+    Counts, EpisodeFilter, GhapFilter, Progress, Project, SessionSummary, spool,
+};
+use rutter_memory::{Clean, Store};
+use serde::Serialize;
+
+use super::pause::Quiet;
+use super::sessions;
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::steer::StatusArgs;
+use crate::environment::Environment;
+use crate::ui::{Ui, count, first_line, size};
+
+/// How much of each list fits on a screen.
+const FEW: usize = 3;
+
+/// Where things stand.
+#[derive(Serialize)]
+struct Status {
+    /// The client's session that this was typed in; none is the standing one of the command line.
+    client: Option<Clean>,
+    #[serde(skip)]
+    session: Option<SessionSummary>,
+    project: Option<Project>,
+    /// The folder, by what it would be known as.
+    key: String,
+    ghap: Option<Active>,
+    runs: Vec<Outcome>,
+    failures: Vec<Episode>,
+    orphans: Vec<Ghap>,
+    here: Counts,
+    in_all: Counts,
+    quiet: Option<Quiet>,
+    store: Kept,
+}
+
+/// What is worked on, and how far that has come.
+#[derive(Serialize)]
+struct Active {
+    short: String,
+    #[serde(flatten)]
+    progress: Progress,
+    #[serde(flatten)]
+    ghap: Ghap,
+}
+
+/// Where the memory is kept.
+#[derive(Serialize)]
+struct Kept {
+    database: std::path::PathBuf,
+    /// Of the database and its log of changes.
+    bytes: u64,
+    /// What waits to be taken in.
+    spool: u64,
+}
+
+pub(crate) fn run(args: &StatusArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    // What hooks could not write in time is part of it. What still waits after that is said below.
+    store.gather_if_free(env.now)?;
+    let status = Status::of(&store, env)?;
+    if args.format.chosen() == Format::Text {
+        return text(&status, env, ui);
+    }
+    let session = status.session.as_ref().map(|summary| sessions::Shown::of(summary, env.now));
+    let mut value = serde_json::to_value(&status).map_err(std::io::Error::from)?;
+    value["session"] = serde_json::to_value(session).map_err(std::io::Error::from)?;
+    ui.json(&value)
+}
+
+impl Status {
+    fn of(store: &Store, env: &Environment) -> Result<Self, Failure> {
+        let owner = env.owner()?;
+        let client = env.session();
+        let name = match &client {
+            Some(client) => Some(client.clone()),
+            None => store.standing_session(&owner.place)?,
+        };
+        let session = match name {
+            // One that the memory has not seen yet is no mistake.
+            Some(name) if store.session(&name)?.is_some() => Some(store.session_named(&name)?),
+            _ => None,
+        };
+        let project = store.project(&owner.place)?;
+        let key = project.as_ref().map(|project| project.key.clone());
+        let (mut failures, mut orphans, mut here) = (Vec::new(), Vec::new(), Counts::default());
+        if let Some(project) = &project {
+            let open = EpisodeFilter { project: key.clone(), open: true, ..Default::default() };
+            failures = store.episodes(&open)?;
+            let left = GhapFilter { project: key, orphaned: true, ..Default::default() };
+            orphans = store.ghaps(&left, env.now)?;
+            here = store.counts(Some(project.id))?;
+        }
+        let active = store.active_ghap(&owner)?;
+        // What one's own session has left open is nobody's orphan here, even if it was silent for long.
+        orphans.retain(|orphan| active.as_ref().is_none_or(|active| active.id != orphan.id));
+        let ghap = match active {
+            Some(ghap) => {
+                let progress = store.progress(ghap.id)?;
+                Some(Active { short: ghap.id.short(), progress, ghap })
+            }
+            None => None,
+        };
+        let files = store.files();
+        let length = |path: std::path::PathBuf| path.metadata().map_or(0, |found| found.len());
+        Ok(Self {
+            quiet: Quiet::of(env, client.as_ref())?,
+            client,
+            session,
+            project,
+            key: owner.place.key.to_string(),
+            ghap,
+            runs: store.last_runs(&owner.place, FEW)?,
+            failures,
+            orphans,
+            here,
+            in_all: store.counts(None)?,
+            store: Kept {
+                database: files.database(),
+                bytes: length(files.database()) + length(files.wal()),
+                // A folder that cannot be read is the doctor's to tell of.
+                spool: spool::size(files).unwrap_or_default(),
+            },
+        })
+    }
+}
+
+fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut line = |name: &str, text: &str| writeln!(ui.out, "{name:<9} {text}");
+    line("project", &project(status))?;
+    line("session", &session(status, env))?;
+    line("hooks", status.quiet.as_ref().map_or("not paused", Quiet::reason))?;
+    match &status.ghap {
+        None => line("GHAP", "none; `rutter ghap start` begins one")?,
+        Some(Active { short, progress, ghap }) => {
+            line("GHAP", &format!("{short} {}", first_line(&ghap.goal)))?;
+            line("", &format!("hypothesis {}", first_line(&ghap.hypothesis)))?;
+            line("", &format!("prediction {}", first_line(&ghap.prediction)))?;
+            let told = match progress.told {
+                Some(Told::Matches) => "told that it came true",
+                Some(Told::Contradicts) => "told that a run contradicts it",
+                Some(Told::Partial) => "told that it is nearer than before",
+                None => "no run has settled it",
+            };
+            let calls = count(progress.calls.into(), "tool call");
+            let changed = ago(ghap.changed, env.now);
+            line(
+                "",
+                &format!("{calls} since it was changed or asked about; {told}; changed {changed}"),
+            )?;
+        }
+    }
+    let run = |run: &Outcome| {
+        format!("{} {} {}", run.verdict, ago(run.at, env.now), first_line(&run.command))
+    };
+    let failure = |episode: &Episode| {
+        let what = first_line(episode.test.as_ref().unwrap_or(&episode.error));
+        format!("{} {} {what}", episode.id.short(), ago(episode.seen, env.now))
+    };
+    let orphan = |ghap: &Ghap| {
+        format!("{} {} {}", ghap.id.short(), ago(ghap.changed, env.now), first_line(&ghap.goal))
+    };
+    let mut list = |name: &str, more: &str, rows: Vec<String>| -> std::io::Result<()> {
+        for (at, row) in rows.iter().take(FEW).enumerate() {
+            line(if at == 0 { name } else { "" }, row)?;
+        }
+        match rows.len() {
+            0 => line(name, "none"),
+            all if all > FEW => line("", &format!("and {} more; `{more}`", all - FEW)),
+            _ => Ok(()),
+        }
+    };
+    list("runs", "rutter sessions list", status.runs.iter().map(run).collect())?;
+    let failures = status.failures.iter().map(failure).collect();
+    list("failing", "rutter episodes list --open", failures)?;
+    let orphans = status.orphans.iter().map(orphan).collect();
+    list("left open", "rutter ghap list --orphaned", orphans)?;
+    line("here", &holds(&status.here))?;
+    line("in all", &holds(&status.in_all))?;
+    let Kept { database, bytes, spool } = &status.store;
+    let waits = match spool {
+        0 => String::new(),
+        spool => format!(", {} wait in the spool", size(*spool)),
+    };
+    Ok(line("store", &format!("{}, {}{waits}", database.display(), size(*bytes)))?)
+}
+
+fn project(status: &Status) -> String {
+    match &status.project {
+        Some(project) => {
+            format!("{} ({})", first_line(&project.name), first_line(project.key.as_str()))
+        }
+        None => format!("{}, nothing is known about it yet", first_line(&status.key)),
+    }
+}
+
+fn session(status: &Status, env: &Environment) -> String {
+    let whose = match &status.client {
+        Some(client) => first_line(client),
+        None => "of the command line".to_owned(),
+    };
+    match &status.session {
+        Some(summary) => {
+            let shown = sessions::Shown::of(summary, env.now);
+            let session = &summary.session;
+            let (started, state) = (ago(session.started, env.now), shown.state());
+            format!("{whose}, {state}, {}, started {started}", session.source)
+        }
+        None => format!("{whose}, not seen yet"),
+    }
+}
+
+/// How much there is.
+fn holds(counts: &Counts) -> String {
+    [
+        count(counts.memories, "memory"),
+        count(counts.experiences, "experience"),
+        count(counts.episodes, "episode"),
+        count(counts.outcomes, "outcome"),
+        count(counts.ghaps, "GHAP"),
+        count(counts.injections, "injection"),
+    ]
+    .join(", ")
+}

@@ -1,0 +1,289 @@
+use std::process::Stdio;
+
+use rutter_testkit::Ran;
+use serde_json::json;
+
+use crate::hook::silent;
+use crate::support::{Home, START, assert_output};
+
+impl Home {
+    /// As an agent in a session of the client would type it.
+    pub(crate) fn inside(&self, session: &str, args: &[&str]) -> Ran {
+        let mut command = self.command(args);
+        Ran::of(command.env("CLAUDE_CODE_SESSION_ID", session).stdin(Stdio::null()))
+    }
+
+    /// A session in which a failure was fixed, and a second one that is told of it.
+    fn two_sessions(&self) {
+        self.ok(&["tend"]);
+        let began = json!({ "source": "startup" });
+        drop(self.hook(&self.event("one", "SessionStart", &began)).success());
+        for payload in [self.red("one"), self.edit("one"), self.green("one")] {
+            silent(&self.hook(&payload));
+        }
+        silent(&self.hook(&self.event("one", "SessionEnd", &json!({ "reason": "other" }))));
+        assert_ne!(self.hook(&self.red("two")).success().stdout, "");
+    }
+}
+
+/// How large a database is depends on who looks when.
+fn sizeless(mut ran: Ran) -> Ran {
+    if let Some((before, _)) = ran.stdout.rsplit_once(", ") {
+        ran.stdout = format!("{before}, [SIZE]\n");
+    }
+    ran
+}
+
+#[test]
+fn where_things_stand() {
+    let home = Home::new();
+    assert_output!(home, sizeless(home.rutter(&["status"])), @"
+    exit 0
+    --- stdout
+    project   dir:[HOME]/ship, nothing is known about it yet
+    session   of the command line, not seen yet
+    hooks     not paused
+    GHAP      none; `rutter ghap start` begins one
+    runs      none
+    failing   none
+    left open none
+    here      0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 injections
+    in all    0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 injections
+    store     [HOME]/memory/rutter.db, [SIZE]
+    ");
+    home.two_sessions();
+    home.ok(&["remember", "CI runs on Postgres 17", "--category", "fact"]);
+    drop(home.inside("two", START).success());
+    let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    for _ in 0..3 {
+        silent(&home.hook(&home.event("two", "PreToolUse", &tool)));
+    }
+    assert_output!(home, sizeless(home.inside("two", &["status"])), @"
+    exit 0
+    --- stdout
+    project   ship (dir:[HOME]/ship)
+    session   two, live, startup, started just now
+    hooks     not paused
+    GHAP      [ID]     CRLF files parse
+              hypothesis lines are split at LF alone
+              prediction `cargo test parser` passes
+              3 tool calls since it was changed or asked about; no run has settled it; changed just now
+    runs      failed just now python3 -m unittest
+    failing   [ID]     just now tests.test_cart.Cart.test_total
+    left open none
+    here      1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 1 injection
+    in all    1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 1 injection
+    store     [HOME]/memory/rutter.db, [SIZE]
+    ");
+    // Outside of it the GHAP is somebody else's, and lives.
+    let outside = home.json(&["status"]);
+    assert!(outside["ghap"].is_null() && outside["client"].is_null(), "{outside}");
+    assert_eq!(outside["orphans"], json!([]));
+    let inside = home.inside("two", &["status", "--json"]).success().stdout;
+    let inside: serde_json::Value = serde_json::from_str(&inside).unwrap();
+    assert_eq!(
+        (&inside["ghap"]["calls"], &inside["session"]["client"]),
+        (&json!(3), &json!("two"))
+    );
+    assert!(inside["quiet"].is_null(), "{inside}");
+    assert_eq!(inside["here"]["outcomes"], 3);
+    assert_eq!(inside["store"]["spool"], 0);
+    // What a session left open, somebody can take over.
+    silent(&home.hook(&home.event("two", "SessionEnd", &json!({ "reason": "other" }))));
+    assert_eq!(home.json(&["status"])["orphans"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_session_can_be_looked_at() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["sessions", "list"]), @"
+    exit 0
+    --- stderr
+    note: no session was seen here; `--all` lists those of other projects
+    ");
+    home.two_sessions();
+    drop(home.inside("two", START).success());
+    assert_output!(home, home.rutter(&["sessions", "list"]), @"
+    exit 0
+    --- stdout
+    ID        STATE  SOURCE   SEEN                      RUNS                    GHAPS  SHOWN  CLIENT'S ID
+    [ID]      live   startup  [TIME]  1 (0 passed, 1 failed)  1      1      two
+    [ID]      ended  startup  [TIME]  2 (1 passed, 1 failed)  0      0      one
+    ");
+    assert_output!(home, home.rutter(&["sessions", "show", "one"]), @"
+    exit 0
+    --- stdout
+    [ID]     ended, startup
+      client   one
+      project  dir:[HOME]/ship
+      started  [TIME]
+      seen     [TIME]
+      ended    [TIME]
+      cohort   -
+      calls    0 tool calls while a GHAP was active
+      runs     2 (1 passed, 1 failed)
+               [TIME] failed python3 -m unittest
+               [TIME] passed python3 -m unittest
+      GHAPs    0
+      shown    0
+    ");
+    let listed = home.json(&["sessions", "list", "--limit", "1"]);
+    let short = listed[0]["short"].as_str().unwrap();
+    assert_output!(home, home.rutter(&["sessions", "show", short]), @"
+    exit 0
+    --- stdout
+    [ID]     live, startup
+      client   two
+      project  dir:[HOME]/ship
+      started  [TIME]
+      seen     [TIME]
+      cohort   -
+      calls    0 tool calls while a GHAP was active
+      runs     1 (0 passed, 1 failed)
+               [TIME] failed python3 -m unittest
+      GHAPs    1
+               [TIME] [ID]     active CRLF files parse
+      shown    1
+               [TIME] PostToolUseFailure: [ID]     episode, 100 % likely tests.test_cart.Cart.test_total: AssertionError: 90.0 != 100
+    ");
+    let whole = home.json(&["sessions", "show", "two"]);
+    assert_eq!((&whole["over"], &whole["failed"]), (&json!(false), &json!(1)));
+    assert_eq!(whole["shown"][0]["event"], "PostToolUseFailure");
+    assert_eq!(whole["set_out"][0]["goal"], "CRLF files parse");
+    assert_output!(home, home.rutter(&["sessions", "show", "three"]), @"
+    exit 1
+    --- stderr
+    error: no session is known as `three`; `rutter sessions list --all` shows them
+    ");
+}
+
+#[test]
+fn what_was_shown_can_be_looked_at() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["injections"]), @"
+    exit 0
+    --- stderr
+    note: nothing was shown here; `--all` lists that of other projects
+    ");
+    home.two_sessions();
+    assert_output!(home, home.rutter(&["injections"]), @"
+    exit 0
+    --- stdout
+    WHEN                      EVENT               AGENT  LIKELY  EFFECT  ROW       KIND     TEXT
+    [TIME]  PostToolUseFailure  main   100 %   -       [ID]      episode  tests.test_cart.Cart.test_total: AssertionError: 90.0 != 100
+    ");
+    let shown = home.json(&["injections", "--session", "two"]);
+    let short = shown[0]["short"].as_str().unwrap();
+    assert_eq!(home.json(&["injections", "--row", short]), shown);
+    assert_eq!(home.json(&["injections", "--session", "one"]), json!([]));
+    assert_output!(home, home.rutter(&["injections", "--row", "beef"]), @"
+    exit 1
+    --- stderr
+    error: no row that was shown has an id that ends in beef
+    ");
+    // A row can stay behind when what was shown of it moves to another machine.
+    let exported = home.rutter(&["export"]).success().stdout;
+    let without: Vec<&str> =
+        exported.lines().filter(|line| !line.starts_with("{\"episode\"")).collect();
+    assert!(without.len() < exported.lines().count());
+    let other = Home::new();
+    std::fs::write(other.path("rows"), without.join("\n")).unwrap();
+    other.ok(&["import", "jsonl", other.path("rows").to_str().unwrap()]);
+    assert_output!(other, other.rutter(&["injections", "--all"]), @"
+    exit 0
+    --- stdout
+    WHEN                      EVENT               AGENT  LIKELY  EFFECT  ROW       KIND  TEXT
+    [TIME]  PostToolUseFailure  main   100 %   -       [ID]      gone
+    ");
+    // What is forgotten was never shown.
+    home.ok(&["forget", short, "--yes"]);
+    assert_eq!(home.json(&["injections"]), json!([]));
+}
+
+#[test]
+fn a_pause_is_complete_and_can_be_ended() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["pause"]), @"
+    exit 0
+    --- stdout
+    paused everywhere: hooks neither record nor say anything
+      `rutter pause --off` ends it
+    ");
+    // Nothing is recorded either: no folder is made for it, and no spool.
+    for payload in
+        [home.red("one"), home.event("one", "SessionStart", &json!({ "source": "startup" }))]
+    {
+        silent(&home.hook(&payload));
+    }
+    let left: Vec<_> = std::fs::read_dir(home.memory()).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_output!(home, home.rutter(&["context"]), @"
+    exit 0
+    --- stderr
+    note: nothing would be put before an agent
+    note: an agent is told nothing at the moment: everything is paused; `rutter pause --off` ends it
+    ");
+    assert_output!(home, home.rutter(&["pause", "--off"]), @"
+    exit 0
+    --- stdout
+    nothing is paused
+    ");
+    assert_output!(home, home.rutter(&["pause", "--off"]), @"
+    exit 0
+    --- stdout
+    nothing is paused
+    --- stderr
+    note: there was nothing to end
+    ");
+}
+
+#[test]
+fn one_session_is_paused_and_the_others_are_not() {
+    let home = Home::new();
+    home.two_sessions();
+    assert_output!(home, home.rutter(&["pause", "--session"]), @"
+    exit 2
+    --- stderr
+    error: this is typed outside a session of the client; name one, as `rutter sessions list` shows them
+    ");
+    assert_output!(home, home.rutter(&["pause", "--session", "nobody"]), @"
+    exit 1
+    --- stderr
+    error: no session is known as `nobody`; `rutter sessions list --all` shows them
+    ");
+    assert_output!(home, home.inside("three", &["pause", "--session"]), @"
+    exit 0
+    --- stdout
+    paused in session three: hooks neither record nor say anything there
+      `rutter pause --session three --off` ends it
+    ");
+    silent(&home.hook(&home.red("three")));
+    assert_ne!(home.hook(&home.red("four")).success().stdout, "");
+    assert_output!(home, sizeless(home.inside("three", &["status"])), @"
+    exit 0
+    --- stdout
+    project   ship (dir:[HOME]/ship)
+    session   three, not seen yet
+    hooks     this session is paused; `rutter pause --session --off` ends it
+    GHAP      none; `rutter ghap start` begins one
+    runs      failed just now python3 -m unittest
+    failing   [ID]     just now tests.test_cart.Cart.test_total
+    left open none
+    here      0 memories, 0 experiences, 2 episodes, 3 outcomes, 0 GHAPs, 1 injection
+    in all    0 memories, 0 experiences, 2 episodes, 3 outcomes, 0 GHAPs, 1 injection
+    store     [HOME]/memory/rutter.db, 533 KiB, [SIZE]
+    ");
+    assert!(home.json(&["status"])["quiet"].is_null());
+    // By what people call it, and from outside.
+    let sessions = home.json(&["sessions", "list"]);
+    let four = sessions.as_array().unwrap().iter().find(|one| one["client"] == "four").unwrap();
+    let paused = home.json(&["pause", "--session", four["short"].as_str().unwrap()]);
+    assert_eq!(paused, json!({ "everywhere": false, "sessions": ["three", "four"] }));
+    let paused = home.json(&["pause", "--session", "three", "--off"]);
+    assert_eq!(paused, json!({ "everywhere": false, "sessions": ["four"] }));
+    assert_ne!(home.hook(&home.red("three")).success().stdout, "");
+    // Without a session all of it ends.
+    home.ok(&["pause"]);
+    assert_eq!(home.json(&["status"])["quiet"], "paused");
+    assert_eq!(home.json(&["pause", "--off"]), json!({ "everywhere": false, "sessions": [] }));
+}
