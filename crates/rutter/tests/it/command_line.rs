@@ -36,6 +36,11 @@ fn help() {
       import       Take rows in
       recall       Find what was learnt or remembered, by words and by meaning
       episodes     Failures that were followed: what was tried, and what turned them green
+      context      What would be put before an agent for a prompt, exactly as it would read it
+      status       Where things stand here: session, GHAP, runs, failures, and how much there is
+      sessions     Sessions of the client, and what happened in them
+      injections   What agents of this project were shown: when, on which event, how likely it was meant
+      pause        Leave agents alone: hooks neither record nor say anything until it is ended
       project      The projects there is something about
       doctor       Look whether everything is well, and say what to do where it is not
       tend         Take in what hooks left in the spool, keep the bounds, fold the log of changes into

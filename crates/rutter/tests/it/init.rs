@@ -13,7 +13,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     --- stdout
     --- /dev/null
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -0,0 +1,62 @@
+    @@ -0,0 +1,133 @@
     +{
     +  "hooks": {
     +    "SessionStart": [
@@ -32,6 +32,35 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     +    ],
     +    "SessionEnd": [
     +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "UserPromptSubmit": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreToolUse": [
+    +      {
+    +        "matcher": "*",
     +        "hooks": [
     +          {
     +            "type": "command",
@@ -73,6 +102,48 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     +          }
     +        ]
     +      }
+    +    ],
+    +    "SubagentStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreCompact": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "Stop": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
     +    ]
     +  }
     +}
@@ -90,7 +161,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
     let gone = home.rutter(&["uninstall"]).success();
     let start =
-        format!("--- {}\n+++ /dev/null\n@@ -1,62 +0,0 @@\n-{{\n", home.settings().display());
+        format!("--- {}\n+++ /dev/null\n@@ -1,133 +0,0 @@\n-{{\n", home.settings().display());
     assert!(gone.stdout.starts_with(&start), "{gone}");
     assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r '[HOME]/memory'` removes it.");
     assert!(!home.path("ship/.claude").exists());
@@ -143,6 +214,9 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
     assert_output!(home, fs::read_to_string(home.settings()).unwrap(), @r#"
     {
       "hooks": {
+        "Stop": [
+          {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
+        ],
         "PostToolUse": [
           {
             "matcher": "Bash|Edit|Write|NotebookEdit",
@@ -168,6 +242,7 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
           {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
         ],
         "UserPromptSubmit": [
+          {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]},
           { "hooks": [ { "type": "command", "command": "mine too" } ] }
         ],
         "SessionEnd": [
@@ -184,9 +259,52 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
             ]
           }
         ],
+        "PreToolUse": [
+          {
+            "matcher": "*",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "[HOME]/bin/rutter",
+                "args": [
+                  "hook"
+                ],
+                "timeout": 5
+              }
+            ]
+          }
+        ],
         "PostToolUseFailure": [
           {
             "matcher": "Bash",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "[HOME]/bin/rutter",
+                "args": [
+                  "hook"
+                ],
+                "timeout": 5
+              }
+            ]
+          }
+        ],
+        "SubagentStart": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "[HOME]/bin/rutter",
+                "args": [
+                  "hook"
+                ],
+                "timeout": 5
+              }
+            ]
+          }
+        ],
+        "PreCompact": [
+          {
             "hooks": [
               {
                 "type": "command",

@@ -51,15 +51,13 @@ fn other_peoples_entries_stay_where_they_are() {
     --- stdout
     --- [HOME]/ship/.claude/settings.local.json
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -2,10 +2,39 @@
+    @@ -2,10 +2,110 @@
        "hooks": {
          "PostToolUse": [
            { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },
     -      "strange", {"hooks": 3}
     +      "strange", {"hooks": 3}, {"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
-         ],
-    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
-    -    "NoSuchEvent": []
+    +    ],
     +    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}, {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}],
     +    "NoSuchEvent": [],
     +    "SessionEnd": [
@@ -76,9 +74,82 @@ fn other_peoples_entries_stay_where_they_are() {
     +        ]
     +      }
     +    ],
+    +    "UserPromptSubmit": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreToolUse": [
+    +      {
+    +        "matcher": "*",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
     +    "PostToolUseFailure": [
     +      {
     +        "matcher": "Bash",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+         ],
+    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
+    -    "NoSuchEvent": []
+    +    "SubagentStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreCompact": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "Stop": [
+    +      {
     +        "hooks": [
     +          {
     +            "type": "command",

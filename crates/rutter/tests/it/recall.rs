@@ -19,13 +19,13 @@ fn what_was_remembered_is_found_by_meaning_and_by_words() {
     exit 0
     --- stdout
     ID        KIND    SCORE   WHAT
-    [ID]      memory  0.53    The test suite leaks Redis connections: close the client in teardown
-    [ID]      memory  0.07 -  Deploys go out on Tuesdays
+    [ID]      memory  0.63    The test suite leaks Redis connections: close the client in teardown
+    [ID]      memory  0.10 -  Deploys go out on Tuesdays
 
-    [ID]     0.6 × 0.38 of the words + 0.4 × 0.74 in meaning = 0.53; × 1.00 for place, tier and age = 0.53; likely 99 %
-    [ID]     0.6 × 0.00 of the words + 0.4 × 0.18 in meaning = 0.07; × 1.00 for place, tier and age = 0.07; likely 0 %
+    [ID]     (0.6 × 0.38 of the words + 0.4 × 0.74 in meaning + 0.3 × 0.96 word by word) / 1.3 = 0.63; × 1.00 for place, tier and age = 0.63; likely 98 %
+    [ID]     (0.6 × 0.00 of the words + 0.4 × 0.18 in meaning + 0.3 × 0.17 word by word) / 1.3 = 0.10; × 1.00 for place, tier and age = 0.10; likely 0 %
     --- stderr
-    note: - is less likely than 85 %: too little to be shown to somebody who did not ask
+    note: - is less likely than 50 %: too little to be shown to somebody who did not ask
     ");
     let json = home.json(&["recall", "when do we deploy", "-k", "1"]);
     assert_eq!(json[0]["kind"], "memory");
