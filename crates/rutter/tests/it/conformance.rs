@@ -139,6 +139,7 @@ fn cases() -> Vec<Case> {
             arrange: |home| {
                 begun(home);
                 silent(&home.hook(&sent(home, EventName::SessionEnd, None, "one", &json!({}))));
+                home.settle();
             },
             told: |home| {
                 sent(home, EventName::SessionStart, None, "two", &json!({ "source": "clear" }))
@@ -286,6 +287,7 @@ fn the_end_of_a_session_is_recorded_without_a_word() {
     let home = Home::new();
     begun(&home);
     silent(&home.hook(&sent(&home, EventName::SessionEnd, None, "one", &json!({}))));
+    home.settle();
     assert_eq!(home.json(&["sessions", "show", "one"])["over"], true);
 }
 
@@ -432,8 +434,7 @@ fn beside_a_long_write_it_is_the_right_answer_or_none() {
         holder.wait().unwrap();
         // What was said was written down, and what was not said was not: the spool has it.
         if event == EventName::UserPromptSubmit {
-            // Whoever exports waits for those who tend.
-            home.ok(&["export"]);
+            home.settle();
             let shown = home.json(&["injections"]).as_array().unwrap().len();
             assert_eq!(shown, usize::from(!ran.stdout.is_empty()), "{ran}");
         }

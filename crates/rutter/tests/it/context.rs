@@ -56,6 +56,7 @@ fn what_would_be_put_before_an_agent_and_why_the_rest_would_not() {
 #[test]
 fn the_hook_says_what_the_command_shows_and_once() {
     let home = Home::new();
+    home.set(&[]);
     home.ok(&["remember", REDIS, "--category", "fact"]);
     let prompt = "redis connections leak in tests";
     let ask = || home.inside("one", &["context", prompt]);
@@ -85,12 +86,14 @@ fn the_hook_says_what_the_command_shows_and_once() {
 #[test]
 fn without_a_prompt_it_is_what_was_done_last() {
     let home = Home::new();
+    home.set(&[]);
     home.ok(&["tend"]);
     for payload in [home.red("one"), home.edit("one"), home.green("one")] {
         silent(&home.hook(&payload));
     }
     drop(home.inside("one", crate::support::START).success());
     silent(&home.hook(&home.event("one", "SessionEnd", &json!({ "reason": "other" }))));
+    home.settle();
     home.start();
     home.ok(&[
         "ghap",
@@ -168,6 +171,7 @@ fn harmless(markdown: &str, most: usize, room: usize) {
 fn whatever_is_stored_an_agent_reads_a_quotation() {
     for text in hostile() {
         let home = Home::new();
+        home.set(&[]);
         home.ok(&["remember", &text, "--category", "fact"]);
         let prompt = "the flaky cache eviction test fails again";
         let shown = home.rutter(&["context", prompt]).success().stdout;
@@ -184,6 +188,7 @@ fn whatever_is_stored_an_agent_reads_a_quotation() {
 #[test]
 fn many_of_them_stay_within_their_room() {
     let home = Home::new();
+    home.set(&[]);
     for text in hostile() {
         home.ok(&["remember", &text, "--category", "fact"]);
     }

@@ -161,7 +161,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
     let gone = home.rutter(&["uninstall"]).success();
     let start =
-        format!("--- {}\n+++ /dev/null\n@@ -1,62 +0,0 @@\n-{{\n", home.settings().display());
+        format!("--- {}\n+++ /dev/null\n@@ -1,133 +0,0 @@\n-{{\n", home.settings().display());
     assert!(gone.stdout.starts_with(&start), "{gone}");
     assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r '[HOME]/memory'` removes it.");
     assert!(!home.path("ship/.claude").exists());

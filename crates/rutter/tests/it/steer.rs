@@ -15,6 +15,7 @@ impl Home {
 
     /// A session in which a failure was fixed, and a second one that is told of it.
     fn two_sessions(&self) {
+        self.set(&[]);
         self.ok(&["tend"]);
         let began = json!({ "source": "startup" });
         drop(self.hook(&self.event("one", "SessionStart", &began)).success());
@@ -22,7 +23,13 @@ impl Home {
             silent(&self.hook(&payload));
         }
         silent(&self.hook(&self.event("one", "SessionEnd", &json!({ "reason": "other" }))));
+        self.settle();
         assert_ne!(self.hook(&self.red("two")).success().stdout, "");
+    }
+
+    /// Waits for the housekeeping that hooks have started: who exports waits for those who tend.
+    pub(crate) fn settle(&self) {
+        self.ok(&["export"]);
     }
 }
 
@@ -90,6 +97,7 @@ fn where_things_stand() {
     assert_eq!(inside["store"]["spool"], 0);
     // What a session left open, somebody can take over.
     silent(&home.hook(&home.event("two", "SessionEnd", &json!({ "reason": "other" }))));
+    home.settle();
     assert_eq!(home.json(&["status"])["orphans"].as_array().unwrap().len(), 1);
 }
 
@@ -259,6 +267,7 @@ fn one_session_is_paused_and_the_others_are_not() {
     ");
     silent(&home.hook(&home.red("three")));
     assert_ne!(home.hook(&home.red("four")).success().stdout, "");
+    home.settle();
     assert_output!(home, sizeless(home.inside("three", &["status"])), @"
     exit 0
     --- stdout
@@ -269,9 +278,9 @@ fn one_session_is_paused_and_the_others_are_not() {
     runs      failed just now python3 -m unittest
     failing   [ID]     just now tests.test_cart.Cart.test_total
     left open none
-    here      0 memories, 0 experiences, 2 episodes, 3 outcomes, 0 GHAPs, 1 injection
-    in all    0 memories, 0 experiences, 2 episodes, 3 outcomes, 0 GHAPs, 1 injection
-    store     [HOME]/memory/rutter.db, 533 KiB, [SIZE]
+    here      0 memories, 0 experiences, 2 episodes, 4 outcomes, 0 GHAPs, 2 injections
+    in all    0 memories, 0 experiences, 2 episodes, 4 outcomes, 0 GHAPs, 2 injections
+    store     [HOME]/memory/rutter.db, [SIZE]
     ");
     assert!(home.json(&["status"])["quiet"].is_null());
     // By what people call it, and from outside.
