@@ -113,7 +113,7 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     exit 1
     --- stdout
     memory    [HOME]/memory
-    database  schema 3, 256 KiB
+    database  schema 3, 252 KiB
     waiting   0 B in the log of changes, 0 B in the spool
     problem   others may read [HOME]/memory
               -> chmod go= '[HOME]/memory'
@@ -201,7 +201,7 @@ fn tending_says_what_it_did() {
     exit 0
     --- stdout
     memory    [HOME]/memory
-    database  schema 3, 256 KiB
+    database  schema 3, 252 KiB
     waiting   0 B in the log of changes, 0 B in the spool
     all is well
     ");
