@@ -271,9 +271,10 @@ impl Call {
         (self.around.called)()
     }
 
-    /// Says something, if there is still time.
+    /// Says something. Whether there is time was looked at before it was written down as said; from then on it is, or
+    /// nobody would read it and nobody be told again.
     fn say<E: TakesContext>(&self, text: &str, heard: &mut Heard) {
-        if !text.is_empty() && self.may_speak() {
+        if !text.is_empty() && !self.behind {
             heard.stdout = HookOutput::<E>::new().context(text).answer().stdout;
         }
     }

@@ -88,6 +88,12 @@ pub(crate) fn data() -> Result<PathBuf, Failure> {
     Ok(env::current_dir().map_err(|_| gone())?.join(data))
 }
 
+/// Whether one folder is set for everything.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn has_home() -> bool {
+    env::var_os("RUTTER_HOME").is_some_and(|home| !home.is_empty())
+}
+
 /// The user's configuration. A relative one is found from here; none where there is no home.
 pub(crate) fn config_file() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("config.toml"))

@@ -141,12 +141,15 @@ fn tend(files: &Files) {
     let mut command = Command::new(program);
     command
         .args(["tend", "--detached"])
-        .env("RUTTER_HOME", files.folder())
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         // The client may end the group of its hook with the hook.
         .process_group(0);
+    // By a path that holds from there as well. Where nothing is set, the configuration is not beside the memory.
+    if environment::has_home() {
+        command.env("RUTTER_HOME", files.folder());
+    }
     drop(command.spawn());
 }

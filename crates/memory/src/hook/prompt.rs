@@ -35,7 +35,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     }
     texts.push(context.markdown());
     texts.retain(|text| !text.is_empty());
-    if texts.is_empty() {
+    if texts.is_empty() || !call.may_speak() {
         return;
     }
     call.record(records, heard);

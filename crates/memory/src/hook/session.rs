@@ -14,14 +14,21 @@ pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     let Some(mut call) = call else { return };
     let source = wire.text("source").and_then(|source| source.parse().ok());
     let source = source.unwrap_or(Source::Startup);
-    call.record(vec![What::Began(source)], heard);
+    let mut whats = vec![What::Began(source)];
+    if call.config.cohort.is_control(&call.client) {
+        whats.push(What::Watched);
+    }
+    call.record(whats, heard);
     heard.tend |= !call.around.files.database().exists();
     if !call.may_speak() {
         return;
     }
     let room = call.config.hooks.session_start.token_budget as usize;
     match texts(&mut call, source) {
-        Ok(texts) => call.say::<SessionStart>(&speech::together(texts, room), heard),
+        Ok(texts) if call.may_speak() => {
+            call.say::<SessionStart>(&speech::together(texts, room), heard);
+        }
+        Ok(_) => {}
         Err(fault) => heard.faults.push(fault),
     }
 }

@@ -62,6 +62,8 @@ pub enum What {
     Began(Source),
     /// It was seen.
     Seen,
+    /// It is one that is only watched, and told nothing.
+    Watched,
     /// It called a tool, by this agent; none is the main one. Only counted where somebody may ask.
     Called(Option<Clean>),
     /// A run was captured.
@@ -123,6 +125,7 @@ pub(crate) fn apply(
             }
         }
         What::Seen => {}
+        What::Watched => spoken::watched(connection, session)?,
         What::Called(agent) => {
             spoken::count(connection, session, agent.as_ref())?;
         }

@@ -48,6 +48,13 @@ pub(crate) fn stopped(connection: &Connection, ghap: Id) -> rusqlite::Result<()>
     Ok(())
 }
 
+pub(crate) fn watched(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE session SET cohort = 'control' WHERE id = ?1")?
+        .execute([session])?;
+    Ok(())
+}
+
 pub(crate) fn warned(connection: &Connection, session: i64) -> rusqlite::Result<()> {
     connection.prepare_cached("UPDATE session SET warned = 1 WHERE id = ?1")?.execute([session])?;
     Ok(())
@@ -292,7 +299,7 @@ impl HotStore {
             .query_row([client], |row| {
                 let (calls, runs): (i64, i64) = (row.get(0)?, row.get(1)?);
                 let (ghaps, shown): (i64, i64) = (row.get(2)?, row.get(3)?);
-                Ok(format!("session {client} ended: {calls} calls counted, {runs} runs, {ghaps} GHAPs, {shown} lessons shown"))
+                Ok(format!("session {client} ended: {calls} calls while a GHAP was open, {runs} runs, {ghaps} GHAPs, {shown} lessons shown"))
             })
             .optional()?;
         Ok(counted.map(|line| Clean::new(&line)))

@@ -18,7 +18,8 @@ struct Lesson {
 
 #[derive(Deserialize)]
 struct Prompt {
-    prompt: String,
+    #[serde(rename = "prompt")]
+    text: String,
     related: bool,
     #[serde(default)]
     rel: Vec<String>,
@@ -65,7 +66,7 @@ fn measure(lessons: &[Lesson], prompts: &[Prompt]) -> (Shown, HashMap<String, Sh
             continue;
         }
         let top: Vec<_> =
-            store.find(&Query::new(&prompt.prompt)).unwrap().into_iter().take(3).collect();
+            store.find(&Query::new(&prompt.text)).unwrap().into_iter().take(3).collect();
         let mut over = top.iter().filter(|hit| hit.confidence >= FLOOR);
         if prompt.related {
             right.prompts += 1;

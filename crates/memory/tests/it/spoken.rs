@@ -288,7 +288,8 @@ fn a_control_session_is_recorded_and_told_nothing() {
         assert_eq!(story.tool(), "");
     }
     assert_eq!(story.red("cargo test", &FAILING), "");
-    assert_eq!(world.store().session("session-1").unwrap().unwrap().calls, 12);
+    let session = world.store().session("session-1").unwrap().unwrap();
+    assert_eq!((session.calls, session.cohort.as_deref()), (12, Some("control")));
     assert_eq!(story.episodes().len(), 1, "the run was captured");
 }
 

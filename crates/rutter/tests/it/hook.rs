@@ -80,6 +80,7 @@ pub(crate) fn silent(ran: &Ran) {
 #[test]
 fn the_story_in_the_shipped_binary() {
     let home = Home::new();
+    home.set(&[]);
     home.ok(&["tend"]);
     for payload in [home.red("one"), home.edit("one"), home.green("one")] {
         silent(&home.hook(&payload));

@@ -71,7 +71,7 @@ impl Home {
         let section = |hook: &&str| {
             let own = settings.iter().filter(|(of, _)| of == hook);
             let own: Vec<&str> = own.map(|(_, line)| *line).collect();
-            format!("[hooks.{hook}]\ndeadline_ms = 10000\n{}\n", own.join("\n"))
+            format!("[hooks.{hook}]\ndeadline_ms = 1000\n{}\n", own.join("\n"))
         };
         std::fs::create_dir_all(self.memory()).expect("a folder");
         let text: String = HOOKS.iter().map(section).collect();
