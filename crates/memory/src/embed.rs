@@ -10,6 +10,7 @@ mod fold;
 mod table;
 mod wordpiece;
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::search::words;
@@ -28,6 +29,9 @@ pub const HASH: u64 = table::HASH.wrapping_add(READING);
 
 /// Bytes that are numbers from -128 to 127.
 type Numbers = [u8; DIMS];
+
+/// In a text that is longer, words come again so often that it pays to look each up once.
+const LONG: usize = 4096;
 
 /// Where a text stops being read. No lesson is as long, and a log pasted into a prompt must not take a hook's time.
 const MOST_TOKENS: usize = 8192;
@@ -63,7 +67,22 @@ fn each_token(text: &str, mut goes_on: impl FnMut(Token) -> bool) {
     };
     let mut read = wordpiece::Words::default();
     // Where it broke off there was enough.
-    let _ = words::parts(text).try_for_each(|part| read.tokens(part, &mut take));
+    let _ = if text.len() < LONG {
+        words::parts(text).try_for_each(|part| read.tokens(part, &mut take))
+    } else {
+        let mut known: HashMap<&str, Vec<Token>> = HashMap::new();
+        words::parts(text).try_for_each(|part| {
+            let tokens = known.entry(part).or_insert_with(|| {
+                let mut tokens = Vec::new();
+                let _ = read.tokens(part, &mut |token| {
+                    tokens.push(token);
+                    ControlFlow::Continue(())
+                });
+                tokens
+            });
+            tokens.iter().try_for_each(|token| take(*token))
+        })
+    };
 }
 
 impl Vector {

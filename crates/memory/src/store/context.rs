@@ -13,6 +13,8 @@ use crate::{Clean, Id, Time, speech};
 
 /// How many are looked at for one that is shown.
 const LOOKED_AT: usize = 4;
+/// How many documents that are in no file yet a hook reads: more would take its time. `tend` files them.
+const UNFILED: u32 = 2_000;
 /// How many runs are told of where nothing is asked for.
 const RUNS: usize = 3;
 
@@ -40,7 +42,7 @@ pub struct Wanted<'a> {
 impl HotStore {
     /// What to put before an agent.
     pub fn context(&self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
-        assemble(&self.connection, &self.files, wanted, now)
+        assemble(&self.connection, &self.files, wanted, UNFILED, now)
     }
 
     /// What to put before an agent, of rows that were chosen before.
@@ -75,7 +77,7 @@ impl Store {
     /// What would be put before an agent.
     pub fn context(&mut self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
         self.bring_up_to_date()?;
-        assemble(&self.connection, &self.files, wanted, now)
+        assemble(&self.connection, &self.files, wanted, u32::MAX, now)
     }
 
     /// What is worth knowing where nothing is asked for: what was left open, how the last runs went, what was learnt last.
@@ -133,6 +135,7 @@ fn assemble(
     connection: &Connection,
     files: &Files,
     wanted: &Wanted<'_>,
+    unfiled: u32,
     now: Time,
 ) -> Result<Context, StoreError> {
     let ask = Ask {
@@ -146,7 +149,7 @@ fn assemble(
         limit: wanted.limit * LOOKED_AT,
     };
     let mut candidates = Vec::new();
-    for recall in documents::recall(connection, files, &ask, now)? {
+    for recall in documents::recall(connection, files, &ask, unfiled, now)? {
         let (row, kind) = (recall.hit.row, recall.hit.kind);
         if !wanted.kinds.is_empty() && !wanted.kinds.contains(&kind) {
             continue;

@@ -356,7 +356,12 @@ impl HotStore {
             .strategies
             .sort_by_key(|(strategy, _, wrong)| (std::cmp::Reverse(*wrong), strategy.as_str()));
         premortem.causes.sort_by_key(|(cause, times)| (std::cmp::Reverse(*times), cause.as_str()));
-        let query = Query { axis: Axis::Surprise, project: Some(project), ..Query::new(failure) };
+        let query = Query {
+            axis: Axis::Surprise,
+            project: Some(project),
+            unfiled: 2_000,
+            ..Query::new(failure)
+        };
         let moment = connection.unchecked_transaction()?;
         for hit in find(&moment, &self.files, &query)?.into_iter().take(2) {
             let surprise: Option<Option<Clean>> = connection

@@ -58,15 +58,16 @@ impl Store {
     /// What fits a query, best first.
     pub fn recall(&mut self, ask: &Ask<'_>, now: Time) -> Result<Vec<Recall>, StoreError> {
         self.bring_up_to_date()?;
-        recall(&self.connection, &self.files, ask, now)
+        recall(&self.connection, &self.files, ask, u32::MAX, now)
     }
 }
 
-/// What fits a query, best first, of what is indexed.
+/// What fits a query, best first, of what is indexed: in the files, and of what is in none yet so much.
 pub(crate) fn recall(
     connection: &Connection,
     files: &Files,
     ask: &Ask<'_>,
+    unfiled: u32,
     now: Time,
 ) -> Result<Vec<Recall>, StoreError> {
     // One moment for everything: a statement by itself would lock and unlock the database, which takes longer than it.
@@ -77,7 +78,7 @@ pub(crate) fn recall(
     };
     // A place that nothing was ever written about has only what holds everywhere.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
-    let query = Query { axis: ask.axis, project, ..Query::new(ask.text) };
+    let query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
     let mut hits = find(&moment, files, &query)?.into_iter().peekable();
     let mut ranked: Vec<Recall> = Vec::new();
     let mut kept = Kept::new(ask.limit);
