@@ -1,5 +1,6 @@
 //! Which documents fit a query, by words and by meaning.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
@@ -15,10 +16,12 @@ use crate::{Id, Time};
 
 /// How many terms of a query are looked for: the rarest. More cost time and bring little.
 const SEARCHED: usize = 8;
-/// How many of each half go on to be fused.
-const KEPT: usize = 200;
+/// How much is read of either end of a long prompt: about a thousand words.
+const END: usize = 6_000;
+/// How many of each half go on to be fused. More change nothing among the first ten.
+const KEPT: usize = 64;
 /// How many of the best are looked at word by word.
-const LOOKED_AT: usize = 30;
+const LOOKED_AT: usize = 20;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +36,8 @@ pub struct Query<'a> {
     pub meaning: f64,
     /// How many terms are looked for at most.
     pub searched: usize,
+    /// How many of each half go on to be fused.
+    pub kept: usize,
     /// How many documents that are in no file yet are read at most, the newest of them.
     pub unfiled: u32,
 }
@@ -46,6 +51,7 @@ impl<'a> Query<'a> {
             project: None,
             meaning: score::MEANING,
             searched: SEARCHED,
+            kept: KEPT,
             unfiled: u32::MAX,
         }
     }
@@ -86,6 +92,8 @@ pub(crate) fn find(
     files: &Files,
     query: &Query<'_>,
 ) -> Result<Vec<Hit>, StoreError> {
+    let text = ends_of(query.text);
+    let query = &Query { text: &text, ..*query };
     let index = Index::of(moment, files)?;
     let counted = Counted::of(moment, query)?;
     let by_words = match counted.all {
@@ -98,8 +106,8 @@ pub(crate) fn find(
         None => Vec::new(),
     };
     let mut documents: Vec<i64> =
-        strongest(by_meaning.into_iter().map(|(id, near)| (id, near.into())));
-    documents.extend(strongest(by_words.iter().map(|fit| (fit.document, fit.share))));
+        strongest(by_meaning.into_iter().map(|(id, near)| (id, near.into())), query.kept);
+    documents.extend(strongest(by_words.iter().map(|fit| (fit.document, fit.share)), query.kept));
     documents.sort_unstable();
     documents.dedup();
     let lexical: HashMap<i64, (f64, f64)> = by_words
@@ -199,14 +207,23 @@ impl Counted {
     }
 }
 
+/// Of a long prompt the beginning and the end: there stands what is wanted, and between them what was pasted.
+fn ends_of(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * END {
+        return text.into();
+    }
+    let (start, end) = (text.floor_char_boundary(END), text.ceil_char_boundary(text.len() - END));
+    format!("{}\n{}", &text[..start], &text[end..]).into()
+}
+
 /// The best of one half.
-fn strongest(scores: impl Iterator<Item = (i64, f64)>) -> Vec<i64> {
+fn strongest(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> {
     let mut all: Vec<(i64, f64)> = scores.filter(|(_, score)| *score > 0.0).collect();
     let order =
         |one: &(i64, f64), other: &(i64, f64)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
-    if all.len() > KEPT {
-        all.select_nth_unstable_by(KEPT, order);
-        all.truncate(KEPT);
+    if all.len() > kept {
+        all.select_nth_unstable_by(kept, order);
+        all.truncate(kept);
     }
     all.into_iter().map(|(id, _)| id).collect()
 }
@@ -220,7 +237,7 @@ fn by_meaning(
 ) -> Result<Vec<(i64, f32)>, StoreError> {
     let scope = query.scope();
     let filed = index.vectors().and_then(|file| {
-        let near = file.scan(asked, KEPT, scope, |row| !index.is_gone(row))?;
+        let near = file.scan(asked, query.kept, scope, |row| !index.is_gone(row))?;
         Some((near, file.high_water()))
     });
     let (mut near, high_water) = filed.unwrap_or((Vec::new(), i64::MIN));

@@ -13,6 +13,10 @@ use crate::store::entry::Place;
 use crate::store::{Files, Store, StoreError, projects};
 use crate::{Clean, Id, Time};
 
+/// Whoever wants more than these, or only some kind of them, has more looked at.
+const FEW: usize = 20;
+const MANY: usize = 400;
+
 /// Two texts so near each other say the same.
 const SAME: f32 = 0.97;
 
@@ -78,7 +82,11 @@ pub(crate) fn recall(
     };
     // A place that nothing was ever written about has only what holds everywhere.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
-    let query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
+    let mut query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
+    // What is asked for may be far behind.
+    if ask.limit > FEW || ask.kind.is_some() || ask.domain.is_some() || ask.outcome.is_some() {
+        query.kept = MANY;
+    }
     let mut hits = find(&moment, files, &query)?.into_iter().peekable();
     let mut ranked: Vec<Recall> = Vec::new();
     let mut kept = Kept::new(ask.limit);
