@@ -8,17 +8,28 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rutter_contract::input::Wire;
-use rutter_contract::output::{HookOutput, TakesContext};
+use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
-use crate::config::{Config, Hooks};
+use crate::config::{Config, Hooks, Notify};
 use crate::context::Context;
 use crate::injection::Injection;
 use crate::project::Located;
+use crate::quote::start_of;
 use crate::session::Process;
 use crate::store::entry::{Entry, Place, What};
 use crate::store::hot::{HotStore, Unready};
 use crate::store::{Files, spool};
 use crate::{Clean, Id, Time, pause};
+
+/// Of a hook's own settings those that all have.
+macro_rules! settings {
+    ($of:expr) => {
+        Settings {
+            enabled: $of.enabled,
+            deadline: std::time::Duration::from_millis($of.deadline_ms.into()),
+        }
+    };
+}
 
 mod bash;
 mod compact;
@@ -29,13 +40,8 @@ mod stop;
 mod subagent;
 mod tool;
 
-/// Of a hook's own settings those that all have.
-macro_rules! settings {
-    ($of:expr) => {
-        Settings { enabled: $of.enabled, deadline: Duration::from_millis($of.deadline_ms.into()) }
-    };
-}
-
+/// How much of what is said the user sees in a line.
+const NOTICE: usize = 100;
 /// A log of changes that is longer is worth a process that folds it.
 const FOLD: u64 = 1024 * 1024;
 
@@ -115,12 +121,9 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
             let checkin = |hooks: &Hooks| settings!(hooks.ghap_checkin);
             tool::hear(&wire, &tool(), || Call::of(&wire, around, checkin), &mut heard);
         }
-        "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => bash::hear(
-            &wire,
-            || Call::of(&wire, around, |hooks| settings!(hooks.outcome_capture)),
-            &event,
-            &mut heard,
-        ),
+        "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
+            bash::hear(&wire, around, &event, &mut heard);
+        }
         "PostToolUse" if matches!(&*tool(), "Edit" | "Write" | "NotebookEdit") => {
             edit::hear(&wire, Call::of(&wire, around, |hooks| settings!(hooks.edits)), &mut heard);
         }
@@ -273,10 +276,18 @@ impl Call {
 
     /// Says something. Whether there is time was looked at before it was written down as said; from then on it is, or
     /// nobody would read it and nobody be told again.
-    fn say<E: TakesContext>(&self, text: &str, heard: &mut Heard) {
-        if !text.is_empty() && !self.behind {
-            heard.stdout = HookOutput::<E>::new().context(text).answer().stdout;
+    fn say<E: TakesContext + ShowsMessage>(&self, text: &str, heard: &mut Heard) {
+        if text.is_empty() || self.behind {
+            return;
         }
+        let answer = HookOutput::<E>::new().context(text);
+        let first = text.lines().find(|line| !line.ends_with("instructions):")).unwrap_or_default();
+        let answer = match self.config.notify {
+            Notify::Off => answer,
+            Notify::Brief => answer.system_message(format!("rutter: {}", start_of(first, NOTICE))),
+            Notify::Card => answer.system_message(format!("rutter: {text}")),
+        };
+        heard.stdout = answer.answer().stdout;
     }
 
     /// What is to be written down of rows that are about to be shown.

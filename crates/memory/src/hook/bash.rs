@@ -7,14 +7,15 @@ use std::path::Path;
 
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
 
-use super::{Call, Heard, fingerprint};
+use super::{Around, Call, Heard, Settings, fingerprint};
 use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
+use crate::config::Hooks;
 use crate::episode::{Again, said};
 use crate::ghap::Ghap;
 use crate::injection::Injection;
 use crate::outcome::call::Call as BashCall;
 use crate::outcome::line;
-use crate::outcome::read::read;
+use crate::outcome::read::{read, read_named};
 use crate::outcome::run::Run;
 use crate::outcome::selection::Selection;
 use crate::outcome::{Outcome, Verdict};
@@ -29,29 +30,44 @@ const COMMAND: usize = 2_000;
 
 pub(super) fn hear(
     wire: &Wire<'_>,
-    call: impl FnOnce() -> Option<Call>,
+    around: impl FnOnce() -> Around,
     event: &str,
     heard: &mut Heard,
 ) {
     let Some(command) = BashCall::command(wire) else { return };
     // Most commands neither run nor change anything: where they were typed is not even looked up.
     let changes = event == "PostToolUse" && changes_something(&command);
-    if !changes && line::find(&command).is_none() {
+    let known = changes || line::find(&command).is_some();
+    let around = around();
+    // Others are runs only where somebody has said so.
+    if !known && !is_configured(&around) {
         return;
     }
-    let Some(mut call) = call() else { return };
+    let settings = |hooks: &Hooks| settings!(hooks.outcome_capture);
+    let Some(mut call) = Call::of(wire, || around, settings) else { return };
     if let Some(folder) = line::destination(&command) {
         call.enter(&folder);
     }
-    let selection = Selection::of(&command, &call.folder);
+    let matchers = &call.config.hooks.outcome_capture.matchers;
+    let mut selection = Selection::of(&command, &call.folder);
+    let named =
+        if selection.is_none() { named(matchers, &command).map(str::to_owned) } else { None };
+    if let Some(name) = &named {
+        selection = Some(Selection::named(name, &command, &call.folder));
+    }
     if selection.is_none() {
         if changes {
             note(&mut call, &command, heard);
         }
         return;
     }
-    let Some(Ok(seen)) = BashCall::of(wire, call.around.window) else { return };
-    let Ok(reading) = read(&seen.seen()) else { return };
+    // Whether it is a run is known by now.
+    let Some(Ok(seen)) = BashCall::of_any(wire, call.around.window) else { return };
+    let reading = match &named {
+        Some(name) => read_named(&seen.seen(), name),
+        None => read(&seen.seen()),
+    };
+    let Ok(reading) = reading else { return };
     let now = call.around.now;
     // First without its secrets, then cut: half of one would be nobody's.
     let short: String = Clean::new(&command).chars().take(COMMAND).collect();
@@ -73,7 +89,7 @@ pub(super) fn hear(
     };
     let run = Run::new(outcome, &reading, selection);
     let mut whats = Vec::new();
-    if changes_beside_its_run(&command) {
+    if changes_beside_its_run(&command) && call.config.privacy.capture_patches {
         // It stands before the run in the line.
         let before = Time::from_millis(now.millis() - 1);
         whats.push(What::Changed(Id::new(now), Change::command(&command, before)));
@@ -150,8 +166,29 @@ fn warn(call: &mut Call, run: &Run, heard: &mut Heard) -> Option<String> {
     Some(text)
 }
 
+/// Whether there may be a setting that makes a run of a command: without a file there is none.
+fn is_configured(around: &Around) -> bool {
+    around.config.exists() || around.files.folder().join("trusted").exists()
+}
+
+/// The name of the run that the user has said a command is: one of its commands begins so.
+fn named<'a>(matchers: &'a [String], command: &str) -> Option<&'a str> {
+    let begins = |part: &str, matcher: &str| {
+        part.trim_start()
+            .strip_prefix(matcher.trim())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    };
+    let mut named = matchers.iter().filter(|matcher| !matcher.trim().is_empty());
+    let found = named
+        .find(|matcher| command.split(['&', '|', ';', '\n']).any(|part| begins(part, matcher)));
+    found.map(|matcher| matcher.trim())
+}
+
 /// Notes a command as a change, where a failure is followed.
 fn note(call: &mut Call, command: &str, heard: &mut Heard) {
+    if !call.config.privacy.capture_patches {
+        return;
+    }
     let place = call.place.clone();
     if !spool::waits(&call.around.files)
         && let Ok(store) = call.store()

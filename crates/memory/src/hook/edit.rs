@@ -38,7 +38,7 @@ struct Part<'a> {
 }
 
 pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
-    let Some(mut call) = call else { return };
+    let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
     // Nearly every edit of a day is made while nothing fails: then there is nothing to do.
     if !spool::waits(&call.around.files) {
         let place = call.place.clone();

@@ -57,6 +57,12 @@ impl<'a> Call<'a> {
         if line::find(&command).is_none() {
             return Some(Err(super::read::NO_RUN));
         }
+        Self::of_any(wire, window)
+    }
+
+    /// The same of any command.
+    pub fn of_any(wire: &Wire<'a>, window: usize) -> Option<Result<Self, &'static str>> {
+        let command = Self::command(wire)?;
         let succeeds = match wire.hook_event_name() {
             Some(event) => event == "PostToolUse",
             None => wire.raw("tool_response").is_some(),

@@ -80,7 +80,34 @@ pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
         },
     };
     let cut = seen.cut || found.filtered;
-    let (verdict, because) = decide(found.status, exit, &report, &runner, cut);
+    Ok(concluded((runner, kind, report), found.status, exit, cut, !found.trimmed))
+}
+
+/// Reads a command that the user has said is a run, by the name that was given for it.
+pub fn read_named(seen: &Seen<'_>, name: &str) -> Result<Reading, &'static str> {
+    // Of a line with more in it nobody knows whose exit status it has.
+    let (status, exit) = if seen.command.contains(['|', ';', '&', '\n']) {
+        (Status::Hidden, None)
+    } else {
+        (Status::Own, seen.exit)
+    };
+    if exit.is_some_and(|exit| matches!(exit, 126 | 127) || exit > 128) {
+        return Err("it could not be started, or a signal or a time-out ended it");
+    }
+    let kind = if name.contains("build") { Kind::Build } else { Kind::Test };
+    let report = read_script(&text::plain(seen.output), kind);
+    Ok(concluded((name.to_owned(), kind, report), status, exit, seen.cut, true))
+}
+
+/// What comes of what was run, how it ended, and what it printed.
+fn concluded(
+    (runner, kind, report): (String, Kind, Report),
+    status: Status,
+    exit: Option<i32>,
+    cut: bool,
+    whole: bool,
+) -> Reading {
+    let (verdict, because) = decide(status, exit, &report, &runner, cut);
     let failed = verdict == Verdict::Failed;
     let mut failing = Vec::new();
     if failed {
@@ -90,7 +117,7 @@ pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
             }
         }
     }
-    Ok(Reading {
+    Reading {
         kind,
         runner,
         verdict,
@@ -102,8 +129,8 @@ pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
         because,
         failures: if failed { report.failures } else { Vec::new() },
         cut,
-        whole: !cut && !found.trimmed,
-    })
+        whole: !cut && whole,
+    }
 }
 
 /// The runner behind a script, where the package manager printed the command that it ran.

@@ -236,6 +236,16 @@ impl Selection {
         Some(Self { program: Clean::new(&program), folder, arguments, stops })
     }
 
+    /// What a command was asked for that the user has said is a run: nobody knows more than that it is the same line.
+    pub fn named(name: &str, command: &str, folder: &str) -> Self {
+        Self {
+            program: Clean::new(name),
+            folder: Clean::new(folder),
+            arguments: vec![Clean::new(command.trim())],
+            stops: true,
+        }
+    }
+
     /// Whether a run that was asked for this must have met a failure that another run had, of this test.
     pub fn covers(&self, other: &Self, test: Option<&str>) -> bool {
         if self.folder != other.folder {

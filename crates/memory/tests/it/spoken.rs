@@ -360,3 +360,62 @@ fn words_of_all_kinds_arrive_as_they_are_or_harmless() {
         world.store().abandon_ghap(&owner(&story), None, "next", now(&story)).unwrap();
     }
 }
+
+#[test]
+fn a_command_is_a_run_where_the_user_says_so() {
+    let world = World::new();
+    let story = Story::new(&world);
+    let runs = || world.store().runs_of(&Clean::new(story.session)).unwrap().len();
+    story.fails("bin/gauntlet", 1, "something is wrong");
+    assert_eq!(runs(), 0);
+    world.set("outcome_capture", "matchers = [\"bin/gauntlet\"]");
+    story.fails("cd . && bin/gauntlet --all", 1, "something is wrong");
+    story.fails("bin/gauntlet", 1, "something is wrong");
+    story.fails("bin/gauntlets", 1, "something is wrong");
+    story.fails("bin/gauntlet", 130, "interrupted");
+    story.bash("bin/gauntlet");
+    let seen = world.store().runs_of(&Clean::new(story.session)).unwrap();
+    let seen: Vec<_> = seen.iter().map(|run| (run.runner.as_str(), run.verdict.as_str())).collect();
+    // Of a line with more in it nobody knows whose exit status it has.
+    assert_eq!(
+        seen,
+        [("bin/gauntlet", "unknown"), ("bin/gauntlet", "failed"), ("bin/gauntlet", "passed")]
+    );
+}
+
+#[test]
+fn who_wants_no_lines_kept_has_none_kept() {
+    let world = World::new();
+    let text = std::fs::read_to_string(world.config()).unwrap();
+    std::fs::write(world.config(), format!("[privacy]\ncapture_patches = false\n{text}")).unwrap();
+    let story = Story::new(&world);
+    story.red("cargo test", &FAILING);
+    story.edit("a.rs", &["-quokka", "+wombat"]);
+    story.bash("sed -i s/quokka/wombat/ b.rs");
+    story.green("cargo test");
+    assert!(world.files_with("wombat").is_empty());
+}
+
+#[test]
+fn the_user_is_told_as_much_as_wanted() {
+    for (notify, expected) in [
+        ("off", None),
+        (
+            "brief",
+            Some(
+                "rutter: Prediction `'cargo test' passes`: `cargo test` failed in `cache::evicts`. That contradicts it.",
+            ),
+        ),
+    ] {
+        let world = World::new();
+        let text = std::fs::read_to_string(world.config()).unwrap();
+        std::fs::write(world.config(), format!("notify = \"{notify}\"\n{text}")).unwrap();
+        let story = Story::new(&world);
+        begin(&story);
+        let error = format!("Exit code 101\n{}", crate::story::output(4, &FAILING));
+        let fields = json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error });
+        let heard = story.tell("PostToolUseFailure", &fields);
+        let answer: serde_json::Value = serde_json::from_str(&heard.stdout).unwrap();
+        assert_eq!(answer["systemMessage"].as_str(), expected);
+    }
+}

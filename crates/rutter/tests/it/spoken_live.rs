@@ -1,6 +1,7 @@
 //! The spoken loop in sessions of the real client: what each hook says is in the request that goes to the model.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use rutter_check::live::{Conversation, Record, Script, Step, Thread, Turn};
 use serde_json::json;
@@ -213,4 +214,37 @@ fn a_hook_that_is_killed_costs_nothing_but_itself() {
     assert_eq!(record.main_requests().count(), 3);
     assert_eq!(said_by(&record, ""), [] as [String; 0]);
     drop(life.rutter(&["doctor"]));
+}
+
+#[test]
+fn on_a_full_disk_the_session_goes_on() {
+    let Some(mut life) = Life::new(&FILES) else { return };
+    let memory = life.home.join("small");
+    fs::create_dir(&memory).unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=900k,mode=700", "none"])
+        .arg(&memory)
+        .stderr(Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return rutter_testkit::excuse(
+            "a small disk of its own",
+            "this machine lets nobody mount one",
+        );
+    }
+    life.memory = Some(memory.clone());
+    life.init();
+    // To the last byte.
+    let mut ballast = fs::File::create(memory.join("ballast")).unwrap();
+    while std::io::Write::write_all(&mut ballast, &[0; 512]).is_ok() {}
+    let record = life.session([bash(RUN), bash("echo after")]);
+    let told = said_by(&record, "PostToolUseFailure");
+    let (reason, requests) =
+        (record.terminal_reason().map(str::to_owned), record.main_requests().count());
+    drop(ballast);
+    fs::remove_file(memory.join("ballast")).unwrap();
+    drop(life);
+    assert!(Command::new("umount").arg("-l").arg(&memory).status().unwrap().success());
+    assert_eq!((reason.as_deref(), requests), (Some("completed"), 3), "{}", record.stdout);
+    assert_eq!(told, [] as [String; 0]);
 }
