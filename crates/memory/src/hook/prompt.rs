@@ -21,23 +21,22 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     if call.store().is_err() {
         return;
     }
-    call.record(vec![What::Seen], heard);
-    if !call.may_speak() {
-        return;
-    }
-    let settled = settled(&mut call, heard);
-    let context = recalled(&mut call, &prompt, heard);
-    let mut records = call.shown(EVENT, &prompt, &context);
+    let mut records = vec![What::Seen];
     let mut texts = Vec::new();
-    if let Some((told, text)) = settled {
-        records.push(told);
-        texts.push(text);
+    if call.may_speak() {
+        let settled = settled(&mut call, heard);
+        let context = recalled(&mut call, &prompt, heard);
+        if call.may_speak() {
+            records.extend(call.shown(EVENT, &prompt, &context));
+            if let Some((told, text)) = settled {
+                records.push(told);
+                texts.push(text);
+            }
+            texts.push(context.markdown());
+        }
     }
-    texts.push(context.markdown());
     texts.retain(|text| !text.is_empty());
-    if texts.is_empty() || !call.may_speak() {
-        return;
-    }
+    // In one go, and before anything is said.
     call.record(records, heard);
     call.say::<UserPromptSubmit>(&texts.join("\n\n"), heard);
 }

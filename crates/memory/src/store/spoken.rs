@@ -114,7 +114,7 @@ pub struct Settled {
 /// What went wrong before, in a project.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Premortem {
-    /// How many were resolved, of the last [`RECENT`].
+    /// How many were resolved, of the last two hundred.
     pub resolved: u32,
     /// How many of them were falsified.
     pub falsified: u32,
