@@ -18,7 +18,7 @@ use crate::quote::start_of;
 use crate::session::Process;
 use crate::store::entry::{Entry, Place, What};
 use crate::store::hot::{HotStore, Unready};
-use crate::store::{Files, spool};
+use crate::store::{Files, StoreError, spool};
 use crate::{Clean, Id, Time, pause};
 
 /// Of a hook's own settings those that all have.
@@ -326,6 +326,20 @@ impl Call {
             at: self.around.now,
             what,
         }
+    }
+
+    /// Writes down what is about to be said, into the database and nowhere else: what waits in the spool would count as
+    /// said, and is not said. Whether it could be.
+    fn record_said(&mut self, whats: Vec<What>, heard: &mut Heard) -> bool {
+        let entries: Vec<Entry> = whats.into_iter().map(|what| self.entry(what)).collect();
+        let written = match self.store() {
+            Ok(store) => store.write(&entries),
+            Err(_) => Err(StoreError::Busy),
+        };
+        if let Err(error) = &written {
+            heard.faults.push(Clean::new(&format!("not said: {error}")));
+        }
+        written.is_ok()
     }
 
     /// Writes down what happened, into the database or the spool.

@@ -141,8 +141,7 @@ fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<Str
         }
     };
     let text = speech::settled(&settled, &call.rutter());
-    call.record(vec![What::Told(settled.ghap.id, settled.told)], heard);
-    Some(text)
+    call.record_said(vec![What::Told(settled.ghap.id, settled.told)], heard).then_some(text)
 }
 
 /// Says what went wrong before, once in a cycle.
@@ -162,8 +161,7 @@ fn warn(call: &mut Call, run: &Run, heard: &mut Heard) -> Option<String> {
             }
         };
     let text = speech::premortem(&run.outcome, &premortem, &call.rutter());
-    call.record(vec![What::Warned], heard);
-    Some(text)
+    call.record_said(vec![What::Warned], heard).then_some(text)
 }
 
 /// Whether there may be a setting that makes a run of a command: without a file there is none.
@@ -229,8 +227,7 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Opt
         at: now,
         effect: None,
     };
-    call.record(vec![What::Shown(Box::new(shown))], heard);
-    Some(text)
+    call.record_said(vec![What::Shown(Box::new(shown))], heard).then_some(text)
 }
 
 /// Whether a file has what was changed in it; none where that cannot be told.

@@ -21,8 +21,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     if call.store().is_err() {
         return;
     }
-    let mut records = vec![What::Seen];
-    let mut texts = Vec::new();
+    let (mut records, mut texts) = (vec![What::Seen], Vec::new());
     if call.may_speak() {
         let settled = settled(&mut call, heard);
         let context = recalled(&mut call, &prompt, heard);
@@ -37,7 +36,9 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     }
     texts.retain(|text| !text.is_empty());
     // In one go, and before anything is said.
-    call.record(records, heard);
+    if !call.record_said(records, heard) {
+        return call.record(vec![What::Seen], heard);
+    }
     call.say::<UserPromptSubmit>(&texts.join("\n\n"), heard);
 }
 

@@ -23,8 +23,9 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     });
     match open {
         Ok(Some(ghap)) => {
-            call.record(vec![What::Stopped(ghap.id)], heard);
-            call.say::<Stop>(&speech::active(&ghap, &call.rutter()), heard);
+            if call.record_said(vec![What::Stopped(ghap.id)], heard) {
+                call.say::<Stop>(&speech::active(&ghap, &call.rutter()), heard);
+            }
         }
         Ok(None) => {}
         Err(error) => heard.faults.push(Clean::new(&format!("stop: {error}"))),

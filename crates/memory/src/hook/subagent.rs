@@ -41,8 +41,9 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
                     injection.prompt = parked.prompt.clone();
                 }
             }
-            call.record(shown, heard);
-            call.say::<SubagentStart>(&context.markdown(), heard);
+            if call.record_said(shown, heard) {
+                call.say::<SubagentStart>(&context.markdown(), heard);
+            }
         }
         Ok(_) => {}
         Err(error) => heard.faults.push(Clean::new(&format!("subagent: {error}"))),
