@@ -118,8 +118,16 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
             &mut heard,
         ),
         "PreToolUse" => {
-            let checkin = |hooks: &Hooks| settings!(hooks.ghap_checkin);
-            tool::hear(&wire, &tool(), || Call::of(&wire, around, checkin), &mut heard);
+            let tool = tool();
+            let settings = |hooks: &Hooks| match settings!(hooks.ghap_checkin) {
+                // It is there for two things then.
+                asks if tool::is_agent(&tool) => {
+                    let parks = settings!(hooks.subagent_start);
+                    Settings { enabled: asks.enabled || parks.enabled, ..parks }
+                }
+                asks => asks,
+            };
+            tool::hear(&wire, &tool, || Call::of(&wire, around, settings), &mut heard);
         }
         "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
             bash::hear(&wire, around, &event, &mut heard);
@@ -175,23 +183,6 @@ fn client(pid: u32) -> Option<Process> {
     (!shell && pid > 1).then(|| Process::of(pid))
 }
 
-/// Where the client's shell is. Without git every folder would be a project of its own; then it is the one that the client was
-/// started in, as long as the shell is inside of it.
-fn located(cwd: &Path, started_in: Option<&Path>) -> Located {
-    let located = Located::find(cwd);
-    match started_in {
-        Some(start) if located.key.is_folder() && start.is_absolute() => {
-            let start = Located::find(start);
-            if start.key.is_folder() && located.root.starts_with(&start.root) {
-                start
-            } else {
-                located
-            }
-        }
-        _ => located,
-    }
-}
-
 /// A folder by its path from the root.
 fn folder_in(root: &Path, folder: &Path) -> String {
     let settled = folder.canonicalize();
@@ -229,7 +220,7 @@ impl Call {
             return None;
         }
         let around = around();
-        let located = located(cwd, around.started_in.as_deref());
+        let located = Located::find_from(cwd, around.started_in.as_deref());
         let config =
             Config::load(&around.config, Some(&located.root), around.files.folder()).config;
         let Settings { enabled, deadline } = settings(&config.hooks);
@@ -252,11 +243,23 @@ impl Call {
         })
     }
 
-    /// Takes another folder for the one where it happened.
-    fn enter(&mut self, folder: &Path) {
-        self.located = Located::find(folder);
+    /// Takes another folder for the one where it happened; whether it is one that anything may be kept of.
+    fn enter(&mut self, folder: &Path) -> bool {
+        let root = self.located.root.clone();
+        self.located = Located::find_from(folder, self.around.started_in.as_deref());
         self.place = Place::from(&self.located);
         self.folder = folder_in(&self.located.root, folder);
+        if self.located.root != root {
+            let data = self.around.files.folder();
+            self.config = Config::load(&self.around.config, Some(&self.located.root), data).config;
+        }
+        !self.is_excluded(folder)
+    }
+
+    /// Whether nothing may be kept of a folder.
+    fn is_excluded(&self, folder: &Path) -> bool {
+        let scope = &self.config.scope;
+        !scope.exclude.is_empty() && scope.excludes(folder, (self.around.home)().as_deref())
     }
 
     fn is_in_time(&self) -> bool {
@@ -355,6 +358,7 @@ impl Call {
             match self.store() {
                 Ok(store) => match store.write(&entries) {
                     Ok(()) => {
+                        heard.tend |= store.unfinished.get();
                         heard.tend |= files.wal().metadata().is_ok_and(|wal| wal.len() > FOLD);
                         return;
                     }

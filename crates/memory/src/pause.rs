@@ -52,6 +52,13 @@ pub fn resume(files: &Files, session: Option<&Clean>) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Forgets which sessions were to be left alone; what holds everywhere stays.
+pub(crate) fn forget_sessions(files: &Files) -> io::Result<()> {
+    let mut all = paused(files)?;
+    all.retain(|one| one == EVERYTHING);
+    write(files, &all)
+}
+
 fn write(files: &Files, all: &[String]) -> io::Result<()> {
     let mut text = all.join("\n");
     if !text.is_empty() {
@@ -78,6 +85,9 @@ mod tests {
         assert!(is_paused(&files, "other"));
         assert!(resume(&files, Some(&one)).unwrap() && !resume(&files, Some(&other)).unwrap());
         assert!(is_paused(&files, "one"), "everything is");
+        pause(&files, Some(&one)).unwrap();
+        forget_sessions(&files).unwrap();
+        assert_eq!(paused(&files).unwrap(), [EVERYTHING]);
         assert!(resume(&files, None).unwrap() && !is_paused(&files, "one"));
         assert!(!files.paused().exists(), "nothing is left behind");
     }

@@ -135,6 +135,23 @@ impl Located {
         }
     }
 
+    /// The project of a folder that a client's shell is in. Without git every folder would be a project of its own; then it is
+    /// the one that the client was started in, as long as the shell is inside of it.
+    pub fn find_from(folder: &Path, started_in: Option<&Path>) -> Self {
+        let located = Self::find(folder);
+        match started_in {
+            Some(start) if located.key.is_folder() && start.is_absolute() => {
+                let start = Self::find(start);
+                if start.key.is_folder() && located.root.starts_with(&start.root) {
+                    start
+                } else {
+                    located
+                }
+            }
+            _ => located,
+        }
+    }
+
     fn without_git(folder: PathBuf) -> Self {
         Self {
             key: ProjectKey::folder(&folder),

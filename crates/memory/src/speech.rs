@@ -25,7 +25,7 @@ fn lines(ghap: &Ghap) -> String {
 /// What is asked after so many calls.
 pub(crate) fn check_in(ghap: &Ghap, calls: u32, rutter: &str) -> String {
     format!(
-        "GHAP check-in, {calls} tool calls since it was last changed.\n{}\nStill valid? `{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended.",
+        "GHAP check-in, {calls} tool calls since it was last changed or asked about.\n{}\nStill valid? `{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended.",
         lines(ghap)
     )
 }
@@ -97,10 +97,13 @@ pub(crate) fn settled(settled: &Settled, rutter: &str) -> String {
 /// What went wrong before, where a run failed and nobody has said what they believe.
 pub(crate) fn premortem(outcome: &Outcome, premortem: &Premortem, rutter: &str) -> String {
     let mut text = format!(
-        "{}. Of the last {} hypotheses here {} were falsified.",
+        "{}. Falsified here: {} of the last {}.",
         run(outcome),
-        premortem.resolved,
-        premortem.falsified
+        premortem.falsified,
+        match premortem.resolved {
+            1 => "hypothesis".to_owned(),
+            resolved => format!("{resolved} hypotheses"),
+        }
     );
     let causes: Vec<String> = premortem
         .causes
@@ -121,7 +124,7 @@ pub(crate) fn premortem(outcome: &Outcome, premortem: &Premortem, rutter: &str) 
     if !strategies.is_empty() {
         let _ = write!(text, "\nStrategies: {}.", strategies.join("; "));
     }
-    for (_, surprise) in &premortem.surprises {
+    for (_, _, surprise) in &premortem.surprises {
         let _ = write!(text, "\nSurprise: {}", cite(surprise, 40));
     }
     let _ = write!(

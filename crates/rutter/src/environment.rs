@@ -178,7 +178,8 @@ impl Environment {
     /// command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
         let folder = self.folder()?;
-        Ok(Owner { client: self.session(), agent: None, place: (&Located::find(folder)).into() })
+        let located = Located::find_from(folder, client_folder().as_deref());
+        Ok(Owner { client: self.session(), agent: None, place: (&located).into() })
     }
 }
 

@@ -29,8 +29,6 @@ pub enum Rule {
     Lower,
     /// Choose more: it then speaks less often.
     Higher,
-    /// Set it to nothing; what lies between is the user's.
-    Nothing,
     /// Add to the list.
     Add,
     /// Nothing at all.
@@ -207,7 +205,6 @@ impl Key {
                 }
                 _ => false,
             },
-            (Value::Share(_), Value::Share(wanted)) => *wanted == 0.0,
             (Value::Words(_), Value::Words(_)) => self.rule == Rule::Add,
             _ => false,
         };
@@ -298,7 +295,7 @@ sections! {
         deadline_ms: u32 = 500, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
         inject_light_context: bool = true, Lower, "Whether a session begins with values and recent work.";
         token_budget: u32 = 500, Lower, "How much it may say, in tokens. The client cuts at about 2,500.", 0..=2_500;
-        values: u32 = 5, Lower, "How many values it may show.", 0..=50;
+        values: u32 = 5, Lower, "How many values it may show; there are none yet.", 0..=50;
     }
     UserPromptSubmit, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),
     "When you send a prompt." {
@@ -307,7 +304,7 @@ sections! {
         context_depth: ContextDepth = ContextDepth::Light, Lower, "How much is recalled: decides what the next two are unless they are set.";
         token_budget: u32 = LIGHT.0, Lower, "How much it may say, in tokens: 300, or 2000 with `rich`.", 0..=2_500;
         limit: u32 = LIGHT.1, Lower, "How many things it may show: 3, or 20 with `rich`.", 0..=50;
-        include_code: bool = true, Lower, "Whether code is among them.";
+        include_code: bool = true, Lower, "Whether code is among them; there is none yet.";
     }
     GhapCheckin, "hooks.ghap_checkin" at (hooks.ghap_checkin),
     "Before the agent uses a tool: is the hypothesis still valid?" {
@@ -368,7 +365,7 @@ sections! {
     }
     Cohort, "cohort" at (cohort),
     "Sessions that are only watched, to tell whether the others do better." {
-        control: f64 = 0.0, Nothing, "The share of sessions in which nothing is said.";
+        control: f64 = 0.0, User, "The share of sessions in which nothing is said.";
     }
 }
 

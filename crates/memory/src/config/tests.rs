@@ -335,9 +335,9 @@ fn what_is_trusted_in_one_checkout_is_not_in_another() {
 #[test]
 fn a_file_that_is_not_trusted_can_do_less() {
     let loaded = World::with(
-        "notify = 'card'\n[scope]\nexclude = ['/srv']\nrecall = 'everywhere'\n[cohort]\ncontrol = 0.5\n\
+        "notify = 'card'\n[scope]\nexclude = ['/srv']\nrecall = 'everywhere'\n\
          [hooks.user_prompt_submit]\ncontext_depth = 'rich'\n",
-        "notify = 'brief'\n[scope]\nexclude = ['vendor']\nrecall = 'project'\n[cohort]\ncontrol = 0\n\
+        "notify = 'brief'\n[scope]\nexclude = ['vendor']\nrecall = 'project'\n\
          [hooks.user_prompt_submit]\ncontext_depth = 'light'\n[hooks.session_start]\nenabled = false\nvalues = 2\n\
          [hooks.ghap_checkin]\nfrequency = 40\n[privacy]\ncapture_patches = false\n",
     );
@@ -348,7 +348,6 @@ fn a_file_that_is_not_trusted_can_do_less() {
     assert!(config.scope.exclude[1].ends_with("/ship/vendor"));
     assert_eq!(config.hooks.user_prompt_submit.token_budget, 300);
     assert!(!config.hooks.session_start.enabled && !config.privacy.capture_patches);
-    assert!(!config.cohort.is_control("any"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
 use super::{Around, Call, Heard, Settings, fingerprint};
 use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
 use crate::config::Hooks;
+use crate::context::{Candidate, Context};
 use crate::episode::{Again, said};
 use crate::ghap::Ghap;
 use crate::injection::Injection;
@@ -19,12 +20,15 @@ use crate::outcome::read::{read, read_named};
 use crate::outcome::run::Run;
 use crate::outcome::selection::Selection;
 use crate::outcome::{Outcome, Verdict};
+use crate::search::document::Kind;
 use crate::store::entry::What;
 use crate::store::{Recalled, spool};
 use crate::{Clean, Id, Time, speech};
 
 /// A file that is longer is not looked into.
 const FILE: u64 = 512 * 1024;
+/// A command line that is longer is not looked into at all.
+const LINE: usize = 64 * 1024;
 /// A command line that is longer is cut: what it runs stands in front or was found already.
 const COMMAND: usize = 2_000;
 
@@ -35,6 +39,10 @@ pub(super) fn hear(
     heard: &mut Heard,
 ) {
     let Some(command) = BashCall::command(wire) else { return };
+    // A file that was pasted into a line, and the time to read it is not a hook's.
+    if command.len() > LINE {
+        return;
+    }
     // Most commands neither run nor change anything: where they were typed is not even looked up.
     let changes = event == "PostToolUse" && changes_something(&command);
     let known = changes || line::find(&command).is_some();
@@ -46,7 +54,10 @@ pub(super) fn hear(
     let settings = |hooks: &Hooks| settings!(hooks.outcome_capture);
     let Some(mut call) = Call::of(wire, || around, settings) else { return };
     if let Some(folder) = line::destination(&command) {
-        call.enter(&folder);
+        let wanted = call.enter(&folder) && call.config.hooks.outcome_capture.enabled;
+        if !wanted {
+            return;
+        }
     }
     let matchers = &call.config.hooks.outcome_capture.matchers;
     let mut selection = Selection::of(&command, &call.folder);
@@ -104,8 +115,10 @@ pub(super) fn hear(
     }
     if run.outcome.verdict == Verdict::Failed {
         let known = bring_back(&mut call, &run, event, heard);
-        if known.is_none() && !tracked && call.config.hooks.outcome_capture.premortem {
-            texts.extend(warn(&mut call, &run, heard));
+        // Whatever a subagent types is the main agent's: nobody else is told to begin a GHAP.
+        let begins = call.agent.is_none() && !tracked;
+        if known.is_none() && begins && call.config.hooks.outcome_capture.premortem {
+            texts.extend(warn(&mut call, &run, event, heard));
         }
         texts.extend(known);
     }
@@ -145,7 +158,7 @@ fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<Str
 }
 
 /// Says what went wrong before, once in a cycle.
-fn warn(call: &mut Call, run: &Run, heard: &mut Heard) -> Option<String> {
+fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
     if !call.may_speak() {
         return None;
     }
@@ -161,7 +174,23 @@ fn warn(call: &mut Call, run: &Run, heard: &mut Heard) -> Option<String> {
             }
         };
     let text = speech::premortem(&run.outcome, &premortem, &call.rutter());
-    call.record_said(vec![What::Warned], heard).then_some(text)
+    let shown = Context {
+        items: premortem
+            .surprises
+            .iter()
+            .map(|(row, confidence, surprise)| Candidate {
+                row: *row,
+                kind: Kind::Experience,
+                confidence: *confidence,
+                refused: None,
+                text: surprise.to_string(),
+            })
+            .collect(),
+        ..Context::default()
+    };
+    let mut whats = call.shown(event, &failure.join("\n"), &shown);
+    whats.push(What::Warned);
+    call.record_said(whats, heard).then_some(text)
 }
 
 /// Whether there may be a setting that makes a run of a command: without a file there is none.

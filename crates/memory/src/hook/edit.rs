@@ -49,7 +49,11 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     }
     let Some(response) = wire.raw("tool_response") else { return };
     match serde_json::from_str(response) {
-        Ok(response) => {
+        Ok::<Response<'_>, _>(response) => {
+            let file = response.file.as_deref().and_then(|file| Path::new(file).parent());
+            if file.is_some_and(|folder| call.is_excluded(folder)) {
+                return;
+            }
             if let Some(change) = change(response, &call) {
                 let id = Id::new(call.around.now);
                 call.record(vec![What::Changed(id, change)], heard);

@@ -42,16 +42,25 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     call.say::<UserPromptSubmit>(&texts.join("\n\n"), heard);
 }
 
+/// How tags begin by which the client tells an agent something.
+const MACHINES: [&str; 8] = [
+    "task-",
+    "command-",
+    "local-command",
+    "bash-",
+    "system-",
+    "teammate-",
+    "background-",
+    "agent-",
+];
+
 /// Whether nobody typed it: the client tells an agent of things that ended by a prompt of its own.
 fn is_machines(source: Option<&str>, prompt: &str) -> bool {
     let by_source =
         matches!(source, Some("system" | "loop_wakeup" | "schedule_wakeup" | "poll_event"));
     let tag = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split(['>', ' ']).next());
-    // People type tags too, but hardly ones with a hyphen: those are the client's.
-    by_source
-        || tag.is_some_and(|tag| {
-            tag.contains('-') && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-        })
+    // People type tags too: these are the client's.
+    by_source || tag.is_some_and(|tag| MACHINES.iter().any(|start| tag.starts_with(start)))
 }
 
 /// What is asked for, without the name of a command.
@@ -127,6 +136,7 @@ mod tests {
             (Some("schedule_wakeup"), "look again", true),
             (Some("user"), "look again", false),
             (None, "<div> is not centred", false),
+            (None, "<my-component> hangs on the second click", false),
             (None, "< 5 ms please", false),
             (None, "why does <my-Element> not render", false),
             (None, "", false),

@@ -17,7 +17,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let now = call.around.now;
     let Ok(store) = call.store() else { return };
-    let context = store.unpark(&client, &kind).and_then(|parked| match parked {
+    let context = store.unpark(&client, &kind, now).and_then(|parked| match parked {
         Some(parked) => {
             let wanted = Wanted {
                 text: "",

@@ -33,10 +33,17 @@ pub(super) fn hear(
     heard: &mut Heard,
 ) {
     let Some(mut call) = call() else { return };
-    if matches!(tool, "Agent" | "Task") {
+    if is_agent(tool) {
         park(wire, &mut call, heard);
     }
-    check_in(&mut call, heard);
+    if call.config.hooks.ghap_checkin.enabled {
+        check_in(&mut call, heard);
+    }
+}
+
+/// Whether a tool starts an agent, by its name of today or of before.
+pub(super) fn is_agent(tool: &str) -> bool {
+    matches!(tool, "Agent" | "Task")
 }
 
 fn check_in(call: &mut Call, heard: &mut Heard) {
@@ -99,14 +106,15 @@ fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
     };
     let Ok(store) = call.store() else { return };
     match store.context(&wanted, now) {
-        Ok(context) if context.items.is_empty() => {}
+        // Also where there is nothing: or this agent would take what waits for the next one.
         Ok(context) => {
             let parked = Parked {
                 kind: Clean::new(task.subagent_type.as_deref().unwrap_or(GENERAL)),
                 prompt: Clean::new(&fingerprint(&task.prompt)),
                 rows: context.items.iter().map(|item| (item.row, item.confidence)).collect(),
             };
-            call.record(vec![What::Parked(parked)], heard);
+            // Not by the spool: what comes late would be the next agent's.
+            call.record_said(vec![What::Parked(parked)], heard);
         }
         Err(error) => heard.faults.push(Clean::new(&format!("recall: {error}"))),
     }

@@ -116,7 +116,7 @@ fn last_learnt(
 ) -> Result<Vec<(Id, Kind)>, StoreError> {
     let project = projects::find(connection, wanted.place)?.unwrap_or(-1);
     let has = |kind: Kind| wanted.kinds.is_empty() || wanted.kinds.contains(&kind);
-    let most = i64::try_from(wanted.limit * LOOKED_AT).unwrap_or(i64::MAX);
+    let most = i64::try_from(wanted.limit.saturating_mul(LOOKED_AT)).unwrap_or(i64::MAX);
     let mut rows = connection.prepare_cached(
         "SELECT uid, 'experience', resolved AS ended FROM ghap
          WHERE ?4 AND status != 'active' AND (?2 OR project = ?1)
@@ -146,7 +146,7 @@ fn assemble(
         kind: None,
         domain: None,
         outcome: None,
-        limit: wanted.limit * LOOKED_AT,
+        limit: wanted.limit.saturating_mul(LOOKED_AT),
     };
     let mut candidates = Vec::new();
     for recall in documents::recall(connection, files, &ask, unfiled, now)? {

@@ -18,6 +18,9 @@ pub use find::{Hit, Query};
 pub(crate) use recall::recall;
 pub use recall::{Ask, Recall};
 
+/// How many rows a hook indexes at most: more than any of them writes.
+const SOME: usize = 20;
+
 /// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
 pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
     let mut done = 0;
@@ -29,12 +32,29 @@ pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
         if stale.is_empty() {
             return Ok(done);
         }
-        for (row, kind) in stale {
-            refresh(connection, kind, row)?;
-            connection.prepare_cached("DELETE FROM stale WHERE row = ?1")?.execute([row])?;
-            done += 1;
-        }
+        done += stale.len();
+        bring(connection, stale)?;
     }
+}
+
+/// The same of a few rows, in a hook; whether more are left, which are `tend`'s.
+pub(crate) fn catch_up_some(connection: &Connection) -> Result<bool, StoreError> {
+    let mut stale: Vec<(Id, Kind)> = connection
+        .prepare_cached("SELECT row, kind FROM stale LIMIT ?1")?
+        .query_map([SOME + 1], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let more = stale.len() > SOME;
+    stale.truncate(SOME);
+    bring(connection, stale)?;
+    Ok(more)
+}
+
+fn bring(connection: &Connection, stale: Vec<(Id, Kind)>) -> Result<(), StoreError> {
+    for (row, kind) in stale {
+        refresh(connection, kind, row)?;
+        connection.prepare_cached("DELETE FROM stale WHERE row = ?1")?.execute([row])?;
+    }
+    Ok(())
 }
 
 /// Makes the documents of a row anew.

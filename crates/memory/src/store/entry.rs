@@ -149,10 +149,10 @@ pub(crate) fn apply(
         What::Parked(parked) => spoken::park(connection, session, parked, entry.at)?,
         What::Ended { abandon } => {
             // Unless it was seen since: then this comes late.
-            connection
+            let ended = connection
                 .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
                 .execute(params![session, entry.at])?;
-            if *abandon {
+            if *abandon && ended > 0 {
                 spoken::give_up(connection, session, entry.at)?;
             }
         }

@@ -212,12 +212,12 @@ impl Store {
                 .query_map([number], |row| row.get::<_, ProjectKey>(0))?
                 .collect::<Result<Vec<_>, _>>()?;
             // Also where it was shown in a session that stays.
-            transaction.execute(
-                "DELETE FROM injection WHERE row IN (SELECT uid FROM episode WHERE project = ?1)",
-                [number],
-            )?;
             let mut count = 0;
             for table in ["ghap", "memory", "outcome", "episode", "change"] {
+                transaction.execute(
+                    &format!("DELETE FROM injection WHERE row IN (SELECT uid FROM {table} WHERE project = ?1)"),
+                    [number],
+                )?;
                 count += transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [number])?;
             }
             // A session that began here may have gone on elsewhere; what it did there is not this project's.
@@ -230,6 +230,7 @@ impl Store {
                     [number],
                 )?;
             }
+            transaction.execute("DELETE FROM parked", [])?;
             transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
             begin_erasing(transaction)?;
             Ok((count, keys))
@@ -252,6 +253,7 @@ impl Store {
             Ok(count)
         })?;
         spool::clear(&self.files, &lock)
+            .and_then(|()| crate::pause::forget_sessions(&self.files))
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
         self.erase(&lock, count)
     }

@@ -13,7 +13,7 @@ mod ending;
 mod rows;
 
 use ending::Ending;
-pub(crate) use ending::{abandon, evidence};
+pub(crate) use ending::{abandon, newest};
 pub(crate) use rows::one;
 pub(crate) use rows::{SELECT, by_id, children, lay_down, many, put, read_whole};
 
@@ -236,7 +236,9 @@ impl Store {
                 return Err(GhapError::Elsewhere { id: ghap.id.short(), project: ghap.project }.into());
             }
             transaction.execute(
-                "UPDATE ghap SET session = ?2, agent = ?3, project = ?4, changed = max(changed + 1, ?5) WHERE uid = ?1",
+                "UPDATE ghap SET session = ?2, agent = ?3, project = ?4, changed = max(changed + 1, ?5),
+                        calls = 0, told = NULL, stopped = 0
+                 WHERE uid = ?1",
                 params![ghap.id, at.session, at.agent, at.project, now],
             )?;
             by_id(transaction, ghap.id)

@@ -25,6 +25,8 @@ pub struct HotStore {
     pub(super) files: Files,
     until: Instant,
     settled: Cell<bool>,
+    /// Whether rows wait to be indexed that are too many for a hook.
+    pub(crate) unfinished: Cell<bool>,
     /// Behind the connection, so that it is closed first.
     _using: Lock,
 }
@@ -85,6 +87,7 @@ impl HotStore {
             files: files.clone(),
             until,
             settled: Cell::new(false),
+            unfinished: Cell::new(false),
             _using: using,
         };
         // One transaction for all that is looked at: each statement alone could wait.
@@ -159,8 +162,9 @@ impl HotStore {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
-        documents::catch_up(&transaction)?;
+        let more = documents::catch_up_some(&transaction)?;
         transaction.commit()?;
+        self.unfinished.set(more);
         Ok(value)
     }
 }

@@ -1,5 +1,7 @@
 //! The spoken loop in the database: whose GHAP it is, when to ask about it, and what a run says of it.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::documents::{Query, find};
@@ -10,12 +12,13 @@ use crate::episode::Episode;
 use crate::ghap::{Cause, Ghap, Status, Strategy, Told};
 use crate::outcome::Outcome;
 use crate::search::document::Axis;
+use crate::search::score::FLOOR;
 use crate::{Clean, Id, Time};
 
 /// How many of the last that were resolved are looked at.
 const RECENT: u32 = 200;
 /// What waits for an agent longer than this waits for one that never came.
-const PARKED: i64 = 3_600_000;
+const PARKED: Duration = Duration::from_mins(2);
 
 /// Counts a call of a tool, for the session and for the GHAP that is worked on.
 pub(crate) fn count(
@@ -68,7 +71,7 @@ pub(crate) fn park(
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached("DELETE FROM parked WHERE session = ?1 AND at < ?2")?
-        .execute(params![session, at.millis() - PARKED])?;
+        .execute(params![session, at.minus(PARKED)])?;
     connection
         .prepare_cached(
             "INSERT INTO parked (session, kind, prompt, rows, at) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -87,8 +90,9 @@ pub(crate) fn park(
 pub(crate) fn give_up(connection: &Connection, session: i64, now: Time) -> Result<(), StoreError> {
     let open = ghaps::many(
         connection,
-        "WHERE ghap.session = ?1 AND status = 'active'",
-        &[&session],
+        // What was begun or changed since is of a session that goes on.
+        "WHERE ghap.session = ?1 AND status = 'active' AND ghap.changed <= ?2",
+        &[&session, &now],
         |_| Ok(true),
         None,
     )?;
@@ -107,7 +111,7 @@ pub struct Settled {
     pub outcome: Outcome,
     /// What it says.
     pub told: Told,
-    /// How many failed in the run before it that fits too.
+    /// How many failed at the least in the runs before it that fit too.
     pub before: Option<usize>,
 }
 
@@ -122,8 +126,8 @@ pub struct Premortem {
     pub strategies: Vec<(Strategy, u32, u32)>,
     /// Why they came otherwise, the most frequent first.
     pub causes: Vec<(Cause, u32)>,
-    /// What nobody had expected, of those that fit best, with the row.
-    pub surprises: Vec<(Id, Clean)>,
+    /// What nobody had expected, where it is likely to be the same here: the row, how likely, and what it was.
+    pub surprises: Vec<(Id, f64, Clean)>,
 }
 
 fn failing(outcome: &Outcome) -> usize {
@@ -233,19 +237,18 @@ impl HotStore {
             Some(id) => outcomes::select(connection, "WHERE outcome.uid = ?1", [id])?
                 .pop()
                 .and_then(|outcome| ghap.compare(&outcome).ok().map(|right| (outcome, right))),
-            None => ghaps::evidence(connection, &ghap, None)?,
+            None => ghaps::newest(connection, &ghap, true)?,
         };
         let Some((outcome, right)) = found else { return Ok(None) };
-        let before = outcomes::select(
+        let earlier = outcomes::select(
             connection,
             "WHERE project.key = ?1 AND outcome.at >= ?2 AND outcome.at <= ?3 AND session.client = ?4
-               AND outcome.uid != ?5
-             ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
-            params![ghap.project, ghap.predicted, outcome.at, ghap.session, outcome.id],
-        )?
-        .into_iter()
-        .find(|earlier| ghap.compare(earlier).is_ok())
-        .map(|earlier| failing(&earlier));
+               AND outcome.uid != ?5 AND outcome.agent IS ?6
+             ORDER BY outcome.at DESC, outcome.id DESC LIMIT 50",
+            params![ghap.project, ghap.predicted, outcome.at, ghap.session, outcome.id, ghap.agent],
+        )?;
+        let earlier = earlier.iter().filter(|earlier| ghap.compare(earlier).is_ok());
+        let before = earlier.map(failing).filter(|failing| *failing > 0).min();
         let now = failing(&outcome);
         let told = match right {
             true => Told::Matches,
@@ -257,7 +260,13 @@ impl HotStore {
             .query_row([ghap.id], |row| row.get(0))
             .optional()?
             .flatten();
-        Ok((last != Some(told)).then_some(Settled { ghap, outcome, told, before }))
+        // Who was told that it is wrong is told of less, once, and not again that it is wrong.
+        let news = match (last, told) {
+            (Some(last), told) if last == told => false,
+            (Some(Told::Partial), Told::Contradicts) => false,
+            _ => true,
+        };
+        Ok(news.then_some(Settled { ghap, outcome, told, before }))
     }
 
     /// Whether a GHAP was asked about at the end of a turn already.
@@ -363,7 +372,11 @@ impl HotStore {
             ..Query::new(failure)
         };
         let moment = connection.unchecked_transaction()?;
-        for hit in find(&moment, &self.files, &query)?.into_iter().take(2) {
+        for hit in find(&moment, &self.files, &query)?
+            .into_iter()
+            .filter(|hit| hit.confidence >= FLOOR)
+            .take(2)
+        {
             let surprise: Option<Option<Clean>> = connection
                 .prepare_cached(
                     "SELECT surprise FROM ghap WHERE uid = ?1 AND status = 'falsified'",
@@ -371,21 +384,26 @@ impl HotStore {
                 .query_row([hit.row], |row| row.get(0))
                 .optional()?;
             if let Some(surprise) = surprise.flatten() {
-                premortem.surprises.push((hit.row, surprise));
+                premortem.surprises.push((hit.row, hit.confidence, surprise));
             }
         }
         Ok(Some(premortem))
     }
 
     /// Takes what waits for an agent of this kind: what was parked first, for its kind if there is one of it.
-    pub fn unpark(&mut self, client: &str, kind: &str) -> Result<Option<Parked>, StoreError> {
+    pub fn unpark(
+        &mut self,
+        client: &str,
+        kind: &str,
+        now: Time,
+    ) -> Result<Option<Parked>, StoreError> {
         let waits: bool = self
             .connection
             .prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM parked JOIN session ON session.id = parked.session
-                                WHERE session.client = ?1 AND kind = ?2)",
+                                WHERE session.client = ?1 AND kind = ?2 AND at >= ?3)",
             )?
-            .query_row(params![client, kind], |row| row.get(0))?;
+            .query_row(params![client, kind, now.minus(PARKED)], |row| row.get(0))?;
         if !waits {
             return Ok(None);
         }
@@ -394,10 +412,12 @@ impl HotStore {
                 .prepare_cached(
                     "DELETE FROM parked WHERE id = (
                          SELECT parked.id FROM parked JOIN session ON session.id = parked.session
-                         WHERE session.client = ?1 AND kind = ?2 ORDER BY parked.id LIMIT 1)
+                         WHERE session.client = ?1 AND kind = ?2 AND at >= ?3 ORDER BY parked.id LIMIT 1)
                      RETURNING kind, prompt, rows",
                 )?
-                .query_row(params![client, kind], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .query_row(params![client, kind, now.minus(PARKED)], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
                 .optional()?;
             Ok(found.and_then(|(kind, prompt, rows)| {
                 Some(Parked { kind, prompt, rows: serde_json::from_str(&rows).ok()? })

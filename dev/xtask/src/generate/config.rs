@@ -81,7 +81,6 @@ fn may(key: &Key) -> &'static str {
         (Rule::Lower, Kind::Choice(_)) => "choose one further to the left",
         (Rule::Lower, _) => "lower it",
         (Rule::Higher, _) => "raise it",
-        (Rule::Nothing, _) => "set it to 0",
         (Rule::Add, _) => "add to it",
         (Rule::Trusted, _) => "not set it",
         (Rule::User, _) => "not set it, and trusted neither",

@@ -61,12 +61,22 @@ pub(crate) fn evidence(
         let came_true = ghap.compare(&outcome).map_err(refuse)?;
         return Ok(Some((outcome, came_true)));
     }
+    newest(connection, ghap, false)
+}
+
+/// The newest run that says anything about a prediction; `own` are only those of its own agent.
+pub(crate) fn newest(
+    connection: &Connection,
+    ghap: &Ghap,
+    own: bool,
+) -> Result<Option<(Outcome, bool)>, StoreError> {
     // By the time they ended: one that waited in the spool was written later than it ran.
     let recent = outcomes::select(
         connection,
         "WHERE project.key = ?1 AND outcome.at >= ?2 AND (session.client = ?3 OR outcome.session IS NULL)
+           AND (NOT ?4 OR outcome.agent IS ?5)
          ORDER BY outcome.at DESC, outcome.id DESC LIMIT 500",
-        params![ghap.project, ghap.predicted, ghap.session],
+        params![ghap.project, ghap.predicted, ghap.session, own, ghap.agent],
     )?;
     Ok(recent
         .into_iter()
