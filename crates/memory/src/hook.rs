@@ -40,6 +40,8 @@ mod stop;
 mod subagent;
 mod tool;
 
+pub use prompt::asked;
+
 /// How much of what is said the user sees in a line.
 const NOTICE: usize = 100;
 /// A log of changes that is longer is worth a process that folds it.

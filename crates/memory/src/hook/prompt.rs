@@ -64,7 +64,7 @@ fn is_machines(source: Option<&str>, prompt: &str) -> bool {
 }
 
 /// What is asked for, without the name of a command.
-fn asked(prompt: &str) -> &str {
+pub fn asked(prompt: &str) -> &str {
     let trimmed = prompt.trim();
     match trimmed.strip_prefix('/').and_then(|rest| rest.split_once(char::is_whitespace)) {
         Some((name, rest)) if !name.contains('/') => rest,

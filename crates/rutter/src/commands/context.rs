@@ -3,6 +3,7 @@
 use rutter_memory::Id;
 use rutter_memory::config::Recall;
 use rutter_memory::context::{Candidate, Context};
+use rutter_memory::hook::asked;
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
 use rutter_memory::search::document::Kind;
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         Some(depth) => (depth, depth.limit(), depth.tokens()),
         None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
     };
-    let prompt = args.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
+    let prompt = args.prompt.as_deref().map(asked).filter(|prompt| !prompt.is_empty());
     let wanted = Wanted {
         text: prompt.unwrap_or_default(),
         place: &owner.place,
@@ -92,12 +93,21 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
     }
     if let Some(quiet) = Quiet::of(env, session.as_ref())? {
         ui.remark(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
+    } else if !hook.enabled {
+        ui.remark(
+            "an agent is told nothing on a prompt: `hooks.user_prompt_submit` is switched off",
+        )?;
     }
     Ok(())
 }
 
-fn json(context: &Context, markdown: &str, asked: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let confidence = |of: &Candidate| asked.then_some(of.confidence);
+fn json(
+    context: &Context,
+    markdown: &str,
+    has_prompt: bool,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let confidence = |of: &Candidate| has_prompt.then_some(of.confidence);
     let items = context.items.iter().map(|item| Item {
         id: item.row,
         kind: item.kind,

@@ -24,6 +24,8 @@ pub(super) enum Quiet {
     SessionPaused,
     /// The folder is one that the user has excluded.
     Excluded,
+    /// The session is one of those that are only watched.
+    Watched,
 }
 
 impl Quiet {
@@ -43,6 +45,10 @@ impl Quiet {
             .excludes(env.folder()?, crate::environment::home().as_deref())
         {
             Some(Self::Excluded)
+        } else if let Some(session) = session
+            && env.settings()?.cohort.is_control(session)
+        {
+            Some(Self::Watched)
         } else {
             None
         })
@@ -55,6 +61,7 @@ impl Quiet {
             Self::Paused => "everything is paused; `rutter pause --off` ends it",
             Self::SessionPaused => "this session is paused; `rutter pause --session --off` ends it",
             Self::Excluded => "this folder is excluded by the configuration",
+            Self::Watched => "this session is recorded and told nothing, by `cohort.control`",
         }
     }
 }

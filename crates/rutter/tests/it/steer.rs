@@ -296,3 +296,20 @@ fn one_session_is_paused_and_the_others_are_not() {
     assert_eq!(home.json(&["status"])["quiet"], "paused");
     assert_eq!(home.json(&["pause", "--off"]), json!({ "everywhere": false, "sessions": [] }));
 }
+
+#[test]
+fn why_nobody_is_told_anything_is_said() {
+    let home = Home::new();
+    home.set(&[("user_prompt_submit", "enabled = false")]);
+    let said = home.inside("one", &["context", "x"]).success().stderr;
+    assert!(said.contains("`hooks.user_prompt_submit` is switched off"), "{said}");
+    let config = home.memory().join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, format!("[cohort]\ncontrol = 1.0\n{text}")).unwrap();
+    let said = home.inside("one", &["status"]).success().stdout;
+    assert!(said.contains("recorded and told nothing"), "{said}");
+    // The name of a command is no part of what is asked for.
+    home.ok(&["remember", "CI runs on Postgres 17", "--category", "fact"]);
+    let of = |prompt: &str| home.json(&["context", prompt])["markdown"].clone();
+    assert_eq!(of("/fix postgres 17 in CI"), of("postgres 17 in CI"));
+}
