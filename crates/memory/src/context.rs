@@ -154,6 +154,11 @@ impl Context {
         context
     }
 
+    /// The rows that are put before an agent, and how likely each is what was meant.
+    pub fn rows(&self) -> Vec<(Id, f64)> {
+        self.items.iter().map(|item| (item.row, item.confidence)).collect()
+    }
+
     /// As an agent reads it; empty when there is nothing.
     pub fn markdown(&self) -> String {
         let mut text = self.before.clone();

@@ -11,7 +11,6 @@ use rutter_contract::input::Wire;
 use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
 use crate::config::{Config, Hooks, Notify};
-use crate::context::Context;
 use crate::injection::Injection;
 use crate::project::Located;
 use crate::quote::start_of;
@@ -81,6 +80,13 @@ pub struct Heard {
     pub faults: Vec<Clean>,
     /// What the log is to have besides.
     pub notes: Vec<Clean>,
+}
+
+impl Heard {
+    /// What came of something, or a line for the log.
+    fn take<T>(&mut self, what: &str, done: Result<T, StoreError>) -> Option<T> {
+        done.map_err(|error| self.faults.push(Clean::new(&format!("{what}: {error}")))).ok()
+    }
 }
 
 /// Takes in what a hook is told.
@@ -164,9 +170,9 @@ struct Settings {
 }
 
 /// Stands for a text without telling it.
-fn fingerprint(text: &str) -> String {
+fn fingerprint(text: &str) -> Clean {
     let sum = crate::checksum::of(text.as_bytes());
-    format!("{sum:016x}")
+    Clean::new(&format!("{sum:016x}"))
 }
 
 /// A payload that was written by hand, with the name of its event.
@@ -295,23 +301,24 @@ impl Call {
         heard.stdout = answer.answer().stdout;
     }
 
-    /// What is to be written down of rows that are about to be shown.
-    fn shown(&self, event: &str, asked: &str, context: &Context) -> Vec<What> {
+    /// What is to be written down of rows that are about to be shown, by how well each fits. `prompt` stands for what they are
+    /// shown for.
+    fn shown(&self, event: &str, prompt: &Clean, rows: &[(Id, f64)]) -> Vec<What> {
         let now = self.around.now;
-        let of = |row, score| {
+        let of = |(row, score): &(Id, f64)| {
             What::Shown(Box::new(Injection {
                 id: Id::new(now),
                 session: self.client.clone(),
                 agent: self.agent.clone(),
                 event: Clean::new(event),
-                row,
-                score,
-                prompt: Clean::new(&fingerprint(asked)),
+                row: *row,
+                score: *score,
+                prompt: prompt.clone(),
                 at: now,
                 effect: None,
             }))
         };
-        context.items.iter().map(|item| of(item.row, item.confidence)).collect()
+        rows.iter().map(of).collect()
     }
 
     /// The database, opened once.

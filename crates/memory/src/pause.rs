@@ -28,6 +28,9 @@ pub fn paused(files: &Files) -> io::Result<Vec<String>> {
 
 /// Asks for quiet in a session, or everywhere.
 pub fn pause(files: &Files, session: Option<&Clean>) -> io::Result<()> {
+    files.make_folder()?;
+    // Two at once would forget what the other one asked for.
+    let _making = files.making()?;
     let mut all = paused(files)?;
     let name = session.map_or(EVERYTHING, Clean::as_str).to_owned();
     all.retain(|one| *one != name);
@@ -38,6 +41,10 @@ pub fn pause(files: &Files, session: Option<&Clean>) -> io::Result<()> {
 
 /// Ends the quiet of a session, or all of it. Whether there was any.
 pub fn resume(files: &Files, session: Option<&Clean>) -> io::Result<bool> {
+    if !files.paused().exists() {
+        return Ok(false);
+    }
+    let _making = files.making()?;
     let all = paused(files)?;
     let left: Vec<String> = match session {
         Some(session) => {
@@ -54,6 +61,7 @@ pub fn resume(files: &Files, session: Option<&Clean>) -> io::Result<bool> {
 
 /// Forgets which sessions were to be left alone; what holds everywhere stays.
 pub(crate) fn forget_sessions(files: &Files) -> io::Result<()> {
+    let _making = files.making()?;
     let mut all = paused(files)?;
     all.retain(|one| one == EVERYTHING);
     write(files, &all)

@@ -4,13 +4,13 @@
 //! byte in the file, or the same file in another checkout, is not trusted.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use super::file;
 use super::sha256;
 use crate::project::ProjectKey;
-use crate::store::{Files, private, remove_if_there};
+use crate::store::{Files, replace_private};
 
 /// How many are remembered, the newest.
 const KEPT: usize = 500;
@@ -67,10 +67,6 @@ pub fn list(data: &Path) -> io::Result<Vec<Trusted>> {
     read(data)
 }
 
-fn record_file(data: &Path) -> PathBuf {
-    data.join("trusted")
-}
-
 /// A root as it is written down: without what looks like a secret.
 fn name(root: &Path) -> String {
     let key = ProjectKey::folder(root);
@@ -78,7 +74,7 @@ fn name(root: &Path) -> String {
 }
 
 fn read(data: &Path) -> io::Result<Vec<Trusted>> {
-    let text = match fs::read_to_string(record_file(data)) {
+    let text = match fs::read_to_string(Files::new(data).trusted()) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
@@ -97,17 +93,6 @@ fn change(data: &Path, change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()>
     let _making = files.making()?;
     let mut known = read(data)?;
     change(&mut known);
-    let path = record_file(data);
-    if known.is_empty() {
-        return remove_if_there(&path);
-    }
-    let beside = data.join("trusted.new");
-    // What a killed one left.
-    remove_if_there(&beside)?;
-    let mut file = private().write(true).create_new(true).open(&beside)?;
-    for Trusted { root, digest } in &known {
-        writeln!(file, "{digest} {root}")?;
-    }
-    file.sync_all()?;
-    fs::rename(&beside, &path)
+    let lines = known.iter().map(|Trusted { root, digest }| format!("{digest} {root}\n"));
+    replace_private(&files.trusted(), lines.collect::<String>().as_bytes())
 }

@@ -10,17 +10,14 @@ use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
 use super::{Around, Call, Heard, Settings, fingerprint};
 use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
 use crate::config::Hooks;
-use crate::context::{Candidate, Context};
 use crate::episode::{Again, said};
 use crate::ghap::Ghap;
-use crate::injection::Injection;
 use crate::outcome::call::Call as BashCall;
 use crate::outcome::line;
 use crate::outcome::read::{read, read_named};
 use crate::outcome::run::Run;
 use crate::outcome::selection::Selection;
 use crate::outcome::{Outcome, Verdict};
-use crate::search::document::Kind;
 use crate::store::entry::What;
 use crate::store::{Recalled, spool};
 use crate::{Clean, Id, Time, speech};
@@ -132,13 +129,8 @@ pub(super) fn hear(
 /// The GHAP that the agent works on.
 fn active(call: &mut Call, heard: &mut Heard) -> Option<Ghap> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    match call.store().as_ref().ok()?.active(&place, &client, agent.as_ref()) {
-        Ok(ghap) => ghap,
-        Err(error) => {
-            heard.faults.push(Clean::new(&format!("active: {error}")));
-            None
-        }
-    }
+    let store = call.store().as_ref().ok()?;
+    heard.take("active", store.active(&place, &client, agent.as_ref()))?
 }
 
 /// Says what a run says about the prediction, where that is news.
@@ -146,13 +138,8 @@ fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<Str
     if !call.may_speak() {
         return None;
     }
-    let settled = match call.store().as_ref().ok()?.settled(ghap, Some(run.outcome.id)) {
-        Ok(settled) => settled?,
-        Err(error) => {
-            heard.faults.push(Clean::new(&format!("prediction: {error}")));
-            return None;
-        }
-    };
+    let store = call.store().as_ref().ok()?;
+    let settled = heard.take("prediction", store.settled(ghap, Some(run.outcome.id)))??;
     let text = speech::settled(&settled, &call.rutter());
     call.record_said(vec![What::Told(settled.ghap.id, settled.told)], heard).then_some(text)
 }
@@ -165,37 +152,20 @@ fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<St
     let (place, client) = (call.place.clone(), call.client.clone());
     let mut failure: Vec<&str> = run.outcome.failing.iter().map(Clean::as_str).collect();
     failure.extend(run.faults.iter().map(|fault| fault.error.as_str()));
-    let premortem =
-        match call.store().as_ref().ok()?.premortem(&place, &client, &failure.join("\n")) {
-            Ok(premortem) => premortem?,
-            Err(error) => {
-                heard.faults.push(Clean::new(&format!("premortem: {error}")));
-                return None;
-            }
-        };
+    let failure = failure.join("\n");
+    let store = call.store().as_ref().ok()?;
+    let premortem = heard.take("premortem", store.premortem(&place, &client, &failure))??;
     let text = speech::premortem(&run.outcome, &premortem, &call.rutter());
-    let shown = Context {
-        items: premortem
-            .surprises
-            .iter()
-            .map(|(row, confidence, surprise)| Candidate {
-                row: *row,
-                kind: Kind::Experience,
-                confidence: *confidence,
-                refused: None,
-                text: surprise.to_string(),
-            })
-            .collect(),
-        ..Context::default()
-    };
-    let mut whats = call.shown(event, &failure.join("\n"), &shown);
+    let rows: Vec<(Id, f64)> =
+        premortem.surprises.iter().map(|(row, likely, _)| (*row, *likely)).collect();
+    let mut whats = call.shown(event, &fingerprint(&failure), &rows);
     whats.push(What::Warned);
     call.record_said(whats, heard).then_some(text)
 }
 
 /// Whether there may be a setting that makes a run of a command: without a file there is none.
 fn is_configured(around: &Around) -> bool {
-    around.config.exists() || around.files.folder().join("trusted").exists()
+    around.config.exists() || around.files.trusted().exists()
 }
 
 /// The name of the run that the user has said a command is: one of its commands begins so.
@@ -233,30 +203,17 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Opt
         return None;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let recalled = match call.store().as_ref().ok()?.recall(&place, &client, agent.as_ref(), run) {
-        Ok(recalled) => recalled?,
-        Err(error) => {
-            heard.faults.push(Clean::new(&format!("recall: {error}")));
-            return None;
-        }
-    };
+    let store = call.store().as_ref().ok()?;
+    let recalled = heard.take("recall", store.recall(&place, &client, agent.as_ref(), run))??;
     let Recalled { episode, why, times } = &recalled;
     let now = call.around.now;
     let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
     let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
     let text = said(episode, *why, *times, in_place, now)?;
-    let shown = Injection {
-        id: Id::new(now),
-        session: client,
-        agent,
-        event: Clean::new(event),
-        row: episode.id,
-        score: if *why == Again::Failure { 1.0 } else { 0.5 },
-        prompt: Clean::new(&fingerprint(run.outcome.signature.as_deref().unwrap_or_default())),
-        at: now,
-        effect: None,
-    };
-    call.record_said(vec![What::Shown(Box::new(shown))], heard).then_some(text)
+    let fits = if *why == Again::Failure { 1.0 } else { 0.5 };
+    let prompt = fingerprint(run.outcome.signature.as_deref().unwrap_or_default());
+    let shown = call.shown(event, &prompt, &[(episode.id, fits)]);
+    call.record_said(shown, heard).then_some(text)
 }
 
 /// Whether a file has what was changed in it; none where that cannot be told.

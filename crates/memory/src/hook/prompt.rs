@@ -2,12 +2,12 @@
 
 use rutter_contract::input::{UserPromptSubmit, Wire};
 
-use super::{Call, Heard};
+use super::{Call, Heard, fingerprint};
 use crate::config::Recall;
+use crate::context::Context;
 use crate::speech;
 use crate::store::Wanted;
 use crate::store::entry::What;
-use crate::{Clean, context::Context};
 
 const EVENT: &str = "UserPromptSubmit";
 
@@ -26,7 +26,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
         let settled = settled(&mut call, heard);
         let context = recalled(&mut call, &prompt, heard);
         if call.may_speak() {
-            records.extend(call.shown(EVENT, &prompt, &context));
+            records.extend(call.shown(EVENT, &fingerprint(&prompt), &context.rows()));
             if let Some((told, text)) = settled {
                 records.push(told);
                 texts.push(text);
@@ -92,10 +92,7 @@ fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
         to: Some((&client, agent.as_ref())),
     };
     match call.store() {
-        Ok(store) => store.context(&wanted, now).unwrap_or_else(|error| {
-            heard.faults.push(Clean::new(&format!("recall: {error}")));
-            Context::default()
-        }),
+        Ok(store) => heard.take("recall", store.context(&wanted, now)).unwrap_or_default(),
         Err(_) => Context::default(),
     }
 }
@@ -110,17 +107,9 @@ fn settled(call: &mut Call, heard: &mut Heard) -> Option<(What, String)> {
     let settled = store
         .active(&place, &client, agent.as_ref())
         .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.settled(ghap, None)));
-    match settled {
-        Ok(settled) => {
-            let settled = settled?;
-            let text = speech::settled(&settled, &call.rutter());
-            Some((What::Told(settled.ghap.id, settled.told), text))
-        }
-        Err(error) => {
-            heard.faults.push(Clean::new(&format!("prediction: {error}")));
-            None
-        }
-    }
+    let settled = heard.take("prediction", settled)??;
+    let text = speech::settled(&settled, &call.rutter());
+    Some((What::Told(settled.ghap.id, settled.told), text))
 }
 
 #[cfg(test)]

@@ -105,17 +105,13 @@ fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
         to: None,
     };
     let Ok(store) = call.store() else { return };
-    match store.context(&wanted, now) {
-        // Also where there is nothing: or this agent would take what waits for the next one.
-        Ok(context) => {
-            let parked = Parked {
-                kind: Clean::new(task.subagent_type.as_deref().unwrap_or(GENERAL)),
-                prompt: Clean::new(&fingerprint(&task.prompt)),
-                rows: context.items.iter().map(|item| (item.row, item.confidence)).collect(),
-            };
-            // Not by the spool: what comes late would be the next agent's.
-            call.record_said(vec![What::Parked(parked)], heard);
-        }
-        Err(error) => heard.faults.push(Clean::new(&format!("recall: {error}"))),
-    }
+    let Some(context) = heard.take("recall", store.context(&wanted, now)) else { return };
+    // Also where there is nothing: or this agent would take what waits for the next one.
+    let parked = Parked {
+        kind: Clean::new(task.subagent_type.as_deref().unwrap_or(GENERAL)),
+        prompt: fingerprint(&task.prompt),
+        rows: context.rows(),
+    };
+    // Not by the spool: what comes late would be the next agent's.
+    call.record_said(vec![What::Parked(parked)], heard);
 }

@@ -13,8 +13,6 @@ use crate::{Clean, Id, Time, speech};
 
 /// How many are looked at for one that is shown.
 const LOOKED_AT: usize = 4;
-/// How many documents that are in no file yet a hook reads: more would take its time. `tend` files them.
-const UNFILED: u32 = 2_000;
 /// How many runs are told of where nothing is asked for.
 const RUNS: usize = 3;
 
@@ -42,7 +40,7 @@ pub struct Wanted<'a> {
 impl HotStore {
     /// What to put before an agent.
     pub fn context(&self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
-        assemble(&self.connection, &self.files, wanted, UNFILED, now)
+        assemble(&self.connection, &self.files, wanted, documents::UNFILED, now)
     }
 
     /// What to put before an agent, of rows that were chosen before.

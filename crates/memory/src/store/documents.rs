@@ -18,6 +18,8 @@ pub use find::{Hit, Query};
 pub(crate) use recall::recall;
 pub use recall::{Ask, Recall};
 
+/// How many documents that are in no file yet a hook reads: more would take its time. `tend` files them.
+pub(crate) const UNFILED: u32 = 2_000;
 /// How many rows a hook indexes at most: more than any of them writes.
 const SOME: usize = 20;
 

@@ -44,6 +44,11 @@ impl Files {
         self.folder.join("vectors")
     }
 
+    /// Which checkouts' own settings are trusted.
+    pub fn trusted(&self) -> PathBuf {
+        self.folder.join("trusted")
+    }
+
     /// Which sessions are to be left alone.
     pub fn paused(&self) -> PathBuf {
         self.folder.join("paused")
@@ -253,7 +258,8 @@ pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts a small file in the place of another, whole; an empty one goes.
+/// Puts a small file in the place of another, whole; an empty one goes. Only one process may be at it: the caller holds the lock
+/// of whoever makes something in the folder.
 pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return remove_if_there(path);
@@ -261,7 +267,9 @@ pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
-    let beside = with_end(path, &format!(".{}", std::process::id()));
+    let beside = with_end(path, ".new");
+    // Left by one that was killed in the middle.
+    remove_if_there(&beside)?;
     let written = private()
         .write(true)
         .create_new(true)

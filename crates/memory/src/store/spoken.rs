@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::documents::{Query, find};
+use super::documents::{Query, UNFILED, find};
 use super::entry::{Entry, Parked, Place};
 use super::hot::HotStore;
 use super::{StoreError, entry, episodes, ghaps, outcomes, projects, sessions};
@@ -368,7 +368,7 @@ impl HotStore {
         let query = Query {
             axis: Axis::Surprise,
             project: Some(project),
-            unfiled: 2_000,
+            unfiled: UNFILED,
             ..Query::new(failure)
         };
         let moment = connection.unchecked_transaction()?;
