@@ -38,7 +38,7 @@ pub enum Command {
         #[command(subcommand)]
         command: ContractCommand,
     },
-    /// Have Claude Code run rutter: adds its hooks to the settings of this folder
+    /// Have Claude Code run rutter: adds its hooks to the settings of this folder, of yours, of a team, or makes a plugin
     ///
     /// What changes is shown; other people's entries, and the layout of the file, stay as they are. Run it again after
     /// an update. For example: rutter init --dry-run

@@ -14,6 +14,7 @@ pub(crate) mod injections;
 pub(crate) mod memories;
 pub(crate) mod outcome;
 pub(crate) mod pause;
+pub(crate) mod plugin;
 pub(crate) mod project;
 pub(crate) mod recall;
 pub(crate) mod sessions;

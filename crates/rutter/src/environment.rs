@@ -18,6 +18,8 @@ pub(crate) struct Environment {
     pub(crate) data: PathBuf,
     /// Where the user's configuration is looked for; none where there is no home.
     pub(crate) config_file: Option<PathBuf>,
+    /// Where the client keeps what is the user's; none where there is no home.
+    pub(crate) client: Option<PathBuf>,
     /// The folder that the command was typed in; none when it is gone.
     folder: Option<PathBuf>,
     /// The client's session, when one runs this command.
@@ -64,6 +66,14 @@ pub(crate) fn called() -> String {
     }
     let path = program.to_string_lossy();
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
+}
+
+/// Where the client keeps what is the user's; none where there is no home.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn client_home() -> Option<PathBuf> {
+    let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
+    let set = set.and_then(|folder| std::path::absolute(folder).ok());
+    set.or_else(|| home().map(|home| home.join(".claude")))
 }
 
 /// What time it is.
@@ -124,6 +134,7 @@ impl Environment {
         Ok(Self {
             data: data()?,
             config_file: config_file(),
+            client: client_home(),
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             program: env::current_exe().and_then(|path| path.canonicalize()).ok(),

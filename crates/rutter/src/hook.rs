@@ -15,7 +15,7 @@ use rutter_memory::hook::{Around, Heard, hear};
 use rutter_memory::store::Files;
 use rutter_memory::{Clean, log};
 
-use crate::environment;
+use crate::{environment, install};
 
 /// A payload that is longer is not read: it holds a file or an output that no lesson is drawn from.
 const PAYLOAD: usize = 8 * 1024 * 1024;
@@ -27,13 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What a hook has left to write its line, once its patience is gone.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// Takes in an event from stdin, and returns what to print. `leave` ends the process at once.
+/// Takes in an event from stdin, and returns what to print. `leave` ends the process at once. `from` is whose file started
+/// it, where that is one that others get as well.
 ///
 /// Nearly every call of a day is none of ours, and all that a client waits for then is what stands before `hear` here: so
 /// nothing is opened, started or looked up until there is something to do.
-pub fn run(event: Option<&str>, leave: fn()) -> String {
+pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
-    if environment::is_off() {
+    if environment::is_off() || from.is_some_and(is_left_to_another) {
         return String::new();
     }
     let Ok(data) = environment::data() else { return String::new() };
@@ -72,6 +73,14 @@ pub fn run(event: Option<&str>, leave: fn()) -> String {
         tend(&files);
     }
     heard.stdout
+}
+
+/// Whether the settings of the user run rutter as well, so that this event is heard without us.
+fn is_left_to_another(from: &str) -> bool {
+    let folder = environment::client_folder().or_else(|| std::env::current_dir().ok());
+    folder.is_some_and(|folder| {
+        install::steps_back(from, &folder, environment::client_home().as_deref())
+    })
 }
 
 /// Why a payload that has not come to its end is not waited for any longer.

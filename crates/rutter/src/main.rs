@@ -12,10 +12,16 @@ use rutter::{cli::Cli, ui::Ui};
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|word| word == "hook") {
-        let event = arguments.next();
+        let mut event = arguments.next();
+        let mut from = None;
+        if event.as_ref().is_some_and(|word| word == "--from") {
+            from = arguments.next();
+            event = arguments.next();
+        }
         // Whoever asks for help is no client.
         if !event.as_ref().is_some_and(|word| word == "--help" || word == "-h") {
-            return hook(event.as_deref().and_then(OsStr::to_str));
+            let [event, from] = [&event, &from].map(|word| word.as_deref().and_then(OsStr::to_str));
+            return hook(event, from);
         }
     }
     let cli = Cli::parse();
@@ -42,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 /// Whatever happens, the client hears 0.
-fn hook(event: Option<&str>) -> ExitCode {
+fn hook(event: Option<&str>, from: Option<&str>) -> ExitCode {
     #[expect(
         clippy::exit,
         reason = "a panic must not be heard, and under `panic = \"abort\"` nothing else is"
@@ -55,7 +61,7 @@ fn hook(event: Option<&str>) -> ExitCode {
         drop(writeln!(io::stderr(), "{hint}"));
         return ExitCode::SUCCESS;
     }
-    let said = rutter::hook::run(event, leave);
+    let said = rutter::hook::run(event, from, leave);
     if said.is_empty() {
         return ExitCode::SUCCESS;
     }

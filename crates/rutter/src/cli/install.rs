@@ -6,10 +6,20 @@ use clap::Args;
 
 /// For whom.
 #[derive(Debug, Args)]
+#[group(multiple = false)]
 pub struct ScopeArgs {
     /// Only for you and this folder, in .claude/settings.local.json; the default
     #[arg(long)]
     pub local: bool,
+    /// For you in every folder, in ~/.claude/settings.json
+    #[arg(long)]
+    pub user: bool,
+    /// For everybody who works in this folder, in .claude/settings.json, to be committed; without rutter it does nothing
+    #[arg(long)]
+    pub project: bool,
+    /// As a plugin for the client, whose files are in this folder
+    #[arg(long, value_name = "DIR")]
+    pub plugin: Option<PathBuf>,
 }
 
 /// `rutter init`
@@ -21,7 +31,10 @@ pub struct InitArgs {
     /// Show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// The program that the hooks run [default: this one]
+    /// Leave the permissions alone; there is nothing to allow yet, since rutter has no server of tools
+    #[arg(long)]
+    pub no_allow: bool,
+    /// The program that the hooks run [default: this one; with --project and --plugin `rutter`, found in PATH]
     #[arg(long, value_name = "PATH")]
     pub bin: Option<PathBuf>,
 }

@@ -513,6 +513,9 @@ pub struct EpisodesShowArgs {
 pub struct HookArgs {
     /// The event, for a payload that was written by hand and does not say
     pub event: Option<String>,
+    /// Whose file has it run, project or plugin: it steps back where settings that are nearer to the user run rutter
+    #[arg(long, value_name = "SCOPE")]
+    pub from: Option<String>,
 }
 
 /// `rutter outcome`

@@ -1,30 +1,29 @@
 //! `rutter init`: the client's hooks run rutter.
 
+use std::path::PathBuf;
+
 use rutter_memory::project::WorkTree;
 
+use super::plugin;
 use crate::Failure;
-use crate::cli::install::InitArgs;
+use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
 use crate::install::{
-    Change, Contents, Exclude, Made, Malformed, Record, Records, Scope, build_folder,
-    choose_program, groups, install, is_installed,
+    Change, Contents, Exclude, Malformed, Record, Records, Scope, Start, beside, choose_start,
+    groups, install, is_found, is_installed, is_shared, program_of,
 };
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let scope = Scope::Local;
-    let folder = env.folder()?;
-    let program = choose_program(args.bin.as_deref(), env)?;
-    if args.bin.is_none()
-        && let Some(target) = build_folder(&program)
-    {
-        ui.remark(&format!(
-            "{program} is a build in {}, which the next `cargo clean` takes away; `--bin PATH` names another",
-            target.display()
-        ))?;
+    if let Some(folder) = &args.scope.plugin {
+        return plugin::init(folder, args.bin.as_deref(), args.dry_run, env, ui);
     }
-    let groups = groups(&program);
-    let contents = Contents::read(&scope.settings(folder))?;
+    let scope = chosen(&args.scope);
+    let folder = env.folder()?;
+    let path = settings_of(scope, env)?;
+    let start = choose_start(scope, args.bin.as_deref(), env)?;
+    let groups = groups(&start);
+    let contents = Contents::read(&path)?;
     let records = Records::within(&env.data);
     let known = records.get(contents.target());
 
@@ -38,11 +37,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     // What an `init` made stays made for as long as something of ours is in it.
     let ours = is_installed(text.body).unwrap_or_default();
     let earlier = known.as_ref().filter(|_| ours).map(|record| record.made).unwrap_or_default();
-    let mut made = Made {
-        file: earlier.file || contents.bytes().is_none(),
-        folder: earlier.folder || contents.lacks_folder(),
-        exclude: earlier.exclude,
-    };
+    let mut made = earlier.and(&contents);
     let exclude = Exclude::of(folder, contents.path()).filter(|_| scope.is_private());
     let exclude = git_list(exclude.map(|exclude| exclude.add()), ui)?;
     made.exclude |= exclude.as_ref().is_some_and(Change::creates);
@@ -56,11 +51,13 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     }
     if settings.is_none() && exclude.is_none() {
         let path = settings.path().display();
-        return Ok(writeln!(ui.out, "{path} runs rutter already; there is nothing to do")?);
+        writeln!(ui.out, "{path} runs rutter already; there is nothing to do")?;
+        return warn(scope, &start, env, ui);
     }
     let changes = (!settings.is_none()).then_some(&settings).into_iter().chain(&exclude);
     if args.dry_run {
         changes.into_iter().try_for_each(|change| change.show(ui))?;
+        warn(scope, &start, env, ui)?;
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
 
@@ -84,18 +81,83 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     }
     // Shown once it is done: a reader that goes away in the middle must not leave it undone.
     changes.into_iter().try_for_each(|change| change.show(ui))?;
+    warn(scope, &start, env, ui)?;
     writeln!(ui.out, "\nThe memory is in {}.", env.data.display())?;
-    writeln!(ui.out, "Start claude in this folder: new sessions run the hooks.")?;
-    if let Some(WorkTree { root, .. }) = WorkTree::around(folder)
+    // As the command is typed again.
+    let option = if scope == Scope::Local { String::new() } else { format!(" --{}", scope.word()) };
+    match scope {
+        Scope::User => {
+            writeln!(ui.out, "Start claude in any folder: new sessions run the hooks.")?;
+        }
+        Scope::Project | Scope::Plugin => writeln!(
+            ui.out,
+            "Commit {}: for everybody who has rutter in PATH, new sessions in this folder run the hooks.\n\
+             For everybody else nothing happens. Where somebody's own settings run rutter, these step back.",
+            settings.path().display()
+        )?,
+        Scope::Local => {
+            writeln!(ui.out, "Start claude in this folder: new sessions run the hooks.")?;
+        }
+    }
+    if scope != Scope::User
+        && let Some(WorkTree { root, .. }) = WorkTree::around(folder)
         && folder.canonicalize().is_ok_and(|folder| folder != root)
     {
         writeln!(
             ui.out,
-            "Elsewhere in the repository they do not run; for that, `rutter init` in {}.",
+            "Elsewhere in the repository they do not run; for that, `rutter init{option}` in {}.",
             root.display()
         )?;
     }
-    Ok(writeln!(ui.out, "`rutter uninstall` takes this back.")?)
+    Ok(writeln!(
+        ui.out,
+        "`rutter doctor` tells whether they work, `rutter uninstall{option}` takes this back."
+    )?)
+}
+
+/// What was asked for; the folder's own where nothing was.
+pub(super) fn chosen(args: &ScopeArgs) -> Scope {
+    if args.user {
+        Scope::User
+    } else if args.project {
+        Scope::Project
+    } else {
+        Scope::Local
+    }
+}
+
+/// The settings file of a scope. Only the user's own needs a home.
+pub(super) fn settings_of(scope: Scope, env: &Environment) -> Result<PathBuf, Failure> {
+    scope.settings(env.folder()?, env.client.as_deref()).ok_or_else(|| {
+        Failure::Refused(
+            "there is no home folder, so the client has no settings of yours; set HOME".to_owned(),
+        )
+    })
+}
+
+/// Tells of what will not do what it seems to do: a program that is not found, and hooks that would run twice.
+fn warn(scope: Scope, start: &Start, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let program = start.program();
+    if scope.is_shared() && !is_found(program, env) {
+        ui.remark(&format!(
+            "there is no {program} {} here, so on this machine the hooks do nothing; `cargo install --path crates/rutter` \
+             puts one there",
+            if program.contains('/') { "" } else { "in PATH" }
+        ))?;
+    }
+    for (other, path, entry) in beside(scope, env.folder()?, env.client.as_deref()) {
+        // The client runs the same command once, and what is shared steps back by itself.
+        let steps_back = is_shared(&entry) || scope.is_shared();
+        if !steps_back && program_of(&entry) != Some(program) {
+            ui.remark(&format!(
+                "{} runs another rutter, {}: every event would be heard twice; `rutter uninstall --{}` takes that one out",
+                path.display(),
+                program_of(&entry).unwrap_or("of a kind that is no longer written"),
+                other.word()
+            ))?;
+        }
+    }
+    Ok(())
 }
 
 /// The change of git's list of files to leave alone. What is wrong with that list is no reason to refuse anything.

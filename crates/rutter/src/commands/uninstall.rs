@@ -1,18 +1,20 @@
 //! `rutter uninstall`: the settings as they were.
 
-use std::fs;
-
-use super::init::{git_list, malformed};
+use super::init::{chosen, git_list, malformed, settings_of};
+use super::plugin;
 use crate::Failure;
 use crate::cli::install::UninstallArgs;
 use crate::environment::Environment;
-use crate::install::{Change, Contents, Exclude, Records, Scope, is_empty, uninstall};
+use crate::install::{Change, Contents, Exclude, Records, Scope, beside, is_empty, uninstall};
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let scope = Scope::Local;
+    if let Some(folder) = &args.scope.plugin {
+        return plugin::uninstall(folder, args.dry_run, env, ui);
+    }
+    let scope = chosen(&args.scope);
     let folder = env.folder()?;
-    let contents = Contents::read(&scope.settings(folder))?;
+    let contents = Contents::read(&settings_of(scope, env)?)?;
     let records = Records::within(&env.data);
     let known = records.get(contents.target());
     let made = known.as_ref().map(|record| record.made).unwrap_or_default();
@@ -30,11 +32,24 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     let settings = Change::new(contents, after);
 
     if settings.is_none() && exclude.is_none() {
-        writeln!(
-            ui.out,
-            "nothing of rutter's is in {}; if `rutter init` was run in another folder, go there",
-            settings.path().display()
-        )?;
+        let path = settings.path().display();
+        let others = beside(scope, folder, env.client.as_deref());
+        if others.is_empty() {
+            let hint = if scope == Scope::User {
+                ""
+            } else {
+                "; if `rutter init` was run in another folder, go there"
+            };
+            writeln!(ui.out, "nothing of rutter's is in {path}{hint}")?;
+        }
+        for (other, there, _) in others {
+            writeln!(
+                ui.out,
+                "nothing of rutter's is in {path}, but in {}: `rutter uninstall --{}`",
+                there.display(),
+                other.word()
+            )?;
+        }
         return Ok(());
     }
     let changes = (!settings.is_none()).then_some(&settings).into_iter().chain(&exclude);
@@ -49,12 +64,8 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
         ui.remark(&format!("git's list still has a line of rutter's: {failure}"))?;
     }
     let target = settings.contents().target();
-    if settings.removes()
-        && made.folder
-        && let Some(folder) = target.parent()
-    {
-        // Refused by the system when something else is in it, which is as it should be.
-        drop(fs::remove_dir(folder));
+    if settings.removes() {
+        settings.contents().remove_folders(made.folders());
     }
     if let Err(error) = records.set(target, None) {
         ui.remark(&format!("a note about this stays in {}: {error}", env.data.display()))?;

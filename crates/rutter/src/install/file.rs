@@ -83,9 +83,16 @@ impl Contents {
         self.bytes.as_deref()
     }
 
-    /// Whether the folder it is to be in is missing as well.
-    pub(crate) fn lacks_folder(&self) -> bool {
-        self.target.parent().is_some_and(|folder| !folder.exists())
+    /// How many of the folders it is to be in are missing as well.
+    pub(crate) fn missing_folders(&self) -> usize {
+        self.target.ancestors().skip(1).take_while(|folder| !folder.exists()).count()
+    }
+
+    /// Takes away so many of the folders around it, the innermost first, if there is nothing in them.
+    pub(crate) fn remove_folders(&self, folders: usize) {
+        // Refused by the system when something else is in one, which is as it should be.
+        let mut around = self.target.ancestors().skip(1).take(folders);
+        drop(around.try_for_each(fs::remove_dir));
     }
 
     /// Its text; of no file, none.
@@ -103,22 +110,18 @@ impl Contents {
 
     /// Makes it say something else, or nothing at all, if it still is what was read.
     pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), Failure> {
-        let made = match self.target.parent() {
-            Some(folder) if after.is_some() && self.lacks_folder() => {
-                fs::create_dir_all(folder).map_err(|error| self.refused(&error))?;
-                Some(folder)
-            }
-            _ => None,
-        };
+        let missing = if after.is_some() { self.missing_folders() } else { 0 };
+        if missing > 0
+            && let Some(folder) = self.target.parent()
+        {
+            fs::create_dir_all(folder).map_err(|error| self.refused(&error))?;
+        }
         let done = match after {
             Some(after) => self.write(after),
             None => self.check().and_then(|()| fs::remove_file(&self.target)),
         };
         done.map_err(|error| {
-            if let Some(made) = made {
-                // It is empty, or somebody has put something into it meanwhile: either way that is right.
-                drop(fs::remove_dir(made));
-            }
+            self.remove_folders(missing);
             self.refused(&error)
         })
     }

@@ -1,14 +1,62 @@
-//! Which program the hooks run.
+//! Which program the hooks run, and how.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::table::PROGRAM;
+use super::Scope;
+use super::table::{PROGRAM, Start};
 use crate::Failure;
 use crate::environment::Environment;
 
-/// The path that goes into the settings: what was named, else this very program.
-pub(crate) fn choose(named: Option<&Path>, env: &Environment) -> Result<String, Failure> {
+/// How the client is to start rutter in a scope: by what was named, else by this very program's path, or by its name
+/// where a path would be another one on each machine.
+pub(crate) fn choose(
+    scope: Scope,
+    named: Option<&Path>,
+    env: &Environment,
+) -> Result<Start, Failure> {
+    if !scope.is_shared() {
+        return Ok(Start::Path(path(named, env)?));
+    }
+    let program = match named {
+        // It need not be here: the file is for machines that have it.
+        Some(named) if named.is_absolute() => {
+            let path = check_name(named)?;
+            if path.contains('\'') {
+                return Err(refused(
+                    named,
+                    "has a quotation mark in it, which a shell would trip over",
+                    "make a link elsewhere and give it with --bin",
+                ));
+            }
+            path
+        }
+        Some(named) => {
+            return Err(refused(
+                named,
+                "means something else in every folder, and this file is for everybody",
+                "give a path that is the same on every machine, or leave --bin out: then it is looked for in PATH",
+            ));
+        }
+        None => PROGRAM.to_owned(),
+    };
+    Ok(Start::Shared { program, scope })
+}
+
+/// Whether a name leads to a program, as the shell that asks for it would find.
+pub(crate) fn is_found(program: &str, env: &Environment) -> bool {
+    let is_program = |path: &Path| {
+        let metadata = path.metadata();
+        metadata.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return is_program(Path::new(program));
+    }
+    env.search.iter().any(|folder| is_program(&folder.join(program)))
+}
+
+/// The path of a program of this machine.
+fn path(named: Option<&Path>, env: &Environment) -> Result<String, Failure> {
     let path = match named {
         Some(named) => {
             let path = env.folder()?.join(named);
@@ -23,9 +71,24 @@ pub(crate) fn choose(named: Option<&Path>, env: &Environment) -> Result<String, 
     if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
         return Err(refused(&path, "is no program", "give the path of a rutter with --bin"));
     }
+    let path = check_name(&path)?;
+    if named.is_none()
+        && let Some(target) = build_folder(&path)
+    {
+        return Err(Failure::Refused(format!(
+            "{path} is a build in {}, which the next `cargo clean` takes away, and the hooks with it; \
+             `cargo install --path crates/rutter` puts it where it stays, and `--bin PATH` names any other",
+            target.display()
+        )));
+    }
+    Ok(path)
+}
+
+/// A path that entries can be found by again.
+fn check_name(path: &Path) -> Result<String, Failure> {
     if path.file_name().is_none_or(|name| name != PROGRAM) {
         return Err(refused(
-            &path,
+            path,
             "is not called `rutter`, by which `rutter uninstall` finds its entries",
             "make a link of that name and give it with --bin",
         ));
@@ -33,7 +96,7 @@ pub(crate) fn choose(named: Option<&Path>, env: &Environment) -> Result<String, 
     match path.to_str() {
         Some(path) => Ok(path.to_owned()),
         None => Err(refused(
-            &path,
+            path,
             "is a path that JSON cannot hold",
             "make a link elsewhere and give it with --bin",
         )),

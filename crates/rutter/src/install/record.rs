@@ -14,6 +14,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use super::Contents;
 use super::layout::Edit;
 use super::settings::Installed;
 
@@ -37,8 +38,29 @@ pub(crate) struct Made {
     pub(crate) file: bool,
     /// The folder it is in.
     pub(crate) folder: bool,
+    /// How many folders around that one.
+    #[serde(default)]
+    pub(crate) above: usize,
     /// git's list of what to leave alone.
     pub(crate) exclude: bool,
+}
+
+impl Made {
+    /// With a file that is about to be made, and the folders that it needs.
+    pub(crate) fn and(self, contents: &Contents) -> Self {
+        let missing = contents.missing_folders();
+        Self {
+            file: self.file || contents.bytes().is_none(),
+            folder: self.folder || missing > 0,
+            above: self.above.max(missing.saturating_sub(1)),
+            exclude: self.exclude,
+        }
+    }
+
+    /// How many folders around the file are to go with it.
+    pub(crate) fn folders(self) -> usize {
+        if self.folder { 1 + self.above } else { 0 }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +99,16 @@ impl Record {
             spans: spans(before, edits),
         });
         Self { made, undo }
+    }
+
+    /// The record of a file that is ours as a whole.
+    pub(crate) fn whole(text: &str, made: Made) -> Self {
+        let undo = Undo {
+            before: Sum::of(b""),
+            after: Sum::of(text.as_bytes()),
+            spans: vec![Span { at: 0, length: text.len(), blanks: String::new() }],
+        };
+        Self { made, undo: Some(undo) }
     }
 
     /// The text as it was, if this one is what `init` left.
@@ -168,7 +200,7 @@ mod tests {
     use super::*;
 
     fn record(made: bool) -> Record {
-        Record { made: Made { file: made, folder: made, exclude: false }, undo: None }
+        Record { made: Made { file: made, folder: made, ..Made::default() }, undo: None }
     }
 
     #[test]

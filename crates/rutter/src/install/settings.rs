@@ -94,7 +94,7 @@ fn fresh(wanted: &[Group]) -> String {
 }
 
 /// Groups under the names of their events, in the order of the events.
-fn by_event(groups: &[&Group]) -> Vec<(&'static str, Vec<Value>)> {
+pub(super) fn by_event(groups: &[&Group]) -> Vec<(&'static str, Vec<Value>)> {
     let mut events: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for group in groups {
         let name = group.event.as_str();

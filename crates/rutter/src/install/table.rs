@@ -5,6 +5,8 @@ use std::path::Path;
 use rutter_contract::EventName;
 use serde_json::{Value, json};
 
+use super::Scope;
+
 /// An event and the tools it is wanted for; no matcher is every firing of it.
 struct Registration {
     event: EventName,
@@ -45,10 +47,64 @@ pub(crate) struct Group {
     pub(super) value: Value,
 }
 
-/// The groups that have the client run this program: exec form, so no shell reads its path.
-pub(crate) fn groups(command: &str) -> Vec<Group> {
-    let handler =
-        json!({ "type": "command", "command": command, "args": ["hook"], "timeout": TIMEOUT });
+/// How the client is to start rutter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// By a path of this machine, in exec form: no shell reads it.
+    Path(String),
+    /// In a file that others get as well. Where there is no such program it does nothing and says nothing, which takes
+    /// a shell to ask; and where the settings of the user run rutter already, the one that is started here steps back.
+    Shared {
+        /// A name to be found in `PATH`, or a path that is the same for everybody.
+        program: String,
+        /// Whose file it is.
+        scope: Scope,
+    },
+}
+
+impl Start {
+    /// The program that it names.
+    pub(crate) fn program(&self) -> &str {
+        match self {
+            Self::Path(program) | Self::Shared { program, .. } => program,
+        }
+    }
+
+    fn handler(&self) -> Value {
+        match self {
+            Self::Path(path) => {
+                json!({ "type": "command", "command": path, "args": ["hook"], "timeout": TIMEOUT })
+            }
+            Self::Shared { program, scope } => {
+                let program = quoted(program);
+                let line =
+                    format!("{GUARD}{program}{ASKS} {program} hook {FROM} {}{ENDS}", scope.word());
+                json!({ "type": "command", "command": line, "timeout": TIMEOUT })
+            }
+        }
+    }
+}
+
+// The parts of the line that asks first. `exec` leaves no shell behind to wait for.
+const GUARD: &str = "if command -v ";
+const ASKS: &str = " >/dev/null 2>&1; then exec";
+const ENDS: &str = "; fi";
+/// The option by which a hook is told whose file started it.
+pub(crate) const FROM: &str = "--from";
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// The groups that have the client run rutter.
+pub(crate) fn groups(start: &Start) -> Vec<Group> {
+    let handler = start.handler();
     HOOKS
         .iter()
         .map(|Registration { event, matcher }| {
@@ -62,14 +118,35 @@ pub(crate) fn groups(command: &str) -> Vec<Group> {
 }
 
 /// Whether a handler runs `rutter hook`, whichever rutter that is.
-pub(super) fn is_ours(handler: &Value) -> bool {
+pub(crate) fn is_ours(handler: &Value) -> bool {
     let Some(command) = handler["command"].as_str().filter(|_| handler["type"] == "command") else {
         return false;
     };
     match handler.get("args") {
         Some(args) => args[0] == "hook" && is_program(command),
-        None => is_shell_form(command),
+        None => is_shell_form(command) || guarded(command).is_some_and(is_shell_form),
     }
+}
+
+/// The program that an entry of ours starts, as far as its text tells.
+pub(crate) fn program(handler: &Value) -> Option<&str> {
+    let command = handler["command"].as_str().filter(|_| is_ours(handler))?;
+    if handler.get("args").is_some() {
+        return Some(command);
+    }
+    Some(words(guarded(command).unwrap_or(command))?.0)
+}
+
+/// Whether an entry of ours stands in a file that others get as well.
+pub(crate) fn is_shared(handler: &Value) -> bool {
+    let command = handler["command"].as_str();
+    handler.get("args").is_none() && command.is_some_and(|line| guarded(line).is_some())
+}
+
+/// What a line of ours runs once it has asked.
+fn guarded(line: &str) -> Option<&str> {
+    let line = line.trim().strip_prefix(GUARD)?.strip_suffix(ENDS)?;
+    Some(line.split_once(ASKS)?.1.trim_start())
 }
 
 fn is_program(path: &str) -> bool {
@@ -79,20 +156,26 @@ fn is_program(path: &str) -> bool {
 /// `/x/rutter hook`, its path perhaps in quotes, perhaps with the event behind it. A line that does something else
 /// as well is the user's.
 fn is_shell_form(line: &str) -> bool {
-    let line = line.trim();
-    let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
-    let parts = match quote {
-        Some(quote) => line[1..].split_once(quote),
-        None => line.split_once(char::is_whitespace),
-    };
-    let Some((program, rest)) = parts else { return false };
-    let words: Vec<&str> = rest.split_whitespace().collect();
+    let Some((program, words)) = words(line) else { return false };
+    let plain = |word: &str| word.chars().all(char::is_alphanumeric);
     let ours = match words[..] {
         ["hook"] => true,
-        ["hook", event] => event.chars().all(char::is_alphanumeric),
+        ["hook", FROM, scope] => plain(scope),
+        ["hook", event] => plain(event),
         _ => false,
     };
     ours && is_program(program)
+}
+
+/// A line of a shell as far as it is plain: the program, its path perhaps in quotes, and the words behind it.
+fn words(line: &str) -> Option<(&str, Vec<&str>)> {
+    let line = line.trim();
+    let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let (program, rest) = match quote {
+        Some(quote) => line[1..].split_once(quote),
+        None => line.split_once(char::is_whitespace),
+    }?;
+    Some((program, rest.split_whitespace().collect()))
 }
 
 #[cfg(test)]
@@ -115,6 +198,25 @@ mod tests {
     }
 
     #[test]
+    fn what_others_get_asks_first() {
+        let shared =
+            |program: &str| Start::Shared { program: program.to_owned(), scope: Scope::Project };
+        let handler = shared("rutter").handler();
+        assert_eq!(
+            handler["command"],
+            "if command -v rutter >/dev/null 2>&1; then exec rutter hook --from project; fi"
+        );
+        assert!(is_ours(&handler) && is_shared(&handler));
+        assert_eq!(program(&handler), Some("rutter"));
+        let handler = shared("/opt/our tools/rutter").handler();
+        assert!(is_ours(&handler) && is_shared(&handler), "{handler}");
+        assert_eq!(program(&handler), Some("/opt/our tools/rutter"));
+        let handler = Start::Path("/x y/rutter".to_owned()).handler();
+        assert!(is_ours(&handler) && !is_shared(&handler));
+        assert_eq!(program(&handler), Some("/x y/rutter"));
+    }
+
+    #[test]
     fn nobody_elses_is_ours() {
         for handler in [
             json!({ "type": "command", "command": "/usr/bin/rutter", "args": ["tend"] }),
@@ -127,6 +229,9 @@ mod tests {
             json!({ "type": "command", "command": "rutter hook;say" }),
             json!({ "type": "command", "command": "sh -c 'rutter hook'" }),
             json!({ "type": "command", "command": "\"rutter hook" }),
+            json!({ "type": "command", "command": "rutter hook --from project && say" }),
+            json!({ "type": "command", "command": "if command -v rutter >/dev/null 2>&1; then exec mine hook; fi" }),
+            json!({ "type": "command", "command": "if command -v rutter >/dev/null 2>&1; then exec rutter hook; fi; say" }),
             json!({ "type": "command", "command": "" }),
             json!({ "type": "prompt", "command": "rutter", "args": ["hook"] }),
             json!({ "command": "rutter", "args": ["hook"] }),

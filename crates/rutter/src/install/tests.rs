@@ -5,9 +5,13 @@ use serde_json::{Value, json};
 
 use super::record::{Made, Record};
 use super::settings::{install, is_installed, uninstall};
-use super::table::groups;
+use super::table::{Group, Start};
 
 const PROGRAM: &str = "/opt/rutter";
+
+fn groups(program: &str) -> Vec<Group> {
+    super::table::groups(&Start::Path(program.to_owned()))
+}
 
 /// JSON with blanks of all kinds between its tokens.
 fn spell(value: &Value, blanks: &mut impl FnMut() -> String) -> String {

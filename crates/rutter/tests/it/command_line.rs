@@ -24,7 +24,8 @@ fn help() {
 
     Commands:
       contract     The hook contract of Claude Code: events, schemas, payloads
-      init         Have Claude Code run rutter: adds its hooks to the settings of this folder
+      init         Have Claude Code run rutter: adds its hooks to the settings of this folder, of yours,
+                   of a team, or makes a plugin
       uninstall    Take rutter's hooks out of the settings again, and leave everything else as it was
       ghap         What you set out to do: goal, hypothesis, action, prediction
       remember     Remember something

@@ -150,7 +150,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks.
-    `rutter uninstall` takes this back.
+    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     "#);
     assert_output!(home, home.init(&["--local"]), @"
     exit 0

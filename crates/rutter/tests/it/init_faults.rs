@@ -154,13 +154,17 @@ fn a_reader_that_goes_away_does_not_stop_it() {
 #[test]
 fn only_a_program_that_stays_is_taken() {
     let home = Home::new();
-    // The binary under test is a build, which may go: that is said.
-    let ran = home.rutter(&["init", "--dry-run"]);
+    // The binary under test is a build, which may go, and the hooks with it.
+    for args in [&["init"][..], &["init", "--dry-run"], &["init", "--user"]] {
+        let ran = home.rutter(args);
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.contains(" is a build in "), "{ran}");
+        assert!(ran.stderr.contains("`cargo install --path crates/rutter`"), "{ran}");
+        assert!(!home.path("ship/.claude").exists() && !home.memory().exists(), "{ran}");
+    }
+    // Whoever names it knows.
+    let ran = home.rutter(&["init", "--dry-run", "--bin", env!("CARGO_BIN_EXE_rutter")]);
     assert_eq!(ran.exit, Some(0), "{ran}");
-    assert!(
-        ran.stderr.contains(" is a build in ") && ran.stderr.contains("`--bin PATH` names another"),
-        "{ran}"
-    );
 
     assert_output!(home, home.rutter(&["init", "--bin", "nowhere/rutter"]), @"
     exit 1

@@ -47,7 +47,7 @@ fn git_leaves_the_settings_alone() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks.
-    `rutter uninstall` takes this back.
+    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");
     assert!(home.init(&[]).success().stdout.contains("nothing to do"));
     home.ok(&["uninstall"]);
@@ -100,7 +100,7 @@ fn a_folder_inside_has_settings_of_its_own() {
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks.
     Elsewhere in the repository they do not run; for that, `rutter init` in [HOME]/ship.
-    `rutter uninstall` takes this back.
+    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");
     assert_eq!(git(&home, &home.path("ship"), &["status", "--short"]), "");
     let nothing = home.rutter(&["uninstall"]).success();

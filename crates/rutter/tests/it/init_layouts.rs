@@ -168,7 +168,7 @@ fn other_peoples_entries_stay_where_they_are() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks.
-    `rutter uninstall` takes this back.
+    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     "#);
     let after = fs::read_to_string(home.settings()).unwrap();
     for line in text.lines().filter(|line| line.contains("strange") || line.contains("fmt")) {

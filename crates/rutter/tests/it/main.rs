@@ -41,6 +41,10 @@ mod init_git;
 mod init_layouts;
 /// What `init` writes, put to the real client.
 mod init_live;
+/// The same for a user, a team, a plugin.
+mod init_scopes;
+/// Every scope of `init`, in a fresh home of the real client and out again.
+mod init_scopes_live;
 /// Sessions of the real client with our hooks.
 mod live;
 /// The silent loop, from the first failure to the second, through the real client.

@@ -1,0 +1,70 @@
+//! Whether rutter is started from more than one place.
+//!
+//! The client runs a command once however many settings files have it, but what is shared is written otherwise than what is
+//! the user's own, and a plugin's copy always runs as well. So whoever has rutter in two of these would be told everything
+//! twice. What is further from the user therefore steps back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Scope;
+use super::table::{is_ours, program};
+
+/// The entries of ours in settings.
+pub(crate) fn entries(settings: &Value) -> impl Iterator<Item = &Value> {
+    let events = settings["hooks"].as_object().into_iter().flat_map(|events| events.values());
+    let groups = events.filter_map(Value::as_array).flatten();
+    let handlers = groups.filter_map(|group| group["hooks"].as_array()).flatten();
+    handlers.filter(|handler| is_ours(handler))
+}
+
+/// Where rutter is started from beside this scope: the scope, its file, and one of its entries. What cannot be read is
+/// started by no client either.
+pub(crate) fn beside(
+    scope: Scope,
+    folder: &Path,
+    client: Option<&Path>,
+) -> Vec<(Scope, PathBuf, Value)> {
+    let others = Scope::OF_SETTINGS.into_iter().filter(|other| *other != scope);
+    let files = others.filter_map(|other| Some((other, other.settings(folder, client)?)));
+    files
+        .filter_map(|(other, path)| {
+            let entry = entry_in(&path)?;
+            Some((other, path, entry))
+        })
+        .collect()
+}
+
+/// Whether a hook that the file of this scope started is to leave the event to another one.
+///
+/// A hook asks this, but only one that a shared file started: it is the price of not being heard twice, a few files that
+/// are mostly not there.
+pub(crate) fn steps_back(scope: &str, folder: &Path, client: Option<&Path>) -> bool {
+    let nearer: &[Scope] = match scope {
+        "project" => &[Scope::Local, Scope::User],
+        "plugin" => &[Scope::Local, Scope::User, Scope::Project],
+        _ => &[],
+    };
+    let mut files = nearer.iter().filter_map(|scope| scope.settings(folder, client));
+    files.any(|path| {
+        entry_in(&path).is_some_and(|entry| {
+            // One whose program is gone is heard by nobody.
+            let path = Path::new(program(&entry).unwrap_or_default());
+            !path.is_absolute() || path.is_file()
+        })
+    })
+}
+
+/// An entry of ours in a file.
+fn entry_in(path: &Path) -> Option<Value> {
+    let bytes = fs::read(path).ok()?;
+    // Most files say nothing of us, and need not be parsed to see that.
+    if !bytes.windows(6).any(|word| word == b"rutter") {
+        return None;
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let settings: Value = serde_json::from_slice(bytes).ok()?;
+    entries(&settings).next().cloned()
+}

@@ -1,0 +1,139 @@
+//! Rutter as a plugin of the client: the files of one, and which of those in a folder are ours.
+//!
+//! A plugin is for others as well, so its hooks name no path of this machine. Beside the plugin lies a marketplace with
+//! nothing else in it: without one, a client can load the folder for a session, but not install it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize as _;
+use serde_json::ser::{PrettyFormatter, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::settings::by_event;
+use super::table::{Start, groups};
+use super::{Change, Contents, Record, Records};
+use crate::Failure;
+
+/// What the plugin, its marketplace and its folder are called.
+const NAME: &str = "rutter";
+const DESCRIPTION: &str = "A learning memory: what was predicted, what really happened, and the lesson when it matters again";
+
+/// A file of the plugin.
+pub(crate) struct File {
+    /// Where, from the plugin's folder.
+    path: &'static str,
+    text: String,
+}
+
+/// The files, in the order in which they are made. The folder itself is made for the first one, so taking them away
+/// backwards leaves no folder that was not there.
+fn files(start: &Start) -> [File; 5] {
+    let version = env!("CARGO_PKG_VERSION");
+    let author = json!({ "name": env!("CARGO_PKG_AUTHORS") });
+    let manifest = json!({
+        "name": NAME,
+        "version": version,
+        "description": DESCRIPTION,
+        "author": author,
+        "license": env!("CARGO_PKG_LICENSE"),
+        "keywords": ["memory", "hooks", "learning"],
+    });
+    let marketplace = json!({
+        "name": NAME,
+        "owner": author,
+        "description": "Rutter, and nothing else",
+        "plugins": [{ "name": NAME, "source": "./", "description": DESCRIPTION }],
+    });
+    let groups = groups(start);
+    let hooks: Map<String, Value> = by_event(&groups.iter().collect::<Vec<_>>())
+        .into_iter()
+        .map(|(event, groups)| (event.to_owned(), groups.into()))
+        .collect();
+    let hooks = json!({ "description": DESCRIPTION, "hooks": hooks });
+    [
+        File { path: ".claude-plugin/plugin.json", text: pretty(&manifest) },
+        File { path: ".claude-plugin/marketplace.json", text: pretty(&marketplace) },
+        File { path: "hooks/hooks.json", text: pretty(&hooks) },
+        File { path: "README.md", text: include_str!("plugin/README.md").to_owned() },
+        File { path: "skills/ghap/SKILL.md", text: include_str!("plugin/SKILL.md").to_owned() },
+    ]
+}
+
+fn pretty(value: &Value) -> String {
+    let mut out = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut out, PrettyFormatter::new());
+    // Into memory, and of a value: neither can fail.
+    drop(value.serialize(&mut serializer));
+    String::from_utf8(out).unwrap_or_default() + "\n"
+}
+
+/// What stands in a place where a file of the plugin goes.
+enum There {
+    /// Nothing, or a file that `init` left and nobody has touched: it may be replaced and taken away.
+    Ours,
+    /// Somebody's.
+    Theirs,
+}
+
+fn there(contents: &Contents, records: &Records, text: &str) -> There {
+    let Some(bytes) = contents.bytes() else { return There::Ours };
+    // Without a record as well: on another machine, or after a hundred other installations.
+    if bytes == text.as_bytes() {
+        return There::Ours;
+    }
+    let record = records.get(contents.target());
+    let kept = record.zip(str::from_utf8(bytes).ok());
+    match kept.and_then(|(record, text)| record.undo(text)) {
+        Some(before) if before.is_empty() => There::Ours,
+        _ => There::Theirs,
+    }
+}
+
+/// The changes that make a folder a plugin, each with the text it leaves. Refused where a file of somebody else's is in
+/// the way.
+pub(crate) fn install(
+    folder: &Path,
+    start: &Start,
+    records: &Records,
+) -> Result<Vec<(Change, String)>, Failure> {
+    let mut changes = Vec::new();
+    for File { path, text } in files(start) {
+        let contents = Contents::read(&folder.join(path))?;
+        if let There::Theirs = there(&contents, records, &text) {
+            return Err(Failure::Refused(format!(
+                "{} is not what rutter left there, so it is left alone, and nothing was changed; move it away and try \
+                 again, or name another folder",
+                contents.path().display()
+            )));
+        }
+        let change = Change::new(contents, Some(text.clone().into_bytes()));
+        if !change.is_none() {
+            changes.push((change, text));
+        }
+    }
+    Ok(changes)
+}
+
+/// The changes that take the files away, and those that stay because somebody has edited them.
+pub(crate) fn uninstall(
+    folder: &Path,
+    start: &Start,
+    records: &Records,
+) -> Result<(Vec<Change>, Vec<PathBuf>), Failure> {
+    let (mut changes, mut edited) = (Vec::new(), Vec::new());
+    for File { path, text } in files(start).into_iter().rev() {
+        let contents = Contents::read(&folder.join(path))?;
+        match there(&contents, records, &text) {
+            There::Ours if contents.bytes().is_none() => {}
+            There::Ours => changes.push(Change::new(contents, None)),
+            There::Theirs => edited.push(contents.path().to_owned()),
+        }
+    }
+    Ok((changes, edited))
+}
+
+/// What is to be known of a file that is ours from its first to its last byte.
+pub(crate) fn record(change: &Change, text: &str, records: &Records) -> Record {
+    let earlier = records.get(change.contents().target()).map(|record| record.made);
+    Record::whole(text, earlier.unwrap_or_default().and(change.contents()))
+}

@@ -1,0 +1,357 @@
+//! For whom: a folder, a user, a team, or whoever installs the plugin.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use rutter_testkit::Ran;
+use serde_json::Value;
+
+use crate::support::{Home, assert_output};
+
+/// A user with a home.
+struct User {
+    home: Home,
+    /// The folders in which programs are looked for.
+    search: String,
+}
+
+impl User {
+    fn new() -> Self {
+        let home = Home::new();
+        fs::create_dir(home.path("user")).unwrap();
+        let bin = Path::new(&home.program("bin")).parent().unwrap().to_owned();
+        Self { search: format!("{}:/usr/bin:/bin", bin.display()), home }
+    }
+
+    fn rutter(&self, args: &[&str]) -> Ran {
+        let mut command = self.home.command(args);
+        command.env("HOME", self.path("user")).env("PATH", &self.search).stdin(Stdio::null());
+        Ran::of(&mut command)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Everything there is, but for the memory.
+    fn everything(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        let mut rest = vec![self.path("")];
+        while let Some(folder) = rest.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path == self.home.memory() {
+                    continue;
+                }
+                if path.is_dir() {
+                    found.insert(path.clone(), None);
+                    rest.push(path);
+                } else {
+                    let bytes = fs::read(&path).unwrap();
+                    found.insert(path, Some(bytes));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Settings that people have, by what is special about them.
+const SHAPES: [(&str, Option<&str>); 9] = [
+    ("none", None),
+    ("empty", Some("")),
+    ("nothing in it", Some("{}\n")),
+    (
+        "minified",
+        Some(
+            r#"{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"say done"}]}]}}"#,
+        ),
+    ),
+    (
+        "tabs",
+        Some("{\n\t\"permissions\": {\n\t\t\"allow\": [\n\t\t\t\"Bash(ls:*)\"\n\t\t]\n\t}\n}\n"),
+    ),
+    ("carriage returns", Some("{\r\n  \"model\": \"opus\"\r\n}\r\n")),
+    (
+        "other hooks",
+        Some(
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"guard\" } ] }\n    ]\n  },\n  \"model\": \"opus\"\n}\n",
+        ),
+    ),
+    ("unicode", Some("{ \"statusLine\": \"größe → 日本 \\u00e9\" }")),
+    ("a byte order mark", Some("\u{feff}{\n  \"a\": 1\n}\n")),
+];
+
+#[test]
+fn every_scope_comes_and_goes_to_the_byte() {
+    for (scope, file) in [
+        ("--local", "ship/.claude/settings.local.json"),
+        ("--user", "user/.claude/settings.json"),
+        ("--project", "ship/.claude/settings.json"),
+    ] {
+        for (shape, text) in SHAPES {
+            let user = User::new();
+            if let Some(text) = text {
+                user.put(file, text);
+            }
+            let before = user.everything();
+            let program = user.path("bin/rutter");
+            let mut args = vec!["init", scope];
+            if scope != "--project" {
+                args.extend(["--bin", program.to_str().unwrap()]);
+            }
+            let shown = user.rutter(&[&args[..], &["--dry-run"]].concat()).success();
+            assert_eq!(user.everything(), before, "{scope}, {shape}: {shown}");
+            drop(user.rutter(&args).success());
+            let installed = user.text(file);
+            let installed = installed.trim_start_matches('\u{feff}');
+            let value: Value = serde_json::from_str(installed).unwrap();
+            assert!(value["hooks"]["SubagentStart"].is_array(), "{scope}, {shape}: {installed}");
+            let again = user.rutter(&args).success();
+            assert!(again.stdout.contains("nothing to do"), "{scope}, {shape}: {again}");
+            drop(user.rutter(&["uninstall", scope, "--dry-run"]).success());
+            assert_eq!(user.text(file).trim_start_matches('\u{feff}'), installed);
+            drop(user.rutter(&["uninstall", scope]).success());
+            assert_eq!(user.everything(), before, "{scope}, {shape}");
+        }
+    }
+}
+
+#[test]
+fn a_file_with_comments_is_refused_in_every_scope() {
+    for (scope, file) in
+        [("--user", "user/.claude/settings.json"), ("--project", "ship/.claude/settings.json")]
+    {
+        let user = User::new();
+        user.put(file, "{\n  // mine\n}\n");
+        for verb in ["init", "uninstall"] {
+            let bin = user.home.program("bin");
+            let args: &[&str] =
+                if verb == "init" && scope == "--user" { &["--bin", &bin] } else { &[] };
+            let ran = user.rutter(&[&[verb, scope], args].concat());
+            assert_eq!(ran.exit, Some(1), "{ran}");
+            let place = format!("{}:2:3: this is not JSON", user.path(file).display());
+            assert!(ran.stderr.contains(&place), "{ran}");
+            assert_eq!(user.text(file), "{\n  // mine\n}\n");
+        }
+    }
+}
+
+#[test]
+fn the_user_may_keep_settings_elsewhere_and_by_a_link() {
+    let user = User::new();
+    let bin = user.home.program("bin");
+    let run = |args: &[&str], folder: &Path| {
+        let mut command = user.home.command(args);
+        command.env("HOME", user.path("user")).env("CLAUDE_CONFIG_DIR", folder);
+        Ran::of(command.stdin(Stdio::null())).success()
+    };
+    let before = user.everything();
+    let deep = user.path("else/where");
+    drop(run(&["init", "--user", "--bin", &bin], &deep));
+    assert!(deep.join("settings.json").is_file() && !user.path("user/.claude").exists());
+    drop(run(&["uninstall", "--user"], &deep));
+    assert_eq!(user.everything(), before, "every folder that had to be made is gone");
+
+    user.put("dotfiles/claude.json", "{}");
+    fs::create_dir(user.path("user/.claude")).unwrap();
+    let link = user.path("user/.claude/settings.json");
+    std::os::unix::fs::symlink("../../dotfiles/claude.json", &link).unwrap();
+    drop(user.rutter(&["init", "--user", "--bin", &bin]).success());
+    assert!(link.is_symlink() && user.text("dotfiles/claude.json").contains("SessionStart"));
+    drop(user.rutter(&["uninstall", "--user"]).success());
+    assert!(link.is_symlink());
+    assert_eq!(user.text("dotfiles/claude.json"), "{}");
+}
+
+#[test]
+fn a_team_gets_a_line_that_asks_first() {
+    let user = User::new();
+    let ran = user.rutter(&["init", "--project"]).success();
+    assert_eq!(ran.stderr, "");
+    let (_, next) = ran.stdout.split_once("\n\n").unwrap();
+    assert_output!(user.home, next, @"
+    The memory is in [HOME]/memory.
+    Commit [HOME]/ship/.claude/settings.json: for everybody who has rutter in PATH, new sessions in this folder run the hooks.
+    For everybody else nothing happens. Where somebody's own settings run rutter, these step back.
+    `rutter doctor` tells whether they work, `rutter uninstall --project` takes this back.
+    ");
+    let text = user.text("ship/.claude/settings.json");
+    assert!(!text.contains(user.path("").to_str().unwrap()), "no path of this machine: {text}");
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["hooks"].as_object().unwrap().len(), 9);
+    let line = value["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
+
+    // Where there is none: nothing, and no complaint; a payload that nobody reads is no fault.
+    let shell = |search: &str| {
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", line]).env_clear().env("PATH", search).stdin(Stdio::null());
+        Ran::of(&mut command)
+    };
+    let without = shell("/nowhere");
+    assert_eq!((without.exit, &*without.stdout, &*without.stderr), (Some(0), "", ""));
+    user.put("bin/rutter", "#!/bin/sh\necho \"$@\"\n");
+    assert_eq!(shell(&user.search).success().stdout, "hook --from project\n");
+
+    let mut alone = user.home.command(&["init", "--project"]);
+    let ran = Ran::of(alone.stdin(Stdio::null())).success();
+    assert!(ran.stderr.contains("there is no rutter in PATH here"), "{ran}");
+    let ran = user.rutter(&["init", "--project", "--bin", "bin/rutter"]);
+    assert!(ran.exit == Some(1) && ran.stderr.contains("is for everybody"), "{ran}");
+    drop(user.rutter(&["init", "--project", "--bin", "/opt/our tools/rutter"]).success());
+    let text = user.text("ship/.claude/settings.json");
+    assert!(text.contains("exec '/opt/our tools/rutter' hook --from project; fi"), "{text}");
+    drop(user.rutter(&["uninstall", "--project"]).success());
+    assert!(!user.path("ship/.claude").exists());
+}
+
+#[test]
+fn a_second_place_is_told_of() {
+    let user = User::new();
+    let (bin, other) = (user.home.program("bin"), user.home.program("other"));
+    drop(user.rutter(&["init", "--user", "--bin", &other]).success());
+    let ran = user.rutter(&["init", "--bin", &bin]).success();
+    let twice = format!(
+        "note: {} runs another rutter, {other}: every event would be heard twice; `rutter uninstall --user` takes that one out\n",
+        user.path("user/.claude/settings.json").display()
+    );
+    assert_eq!(ran.stderr, twice);
+    // The client runs the same command once, and what is shared steps back.
+    for args in [&["init", "--user", "--bin", &bin][..], &["init", "--project"]] {
+        assert_eq!(user.rutter(args).success().stderr, "", "{args:?}");
+    }
+    drop(user.rutter(&["uninstall"]).success());
+    let ran = user.rutter(&["uninstall"]).success();
+    assert!(ran.stdout.contains("`rutter uninstall --project`"), "{ran}");
+    assert!(ran.stdout.contains("`rutter uninstall --user`"), "{ran}");
+    let ran = user.rutter(&["init", "--user", "--project"]);
+    assert_eq!(ran.exit, Some(2), "{ran}");
+}
+
+#[test]
+fn a_plugin_is_made_and_leaves_nothing() {
+    let user = User::new();
+    let before = user.everything();
+    let shown = user.rutter(&["init", "--plugin", "made/for us", "--dry-run"]).success();
+    assert_eq!(user.everything(), before, "{shown}");
+    assert_output!(user.home, user.rutter(&["init", "--plugin", "made/for us"]), @"
+    exit 0
+    --- stdout
+    made [HOME]/ship/made/for us/.claude-plugin/plugin.json
+    made [HOME]/ship/made/for us/.claude-plugin/marketplace.json
+    made [HOME]/ship/made/for us/hooks/hooks.json
+    made [HOME]/ship/made/for us/README.md
+    made [HOME]/ship/made/for us/skills/ghap/SKILL.md
+
+    For one session:  claude --plugin-dir '[HOME]/ship/made/for us'
+    For good:         claude plugin marketplace add '[HOME]/ship/made/for us'
+                      claude plugin install rutter@rutter
+    `rutter uninstall --plugin '[HOME]/ship/made/for us'` takes the files back.
+    ");
+    let hooks: Value =
+        serde_json::from_str(&user.text("ship/made/for us/hooks/hooks.json")).unwrap();
+    assert_eq!(hooks["hooks"].as_object().unwrap().len(), 9);
+    assert_eq!(
+        hooks["hooks"]["Stop"][0]["hooks"][0]["command"],
+        "if command -v rutter >/dev/null 2>&1; then exec rutter hook --from plugin; fi"
+    );
+    let again = user.rutter(&["init", "--plugin", "made/for us"]).success();
+    assert!(again.stdout.contains("nothing to do"), "{again}");
+    drop(user.rutter(&["uninstall", "--plugin", "made/for us", "--dry-run"]).success());
+    drop(user.rutter(&["uninstall", "--plugin", "made/for us"]).success());
+    assert_eq!(user.everything(), before);
+    let nothing = user.rutter(&["uninstall", "--plugin", "made/for us"]).success();
+    assert!(nothing.stdout.contains("nothing of rutter's"), "{nothing}");
+}
+
+#[test]
+fn what_somebody_has_in_a_plugin_folder_stays() {
+    let user = User::new();
+    user.put("ship/p/README.md", "# Mine\n");
+    let before = user.everything();
+    let ran = user.rutter(&["init", "--plugin", "p"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("p/README.md is not what rutter left there"), "{ran}");
+    assert_eq!(user.everything(), before, "{ran}");
+
+    // Where one of the files cannot be written, there is none of them.
+    fs::remove_file(user.path("ship/p/README.md")).unwrap();
+    user.put("ship/p/skills", "a file in the way");
+    let before = user.everything();
+    let ran = user.rutter(&["init", "--plugin", "p"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert_eq!(user.everything(), before, "{ran}");
+    fs::remove_file(user.path("ship/p/skills")).unwrap();
+
+    // What was edited is the user's; what was not is brought up to date, and goes.
+    drop(user.rutter(&["init", "--plugin", "p", "--bin", "/opt/x/rutter"]).success());
+    assert!(user.text("ship/p/hooks/hooks.json").contains("/opt/x/rutter"));
+    drop(user.rutter(&["init", "--plugin", "p"]).success());
+    assert!(!user.text("ship/p/hooks/hooks.json").contains("/opt/x/rutter"));
+    user.put("ship/p/README.md", "# Mine, after all\n");
+    let ran = user.rutter(&["uninstall", "--plugin", "p"]).success();
+    assert!(ran.stderr.contains("p/README.md was edited, so it stays"), "{ran}");
+    let left: Vec<_> = fs::read_dir(user.path("ship/p"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["README.md"]);
+}
+
+#[test]
+fn what_is_shared_steps_back_for_what_is_nearer() {
+    let user = User::new();
+    let hear = |from: &str| {
+        let mut command = user.home.command(&["hook", "--from", from]);
+        command.env("HOME", user.path("user")).env("CLAUDE_PROJECT_DIR", user.path("ship"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let payload = serde_json::json!({
+            "hook_event_name": "SessionStart", "session_id": uuid(), "source": "startup",
+            "transcript_path": "/t", "cwd": user.path("ship"),
+        });
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.to_string().as_bytes())
+            .unwrap();
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        !ran.success().stdout.is_empty()
+    };
+    user.home.set(&[]);
+    user.home.ok(&["memories"]);
+    let bin = user.home.program("bin");
+    assert!(hear("project") && hear("plugin"));
+    drop(user.rutter(&["init", "--project"]).success());
+    assert!(hear("project") && !hear("plugin"));
+    drop(user.rutter(&["init", "--user", "--bin", &bin]).success());
+    assert!(!hear("project") && !hear("plugin"));
+    // A program that is gone is heard by nobody.
+    fs::remove_file(&bin).unwrap();
+    assert!(hear("project"));
+    user.home.program("bin");
+    assert!(!hear("project"));
+    // Nor a file that the client skips, nor one that only mentions it.
+    user.put("user/.claude/settings.json", "{ // rutter hook\n}");
+    assert!(hear("project"));
+    user.put("user/.claude/settings.json", r#"{"permissions":{"allow":["Bash(rutter:*)"]}}"#);
+    assert!(hear("project"));
+    drop(user.rutter(&["init", "--bin", &bin]).success());
+    assert!(!hear("project"));
+}
+
+/// A session that was not there before.
+fn uuid() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    format!("00000000-0000-4000-8000-{:012}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
