@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rutter_contract::EventName;
 use rutter_contract::input::Wire;
 use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
@@ -72,6 +73,8 @@ pub struct Around {
 /// What comes of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Heard {
+    /// The event and the client's session, where it is an event that the contract knows.
+    pub event: Option<(EventName, Clean)>,
     /// What to print; empty is silence.
     pub stdout: String,
     /// Whether there is work for `rutter tend`.
@@ -109,6 +112,8 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
         heard.faults.push(Clean::new("the payload has no `hook_event_name`"));
         return heard;
     };
+    let session = || Clean::new(&wire.text("session_id").unwrap_or_default());
+    heard.event = event.parse().ok().map(|event| (event, session()));
     let tool = || wire.text("tool_name").unwrap_or_default();
     // What is not ours ends here, before anything is opened.
     match &*event {

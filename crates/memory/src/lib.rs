@@ -29,6 +29,7 @@ pub mod search;
 pub mod session;
 mod speech;
 pub mod store;
+pub mod tally;
 mod time;
 pub mod value;
 

@@ -46,7 +46,9 @@ pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
 pub use files::Files;
-pub(crate) use files::{append_to, make_folder as make_private_folder, replace_private};
+pub(crate) use files::{
+    append_to, make_folder as make_private_folder, private, remove_if_there, replace_private,
+};
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
 pub use injections::{InjectionFilter, WasShown};

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rutter_memory::hook::{Around, Heard, hear};
 use rutter_memory::store::Files;
-use rutter_memory::{Clean, log};
+use rutter_memory::{Clean, log, pause, tally};
 
 use crate::{environment, install};
 
@@ -61,6 +61,12 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
         }),
         Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },
     };
+    if let Some((event, session)) = &heard.event {
+        watch();
+        if !pause::is_paused(&files, session) {
+            drop(tally::count(&files, *event, environment::now()));
+        }
+    }
     for fault in &heard.faults {
         watch();
         drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {fault}"))));

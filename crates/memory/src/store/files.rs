@@ -59,6 +59,11 @@ impl Files {
         self.folder.join("terms")
     }
 
+    /// How often which event came.
+    pub fn tally(&self) -> PathBuf {
+        self.folder.join("tally")
+    }
+
     /// What hooks could not write in time.
     pub fn spool(&self) -> PathBuf {
         self.folder.join("spool")

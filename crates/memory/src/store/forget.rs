@@ -16,7 +16,8 @@ use serde::Serialize;
 use super::documents::index;
 use super::files::Lock;
 use super::{
-    EpisodeFilter, Store, StoreError, at, episodes, files, ghaps, memories, outcomes, spool, tables,
+    EpisodeFilter, Store, StoreError, at, episodes, files, ghaps, memories, outcomes,
+    remove_if_there, spool, tables,
 };
 use crate::episode::Episode;
 use crate::ghap::Ghap;
@@ -254,6 +255,7 @@ impl Store {
         })?;
         spool::clear(&self.files, &lock)
             .and_then(|()| crate::pause::forget_sessions(&self.files))
+            .and_then(|()| remove_if_there(&self.files.tally()))
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
         self.erase(&lock, count)
     }

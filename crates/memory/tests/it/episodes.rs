@@ -313,7 +313,9 @@ fn what_is_nobodys_opens_nothing() {
         ("SomethingNew", json!({})),
         ("Stop", json!({ "stop_hook_active": false })),
     ] {
-        assert_eq!(story.tell(event, &fields), Heard::default(), "{event}");
+        let heard = story.tell(event, &fields);
+        assert_eq!(heard.event.is_some(), event != "SomethingNew", "{event}");
+        assert_eq!(Heard { event: None, ..heard }, Heard::default(), "{event}");
     }
     assert!(!world.memory().exists());
 }

@@ -1,3 +1,4 @@
+use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::process::Stdio;
 use rutter_testkit::Ran;
 use serde_json::{Value, json};
 
-use crate::support::{Home, assert_output, bytes_below};
+use crate::support::{Home, assert_output, bytes_below, holds};
 
 const RED: &str = "Exit code 1\nF\n======================================================================\n\
     FAIL: test_total (tests.test_cart.Cart.test_total)\n----------------------------------------------------------------------\n\
@@ -246,4 +247,27 @@ fn secrets_in_what_a_test_prints_are_nowhere() {
     let bytes = bytes_below(&home.memory());
     assert!(!crate::support::holds(&bytes, secret));
     assert!(crate::support::holds(&bytes, "was refused"));
+}
+
+#[test]
+fn every_event_is_counted_and_none_that_was_asked_to_be_left_alone() {
+    let home = Home::new();
+    home.ok(&["memories"]);
+    let tally = || fs::read(home.memory().join("tally")).unwrap_or_default();
+    assert_eq!(tally(), b"", "nobody has started a hook yet");
+    let prompt = |session: &str| home.event(session, "UserPromptSubmit", &json!({ "prompt": "x" }));
+    silent(&home.hook(&prompt("one")));
+    let once = tally();
+    assert!(once.starts_with(b"rutally1"));
+    assert!(!holds(&once, "UserPromptSubmit") && !holds(&once, "one"), "numbers, no texts");
+    let off = home.hook_with(prompt("one").to_string().as_bytes(), &[("RUTTER", Path::new("off"))]);
+    silent(&off);
+    home.ok(&["pause"]);
+    silent(&home.hook(&prompt("one")));
+    assert_eq!(tally(), once);
+    home.ok(&["pause", "--off"]);
+    silent(&home.hook(&prompt("one")));
+    assert_ne!(tally(), once);
+    home.ok(&["forget", "--all", "--yes"]);
+    assert_eq!(tally(), b"");
 }
