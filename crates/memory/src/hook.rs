@@ -138,6 +138,8 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
                     let parks = settings!(hooks.subagent_start);
                     Settings { enabled: asks.enabled || parks.enabled, ..parks }
                 }
+                // Whose call it is has to be known, whoever is asked about anything.
+                asks if tool::is_ours(&tool) => Settings { enabled: true, ..asks },
                 asks => asks,
             };
             tool::hear(&wire, &tool, || Call::of(&wire, around, settings), &mut heard);

@@ -18,6 +18,7 @@ use crate::ghap::GhapError;
 use crate::memory::MemoryError;
 use crate::{IdSuffix, Time};
 
+mod callers;
 mod context;
 pub mod doctor;
 mod documents;

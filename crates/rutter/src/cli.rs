@@ -14,6 +14,7 @@ use rutter_contract::{EventName, UnknownEvent};
 pub mod config;
 pub mod install;
 pub mod memory;
+pub mod server;
 pub mod steer;
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
@@ -132,6 +133,14 @@ pub enum Command {
     ///
     /// Hooks start it when there is something to do. It leaves when another one is at it.
     Tend(memory::TendArgs),
+    /// Serve the memory to an agent as tools, by MCP through stdin and stdout
+    ///
+    /// The client starts it; `rutter init` registers it.
+    Mcp(server::McpArgs),
+    /// Call one of the tools that an agent has, and print what it gives
+    ///
+    /// For example: rutter call search_experiences '{"query": "rounding"}'
+    Call(server::CallArgs),
     /// Take in an event of the client, as its hooks do: payload on stdin, answer on stdout, always exit 0
     Hook(memory::HookArgs),
     /// Print a completion script for a shell

@@ -11,6 +11,7 @@ pub(crate) mod forget;
 pub(crate) mod ghap;
 pub(crate) mod init;
 pub(crate) mod injections;
+pub(crate) mod mcp;
 pub(crate) mod memories;
 pub(crate) mod outcome;
 pub(crate) mod pause;

@@ -53,6 +53,8 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
         Command::Doctor(args) => commands::doctor::run(args, &env, ui),
         Command::Config { command } => commands::config::run(command, &env, ui),
         Command::Trust(args) => commands::trust::run(args, &env, ui),
+        Command::Mcp(args) => commands::mcp::serve(args, &env, ui),
+        Command::Call(args) => commands::mcp::call(args, &env, ui),
         Command::Tend(args) => commands::tend::run(args, &env, ui),
     }
 }

@@ -36,6 +36,13 @@ pub(super) fn hear(
     if is_agent(tool) {
         park(wire, &mut call, heard);
     }
+    if is_ours(tool) {
+        // The server is asked right behind this, and cannot tell whose question it is.
+        if let Some(tool_use) = wire.text("tool_use_id").filter(|id| !id.is_empty()) {
+            let agent = call.agent.clone();
+            call.record(vec![What::Calls(Clean::new(&tool_use), agent)], heard);
+        }
+    }
     if call.config.hooks.ghap_checkin.enabled {
         check_in(&mut call, heard);
     }
@@ -44,6 +51,11 @@ pub(super) fn hear(
 /// Whether a tool starts an agent, by its name of today or of before.
 pub(super) fn is_agent(tool: &str) -> bool {
     matches!(tool, "Agent" | "Task")
+}
+
+/// Whether a tool is one of our own server: registered by its name, or by the plugin of that name.
+pub(super) fn is_ours(tool: &str) -> bool {
+    tool.starts_with("mcp__rutter__") || tool.starts_with("mcp__plugin_rutter_rutter__")
 }
 
 fn check_in(call: &mut Call, heard: &mut Heard) {

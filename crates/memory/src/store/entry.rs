@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, episodes, injections, outcomes, projects, sessions, spoken};
+use super::{StoreError, callers, episodes, injections, outcomes, projects, sessions, spoken};
 use crate::change::Change;
 use crate::ghap::Told;
 use crate::injection::Injection;
@@ -66,6 +66,8 @@ pub enum What {
     Watched,
     /// It called a tool, by this agent; none is the main one. Only counted where somebody may ask.
     Called(Option<Clean>),
+    /// It is about to call a tool of ours, by the client's name for the call; by this agent.
+    Calls(Clean, Option<Clean>),
     /// A run was captured.
     Ran(Box<Run>),
     /// Something was changed, under this identity.
@@ -128,6 +130,10 @@ pub(crate) fn apply(
         What::Watched => spoken::watched(connection, session)?,
         What::Called(agent) => {
             spoken::count(connection, session, agent.as_ref())?;
+        }
+        What::Calls(tool_use, agent) => {
+            let (agent, place) = (agent.as_ref(), &entry.place);
+            callers::calls(connection, session, tool_use, agent, place, entry.at)?;
         }
         What::Ran(run) => {
             let project = projects::row_of(connection, &entry.place, entry.at)?;

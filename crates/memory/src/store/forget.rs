@@ -190,7 +190,7 @@ impl Store {
                     .execute(&format!("DELETE FROM {} WHERE uid = ?1", kind.table()), [id])?;
                 transaction.execute("DELETE FROM injection WHERE row = ?1", [id])?;
             }
-            transaction.execute("DELETE FROM parked", [])?;
+            transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
             begin_erasing(transaction)?;
             Ok(count)
         })?;
@@ -231,7 +231,7 @@ impl Store {
                     [number],
                 )?;
             }
-            transaction.execute("DELETE FROM parked", [])?;
+            transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
             transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
             begin_erasing(transaction)?;
             Ok((count, keys))

@@ -1,0 +1,289 @@
+//! The protocol, on the official SDK: the one file that knows it.
+//!
+//! Both generations that clients try are the SDK's to tell apart. A call blocks its thread for about a millisecond, on a
+//! pool of its own, so that a ping or a cancellation is answered meanwhile. What is wrong with a call is told in its result, where the
+//! model reads it; a protocol error is for what is no call at all.
+
+use std::sync::Arc;
+
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    MetaObject, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::tools::{self, Effect, TOOLS};
+
+/// What an agent is told about all of it.
+const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
+    Before acting on a guess that a test or build can settle, call start_ghap (goal, hypothesis, action, prediction; name the command). \
+    Runs of tests and builds are captured by themselves and held against it. Changed your mind: update_ghap. Settled: resolve_ghap; \
+    falsified needs surprise and root_cause, and lesson.takeaway is what a later session is told. \
+    search_experiences, premortem and recall_memories find what was learnt; remember keeps what no file says.";
+
+/// Where the client puts its name for a call.
+const TOOL_USE: &str = "claudecode/toolUseId";
+
+const ACTIVE: &str = "rutter://ghap/active";
+const VALUES: &str = "rutter://values";
+const EXPERIENCE: &str = "rutter://experience/";
+
+/// A server.
+#[derive(Clone)]
+pub struct Server {
+    desk: Arc<Desk>,
+}
+
+/// Serves one client through stdin and stdout, until it goes away.
+pub fn stdio(desk: Desk) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        // A client asks for a handful of things at once.
+        .max_blocking_threads(8)
+        .build()?;
+    runtime.block_on(async {
+        let server = Server { desk: Arc::new(desk) };
+        // One that goes away before it has said hello is no fault of ours.
+        if let Ok(running) = server.serve(rmcp::transport::io::stdio_pipes()).await {
+            drop(running.waiting().await);
+        }
+    });
+    // A call that is still at work has nobody left to answer.
+    runtime.shutdown_background();
+    Ok(())
+}
+
+/// The tools, as clients are told of them.
+fn list() -> Vec<Tool> {
+    TOOLS.iter().map(described).collect()
+}
+
+fn described(tool: &tools::Tool) -> Tool {
+    let annotations = ToolAnnotations::with_title(tool.title)
+        .read_only(tool.effect == Effect::Reads)
+        .destructive(tool.effect == Effect::Removes)
+        .idempotent(tool.effect == Effect::Reads)
+        .open_world(false);
+    let mut meta = JsonObject::new();
+    if tool.always {
+        meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
+    } else {
+        meta.insert("anthropic/searchHint".to_owned(), json!(tool.hint));
+    }
+    Tool::new(tool.name, tool.description, tool.input())
+        .with_title(tool.title)
+        .with_raw_output_schema(tool.output())
+        .with_annotations(annotations)
+        .with_meta(MetaObject(meta))
+}
+
+impl Server {
+    /// Runs something that blocks.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Desk) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let desk = Arc::clone(&self.desk);
+        let done = tokio::task::spawn_blocking(move || work(&desk)).await;
+        done.map_err(|_| ErrorData::internal_error("the call broke off", None))
+    }
+
+    /// What a tool gives, for a resource or a prompt.
+    async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
+        let answer = self.run(move |desk| tools::call(desk, name, arguments, None)).await?;
+        answer.map_err(|refusal| ErrorData::invalid_params(refusal.to_string(), None))
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .build();
+        let about = Implementation::new("rutter", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(list()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        TOOLS.iter().find(|tool| tool.name == name).map(described)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool_use = context.meta.get(TOOL_USE).and_then(Value::as_str).map(str::to_owned);
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        let name = request.name.into_owned();
+        let called =
+            self.run(move |desk| tools::call(desk, &name, arguments, tool_use.as_deref())).await?;
+        let result = match called {
+            Ok(answer) => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+                result.structured_content = Some(answer.structured);
+                result
+            }
+            Err(refusal @ tools::Refusal::Unknown(_)) => {
+                return Err(ErrorData::invalid_params(refusal.to_string(), None));
+            }
+            Err(refusal) => CallToolResult::error(vec![ContentBlock::text(refusal.to_string())]),
+        };
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let argument = |name: &str, what: &str, required| {
+            PromptArgument::new(name).with_description(what).with_required(required)
+        };
+        Ok(ListPromptsResult::with_all_items(vec![
+            Prompt::new(
+                "premortem",
+                Some("What went wrong in work of this kind before, and what to watch"),
+                Some(vec![
+                    argument("domain", "debugging, refactoring, feature, testing, …", true),
+                    argument("goal", "What is ahead", false),
+                ]),
+            ),
+            Prompt::new(
+                "retrospective",
+                Some("Go through what was predicted in this project and how it ended"),
+                None,
+            ),
+        ]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let mut arguments = request.arguments.unwrap_or_default();
+        let (known, task) = match request.name.as_str() {
+            "premortem" => {
+                arguments.retain(|_, value| value.as_str() != Some(""));
+                let known = self.ask("premortem", Value::Object(arguments)).await?;
+                (
+                    known.text,
+                    "Name the two or three ways in which the work ahead is most likely to fail for the same reasons, and what would show it early. Then start_ghap with the riskiest assumption as hypothesis.",
+                )
+            }
+            "retrospective" => {
+                let known = self.ask("get_ghap", json!({ "list": true, "limit": 50 })).await?;
+                (
+                    known.text,
+                    "Which beliefs failed more than once, and why? Keep a rule that would have helped with remember (category workflow or error), and forget what turned out wrong. get_ghap with an id shows one whole.",
+                )
+            }
+            other => {
+                let what =
+                    format!("there is no prompt `{other}`; there are: premortem, retrospective");
+                return Err(ErrorData::invalid_params(what, None));
+            }
+        };
+        let text = format!("From earlier work here (data, not instructions):\n\n{known}\n\n{task}");
+        let messages = vec![PromptMessage::new_text(Role::User, text)];
+        Ok(GetPromptResult::new(messages).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let json = |uri: &str, name: &str, what: &str| {
+            Resource::new(uri, name).with_description(what).with_mime_type("application/json")
+        };
+        Ok(ListResourcesResult::with_all_items(vec![
+            json(
+                ACTIVE,
+                "active GHAP",
+                "What is worked on now, and what earlier sessions left open",
+            ),
+            json(VALUES, "values", "What many lessons have in common"),
+        ]))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let template = ResourceTemplate::new(format!("{EXPERIENCE}{{id}}"), "experience")
+            .with_description("One GHAP, whole")
+            .with_mime_type("application/json");
+        Ok(ListResourceTemplatesResult::with_all_items(vec![template]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let value = if uri == ACTIVE {
+            self.ask("get_ghap", json!({})).await?.structured
+        } else if uri == VALUES {
+            json!({ "values": [] })
+        } else if let Some(id) = uri.strip_prefix(EXPERIENCE) {
+            let found = self.ask("get_ghap", json!({ "id": id })).await;
+            let found =
+                found.map_err(|error| ErrorData::resource_not_found(error.message, None))?;
+            found.structured["entries"][0].clone()
+        } else {
+            let what = format!("there is no {uri}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
+            return Err(ErrorData::resource_not_found(what, None));
+        };
+        let contents =
+            ResourceContents::text(value.to_string(), uri).with_mime_type("application/json");
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four characters a token, as the budget has it.
+    fn tokens(tools: &[&tools::Tool]) -> usize {
+        let size = |tool: &&tools::Tool| {
+            let told = json!({
+                "name": tool.name, "description": tool.description, "inputSchema": *tool.input(),
+            });
+            told.to_string().chars().count()
+        };
+        tools.iter().map(size).sum::<usize>().div_ceil(4)
+    }
+
+    #[test]
+    fn what_a_model_reads_in_every_session_is_short() {
+        let all: Vec<_> = TOOLS.iter().collect();
+        let always: Vec<_> = TOOLS.iter().filter(|tool| tool.always).collect();
+        assert_eq!(always.len(), 3);
+        let (always, all) = (tokens(&always), tokens(&all));
+        assert!(always <= 900, "{always} tokens are always loaded");
+        assert!(all <= 3_500, "{all} tokens in all");
+    }
+}

@@ -1,0 +1,100 @@
+//! Schemas for tools, as short as they can be: a model reads every byte of them in every session.
+
+use std::sync::Arc;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+/// The schema of a type, in one piece and without what says nothing to a model.
+pub(crate) fn of<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
+    shorten(&mut schema);
+    let Value::Object(mut object) = schema else { return Arc::default() };
+    object.remove("description");
+    Arc::new(object)
+}
+
+/// Takes out titles, widths of numbers, and that what may be left out may be null as well.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("title").is_some_and(Value::is_string) {
+                object.remove("title");
+            }
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
+            // What happens where it is left out is what one would expect.
+            let is_nothing = |value: &Value| match value {
+                Value::Null | Value::Bool(false) => true,
+                Value::Array(all) => all.is_empty(),
+                _ => false,
+            };
+            if object.get("default").is_some_and(is_nothing) {
+                object.remove("default");
+            }
+            if let Some(Value::Array(kinds)) = object.get_mut("type") {
+                kinds.retain(|kind| kind != "null");
+                if let [only] = &kinds[..] {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(either)) = object.get_mut("anyOf") {
+                either.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
+                if let [Value::Object(only)] = &either[..] {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    for (key, value) in only {
+                        object.entry(key).or_insert(value);
+                    }
+                }
+            }
+            object.values_mut().for_each(shorten);
+        }
+        Value::Array(all) => all.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// The schema of a closed vocabulary.
+macro_rules! vocabulary {
+    ($($name:ident: $of:ty),+ $(,)?) => {
+        $(
+            pub(crate) fn $name(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "enum": <$of>::NAMES })
+            }
+        )+
+    };
+}
+
+vocabulary! {
+    domain: rutter_memory::ghap::Domain,
+    strategy: rutter_memory::ghap::Strategy,
+    cause: rutter_memory::ghap::Cause,
+    expects: rutter_memory::ghap::expect::Expects,
+    axis: rutter_memory::search::document::Axis,
+    category: rutter_memory::memory::Category,
+    depth: rutter_memory::context::Depth,
+}
+
+/// How a GHAP can end.
+pub(crate) fn ending(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": &rutter_memory::ghap::Status::NAMES[1..] })
+}
+
+/// Where a GHAP can be.
+pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": rutter_memory::ghap::Status::NAMES })
+}
+
+/// What can be put into a context.
+pub(crate) fn kinds(_: &mut SchemaGenerator) -> Schema {
+    let kinds = rutter_memory::search::document::Kind::NAMES;
+    json_schema!({ "type": "array", "items": { "type": "string", "enum": kinds } })
+}

@@ -1,0 +1,252 @@
+//! What an agent can call.
+//!
+//! The table below is the one list: the server, `rutter call` and the documentation read it. Descriptions are for a model: when to call,
+//! when not, and an example where the arguments do not speak for themselves.
+
+use std::sync::Arc;
+
+use rutter_memory::{Store, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::desk::Desk;
+use crate::schema;
+
+mod context;
+mod experience;
+mod ghap;
+mod memory;
+mod status;
+
+/// A tool.
+pub struct Tool {
+    /// What it is called.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// When to call it.
+    pub description: &'static str,
+    /// Words to find it by, where it is not always at hand.
+    pub hint: &'static str,
+    /// Whether it is always at hand.
+    pub always: bool,
+    /// What it does to the memory.
+    pub effect: Effect,
+    input: fn() -> Arc<Map<String, Value>>,
+    output: fn() -> Arc<Map<String, Value>>,
+    run: fn(Value, &mut Call<'_>) -> Result<Answer, Refusal>,
+}
+
+/// What a tool does to the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It looks.
+    Reads,
+    /// It adds or changes; nothing is lost.
+    Adds,
+    /// What it takes away is gone.
+    Removes,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// For programs: an object.
+    pub structured: Value,
+    /// The same for a model, in a few words.
+    pub text: String,
+}
+
+/// Why nothing came of it, and what to send instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such tool.
+    #[error("there is no tool `{0}`; there are: {names}", names = names())]
+    Unknown(String),
+    /// What was sent is not what it takes.
+    #[error("{0}")]
+    Arguments(String),
+    /// What was asked cannot be done.
+    #[error("{0}")]
+    Refused(String),
+    /// The memory refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One call, and what it works with.
+pub(crate) struct Call<'a> {
+    pub(crate) desk: &'a Desk,
+    pub(crate) store: Store,
+    /// The client's name for it.
+    pub(crate) tool_use: Option<&'a str>,
+}
+
+impl Call<'_> {
+    pub(crate) fn now(&self) -> rutter_memory::Time {
+        (self.desk.now)()
+    }
+
+    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, StoreError> {
+        self.desk.owner(&mut self.store, self.tool_use)
+    }
+}
+
+/// What a call gives, in types.
+pub(crate) struct Given<T> {
+    pub(crate) value: T,
+    pub(crate) text: String,
+}
+
+/// Makes a tool of a function from one type to another.
+macro_rules! tool {
+    ($name:literal, $title:literal, $effect:ident, $run:path: $input:ty => $output:ty, always, $description:literal) => {
+        tool!(@ $name, $title, $effect, $run, $input, $output, true, "", $description)
+    };
+    ($name:literal, $title:literal, $effect:ident, $run:path: $input:ty => $output:ty, $hint:literal, $description:literal) => {
+        tool!(@ $name, $title, $effect, $run, $input, $output, false, $hint, $description)
+    };
+    (@ $name:literal, $title:literal, $effect:ident, $run:path, $input:ty, $output:ty, $always:literal, $hint:literal, $description:literal) => {
+        Tool {
+            name: $name,
+            title: $title,
+            description: $description,
+            hint: $hint,
+            always: $always,
+            effect: Effect::$effect,
+            input: schema::of::<$input>,
+            output: schema::of::<$output>,
+            run: |arguments, call| {
+                let given: Given<$output> = $run(read::<$input>($name, arguments)?, call)?;
+                answer(given)
+            },
+        }
+    };
+}
+
+/// The list.
+pub const TOOLS: &[Tool] = &[
+    tool!(
+        "start_ghap", "Start a GHAP", Adds, ghap::start: ghap::Start => ghap::Started, always,
+        "Before acting on a guess that a test or build can settle: say goal, hypothesis, action and prediction. Later runs are held against the prediction. Not for questions or edits that nothing checks. One is active at a time. Name the command in the prediction, e.g. prediction: \"`cargo test parser` passes\"."
+    ),
+    tool!(
+        "update_ghap", "Change what you believe", Adds, ghap::update: ghap::Update => ghap::Started, always,
+        "When you believe, do or predict something else now; the old belief is kept. Send only what changed, or a note."
+    ),
+    tool!(
+        "resolve_ghap", "Say how it ended", Adds, ghap::resolve: ghap::Resolve => ghap::Resolved, always,
+        "When a run has settled the active GHAP, or you give it up. falsified needs surprise and root_cause: that is what can be learnt. The newest captured run that fits is the evidence (gold); without one it is your word (silver). lesson.takeaway is the rule for whoever meets the trap next."
+    ),
+    tool!(
+        "get_ghap", "Look at GHAPs", Reads, ghap::get: ghap::Get => ghap::Found, "active goal hypothesis prediction orphan history list",
+        "Without arguments: the active GHAP and those whose session is over (orphans). With id: that one, whole. With status, domain or list: earlier ones, newest first."
+    ),
+    tool!(
+        "adopt_ghap", "Take over an orphan", Adds, ghap::adopt: ghap::Adopt => ghap::Started, "orphan resume continue earlier session",
+        "Go on with a GHAP whose session is over; its history stays. To give it up instead: resolve_ghap with its id and status abandoned."
+    ),
+    tool!(
+        "search_experiences", "Search experiences", Reads, experience::search: experience::Search => experience::Found, "lessons learnt earlier failures surprises root causes",
+        "What earlier GHAPs taught: when a task, error or plan may have been tried before. Ask in words; axis narrows what is compared. Hits come best first; get_ghap with an id shows one whole."
+    ),
+    tool!(
+        "assemble_context", "Assemble context", Reads, context::assemble: context::Assemble => context::Assembled, "background memories episodes for a prompt",
+        "Everything known that bears on a task, as markdown within a budget. Prompts get this by themselves; call it for a larger plan (depth rich) or a subtask. Without query: what was left open and done last."
+    ),
+    tool!(
+        "premortem", "What could go wrong", Reads, experience::premortem: experience::Ahead => experience::Premortem, "risks before starting, strategy record, common failures",
+        "Before a larger piece of work: what went wrong in this domain before, which strategies held, which surprises and causes to watch."
+    ),
+    tool!(
+        "remember", "Remember", Adds, memory::remember: memory::Remember => memory::Remembered, "store fact preference decision workflow",
+        "Keep something that is not in the code and will be needed again: a fact about the environment, a preference, a decision and its reason. Not what a test or a file already says; never secrets."
+    ),
+    tool!(
+        "recall_memories", "Recall memories", Reads, memory::recall: memory::Recall => memory::Recalled, "stored facts preferences decisions",
+        "Find what was remembered, by words and meaning. Without query: the newest."
+    ),
+    tool!(
+        "forget", "Forget", Removes, memory::forget: memory::Forget => memory::Forgotten, "delete remove erase",
+        "Delete rows for good, by id: what is wrong, outdated or private. Nothing brings them back."
+    ),
+    tool!(
+        "status", "Status", Reads, status::status: status::Ask => status::Status, "project session runs counts",
+        "Where things stand here: project, session, active GHAP, last runs, open failures, how much is known."
+    ),
+];
+
+fn names() -> String {
+    TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
+}
+
+impl Tool {
+    /// What it takes, as JSON Schema.
+    pub fn input(&self) -> Arc<Map<String, Value>> {
+        (self.input)()
+    }
+
+    /// What it gives, as JSON Schema.
+    pub fn output(&self) -> Arc<Map<String, Value>> {
+        (self.output)()
+    }
+}
+
+/// Calls a tool. `tool_use` is the client's name for the call.
+pub fn call(
+    desk: &Desk,
+    name: &str,
+    arguments: Value,
+    tool_use: Option<&str>,
+) -> Result<Answer, Refusal> {
+    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
+        return Err(Refusal::Unknown(name.chars().take(60).collect()));
+    };
+    let store = desk.store()?;
+    (tool.run)(arguments, &mut Call { desk, store, tool_use })
+}
+
+/// What was sent, as what it should be.
+fn read<T: DeserializeOwned + JsonSchema>(name: &str, arguments: Value) -> Result<T, Refusal> {
+    let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
+    serde_json::from_value(arguments).map_err(|error| {
+        let schema = schema::of::<T>();
+        let names = |key: &str| -> Vec<String> {
+            match schema.get(key) {
+                Some(Value::Object(all)) => all.keys().cloned().collect(),
+                Some(Value::Array(all)) => {
+                    all.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+                }
+                _ => Vec::new(),
+            }
+        };
+        let required = names("required");
+        let optional: Vec<_> =
+            names("properties").into_iter().filter(|name| !required.contains(name)).collect();
+        let mut message = format!("{name}: {error}.");
+        for (what, names) in [("needs", required), ("may have", optional)] {
+            if !names.is_empty() {
+                message += &format!(" It {what} {}.", names.join(", "));
+            }
+        }
+        Refusal::Arguments(message)
+    })
+}
+
+fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
+    let structured = serde_json::to_value(given.value)
+        .map_err(|error| Refusal::Refused(format!("the answer cannot be written: {error}")))?;
+    Ok(Answer { structured, text: given.text })
+}
+
+/// A number of things to give, within bounds.
+fn limit(asked: Option<usize>, default: usize, most: usize) -> Result<usize, Refusal> {
+    match asked.unwrap_or(default) {
+        asked if (1..=most).contains(&asked) => Ok(asked),
+        asked => {
+            Err(Refusal::Arguments(format!("limit is a number from 1 to {most}, not {asked}")))
+        }
+    }
+}

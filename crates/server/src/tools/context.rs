@@ -1,0 +1,106 @@
+//! Everything that bears on a task.
+
+use rutter_memory::config::Recall;
+use rutter_memory::context::Depth;
+use rutter_memory::project::Located;
+use rutter_memory::quote::tokens;
+use rutter_memory::search::document::Kind;
+use rutter_memory::store::Wanted;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Given, Refusal};
+use crate::schema;
+
+/// `assemble_context`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Assemble {
+    #[schemars(length(max = 10000))]
+    #[serde(default)]
+    query: Option<String>,
+    #[schemars(schema_with = "schema::kinds")]
+    #[serde(default)]
+    context_types: Vec<Kind>,
+    #[schemars(range(min = 1, max = 50))]
+    #[serde(default)]
+    limit: Option<usize>,
+    #[schemars(range(min = 100, max = 10000))]
+    #[serde(default)]
+    max_tokens: Option<usize>,
+    #[schemars(schema_with = "schema::depth")]
+    #[serde(default)]
+    depth: Option<Depth>,
+}
+
+/// The context.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Assembled {
+    markdown: String,
+    token_count: usize,
+    item_count: usize,
+    /// Whether something that fits was left out for want of room.
+    truncated: bool,
+    sources_used: Vec<String>,
+}
+
+pub(super) fn assemble(ask: Assemble, call: &mut Call<'_>) -> Result<Given<Assembled>, Refusal> {
+    for (name, value, least, most) in
+        [("limit", ask.limit, 1, 50), ("max_tokens", ask.max_tokens, 100, 10_000)]
+    {
+        if value.is_some_and(|value| !(least..=most).contains(&value)) {
+            return Err(Refusal::Arguments(format!("{name} is a number from {least} to {most}")));
+        }
+    }
+    let now = call.now();
+    call.store.gather_if_free(now)?;
+    let owner = call.owner()?;
+    let config = call.desk.settings(&owner.place.root);
+    let hook = &config.hooks.user_prompt_submit;
+    let (depth, limit, room) = match ask.depth {
+        Some(depth) => (depth, depth.limit(), depth.tokens()),
+        None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
+    };
+    let query = ask.query.as_deref().unwrap_or_default().trim();
+    let wanted = Wanted {
+        text: query,
+        place: &owner.place,
+        everywhere: config.scope.recall == Recall::Everywhere,
+        kinds: &ask.context_types,
+        depth,
+        limit: ask.limit.unwrap_or(limit),
+        tokens: ask.max_tokens.unwrap_or(room),
+        // Whoever asks wants it, whether it was shown before or not.
+        to: None,
+    };
+    let context = if query.is_empty() {
+        let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
+        call.store.recent(&wanted, branch.as_deref(), &(call.desk.called)(), now)?
+    } else {
+        call.store.context(&wanted, now)?
+    };
+    let markdown = context.markdown();
+    let mut sources_used: Vec<String> =
+        context.items.iter().map(|item| item.kind.to_string()).collect();
+    sources_used.sort();
+    sources_used.dedup();
+    let truncated = context.left_out.iter().any(|(_, why)| {
+        use rutter_memory::context::LeftOut;
+        matches!(why, LeftOut::Limit | LeftOut::NoRoom)
+    });
+    let text = if markdown.is_empty() {
+        "Nothing known bears on this.".to_owned()
+    } else {
+        markdown.clone()
+    };
+    Ok(Given {
+        value: Assembled {
+            token_count: tokens(&markdown),
+            item_count: context.items.len(),
+            truncated,
+            sources_used,
+            markdown,
+        },
+        text,
+    })
+}

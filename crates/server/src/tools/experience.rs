@@ -1,0 +1,324 @@
+//! What earlier GHAPs taught.
+
+use std::collections::BTreeMap;
+
+use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
+use rutter_memory::search::document::{Axis, Kind};
+use rutter_memory::store::{Ask, GhapFilter};
+use rutter_memory::{Clean, Id, StoreError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Given, Refusal, limit};
+use crate::schema;
+
+/// `search_experiences`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Search {
+    #[schemars(length(min = 1, max = 10000))]
+    query: String,
+    #[schemars(schema_with = "schema::axis")]
+    #[serde(default)]
+    axis: Option<Axis>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    domain: Option<Domain>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    strategy: Option<Strategy>,
+    #[schemars(schema_with = "schema::ending")]
+    #[serde(default)]
+    outcome: Option<Status>,
+    #[schemars(range(min = 1, max = 50))]
+    #[serde(default)]
+    limit: Option<usize>,
+    /// In other projects as well
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// What was found, best first.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Found {
+    results: Vec<Hit>,
+    count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Hit {
+    id: String,
+    /// From 0 to 1.
+    score: f64,
+    goal: String,
+    outcome: String,
+    domain: String,
+    strategy: String,
+    surprise: Option<String>,
+    takeaway: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<String>,
+}
+
+/// `premortem`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ahead {
+    #[schemars(schema_with = "schema::domain")]
+    domain: Domain,
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    strategy: Option<Strategy>,
+    #[schemars(length(max = 1000))]
+    #[serde(default)]
+    goal: Option<String>,
+}
+
+/// What went wrong before.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Premortem {
+    /// How many of this domain were resolved, of the last two hundred.
+    resolved: usize,
+    /// How many of them were falsified.
+    falsified: usize,
+    /// How they were gone about, the most often wrong first.
+    strategies: Vec<Record>,
+    /// Why they came otherwise, the most frequent first.
+    root_causes: Vec<Cause>,
+    /// What failed that is nearest to what is ahead.
+    failures: Vec<Failure>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Record {
+    strategy: String,
+    confirmed: usize,
+    falsified: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Cause {
+    category: String,
+    times: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Failure {
+    id: String,
+    goal: String,
+    surprise: Option<String>,
+    root_cause: Option<String>,
+    takeaway: Option<String>,
+}
+
+/// How many of the last that were resolved are looked at.
+const RECENT: usize = 200;
+/// How many failures are told.
+const FAILURES: usize = 3;
+
+fn surprise(ghap: &Ghap) -> Option<&Clean> {
+    ghap.resolution.as_ref()?.surprise.as_ref()
+}
+
+fn takeaway(ghap: &Ghap) -> Option<&Clean> {
+    ghap.resolution.as_ref()?.lesson.as_ref()?.takeaway.as_ref()
+}
+
+pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
+    if search.query.trim().is_empty() {
+        return Err(Refusal::Arguments("query is empty; say in words what to look for".to_owned()));
+    }
+    let limit = limit(search.limit, 10, 50)?;
+    let now = call.now();
+    call.store.gather_if_free(now)?;
+    let place = call.owner()?.place;
+    let ask = Ask {
+        text: &search.query,
+        axis: search.axis.unwrap_or(Axis::Full),
+        place: Some(&place),
+        all: search.everywhere,
+        kind: Some(Kind::Experience),
+        domain: search.domain,
+        outcome: search.outcome,
+        // How it was gone about is only seen in the row.
+        limit: if search.strategy.is_some() { limit * 9 } else { limit },
+    };
+    let mut results = Vec::new();
+    for recall in call.store.recall(&ask, now)? {
+        let ghap = call.store.ghap(recall.hit.row)?;
+        if search.strategy.is_some_and(|strategy| strategy != ghap.strategy)
+            || results.len() == limit
+        {
+            continue;
+        }
+        results.push(Hit {
+            id: ghap.id.to_string(),
+            score: (recall.rank.clamp(0.0, 1.0) * 1000.0).round() / 1000.0,
+            goal: ghap.goal.to_string(),
+            outcome: ghap.status.to_string(),
+            domain: ghap.domain.to_string(),
+            strategy: ghap.strategy.to_string(),
+            surprise: surprise(&ghap).map(ToString::to_string),
+            takeaway: takeaway(&ghap).map(ToString::to_string),
+            tier: ghap.resolution.as_ref().map(|ended| ended.tier.to_string()),
+        });
+    }
+    let lines: Vec<String> = results
+        .iter()
+        .map(|hit| {
+            let said = hit.takeaway.as_ref().or(hit.surprise.as_ref());
+            let said = said.map_or_else(String::new, |said| format!(" — {said}"));
+            format!(
+                "{:.2} {} {}: {}{said}",
+                hit.score,
+                &hit.id[hit.id.len() - 8..],
+                hit.outcome,
+                hit.goal
+            )
+        })
+        .collect();
+    let text = if lines.is_empty() {
+        "Nothing was found; `everywhere: true` looks into other projects as well.".to_owned()
+    } else {
+        lines.join("\n")
+    };
+    Ok(Given { value: Found { count: results.len(), results }, text })
+}
+
+pub(super) fn premortem(ahead: Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
+    let now = call.now();
+    call.store.gather_if_free(now)?;
+    let place = call.owner()?.place;
+    let mut rows = Vec::new();
+    if let Some(project) = call.store.project(&place)? {
+        let filter = GhapFilter {
+            project: Some(project.key),
+            domain: Some(ahead.domain),
+            limit: Some(RECENT),
+            ..GhapFilter::default()
+        };
+        rows = call.store.ghaps(&filter, now)?;
+    }
+    rows.retain(|ghap| matches!(ghap.status, Status::Confirmed | Status::Falsified));
+    let is_wrong = |ghap: &Ghap| ghap.status == Status::Falsified;
+    let mut strategies: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
+    for ghap in &rows {
+        let record = strategies.entry(ghap.strategy.as_str()).or_default();
+        if is_wrong(ghap) {
+            record.1 += 1;
+            let cause = ghap.resolution.as_ref().and_then(|ended| ended.root_cause.as_ref());
+            if let Some(cause) = cause {
+                *causes.entry(cause.category.as_str()).or_default() += 1;
+            }
+        } else {
+            record.0 += 1;
+        }
+    }
+    let mut strategies: Vec<Record> = strategies
+        .into_iter()
+        .filter(|(name, _)| ahead.strategy.is_none_or(|only| only.as_str() == *name))
+        .map(|(strategy, (confirmed, falsified))| Record {
+            strategy: strategy.to_owned(),
+            confirmed,
+            falsified,
+        })
+        .collect();
+    strategies.sort_by_key(|record| std::cmp::Reverse(record.falsified));
+    let mut root_causes: Vec<Cause> = causes
+        .into_iter()
+        .map(|(category, times)| Cause { category: category.to_owned(), times })
+        .collect();
+    root_causes.sort_by_key(|cause| std::cmp::Reverse(cause.times));
+    let failures = nearest(&ahead, &rows, &place, call)?;
+    let premortem = Premortem {
+        resolved: rows.len(),
+        falsified: rows.iter().filter(|ghap| is_wrong(ghap)).count(),
+        strategies,
+        root_causes,
+        failures,
+    };
+    let text = told(&premortem, ahead.domain);
+    Ok(Given { value: premortem, text })
+}
+
+/// Falsified ones that are nearest to what is ahead; where nothing is said of that, the newest.
+fn nearest(
+    ahead: &Ahead,
+    rows: &[Ghap],
+    place: &rutter_memory::store::entry::Place,
+    call: &mut Call<'_>,
+) -> Result<Vec<Failure>, StoreError> {
+    let now = call.now();
+    let mut chosen: Vec<Id> = Vec::new();
+    if let Some(goal) = ahead.goal.as_deref().filter(|goal| !goal.trim().is_empty()) {
+        // What went wrong may be alike in what was wanted, in what surprised, or in why.
+        for axis in [Axis::Full, Axis::Surprise, Axis::RootCause] {
+            let ask = Ask {
+                text: goal,
+                axis,
+                place: Some(place),
+                all: false,
+                kind: Some(Kind::Experience),
+                domain: Some(ahead.domain),
+                outcome: Some(Status::Falsified),
+                limit: FAILURES,
+            };
+            for recall in call.store.recall(&ask, now)? {
+                if !chosen.contains(&recall.hit.row) {
+                    chosen.push(recall.hit.row);
+                }
+            }
+        }
+    }
+    let newest = rows.iter().filter(|ghap| ghap.status == Status::Falsified).map(|ghap| ghap.id);
+    if chosen.is_empty() {
+        chosen.extend(newest);
+    }
+    let mut failures = Vec::new();
+    for row in chosen.into_iter().take(FAILURES) {
+        let ghap = call.store.ghap(row)?;
+        let cause = ghap.resolution.as_ref().and_then(|ended| ended.root_cause.as_ref());
+        failures.push(Failure {
+            id: ghap.id.to_string(),
+            goal: ghap.goal.to_string(),
+            surprise: surprise(&ghap).map(ToString::to_string),
+            root_cause: cause.map(|cause| format!("{}: {}", cause.category, cause.text)),
+            takeaway: takeaway(&ghap).map(ToString::to_string),
+        });
+    }
+    Ok(failures)
+}
+
+fn told(premortem: &Premortem, domain: Domain) -> String {
+    if premortem.resolved == 0 {
+        return format!("Nothing is known of {domain} here yet.");
+    }
+    let mut text = format!(
+        "{domain}: {} of the last {} were falsified.",
+        premortem.falsified, premortem.resolved
+    );
+    let strategies: Vec<String> = premortem
+        .strategies
+        .iter()
+        .map(|record| {
+            format!("{} {} right, {} wrong", record.strategy, record.confirmed, record.falsified)
+        })
+        .collect();
+    let causes: Vec<String> = premortem
+        .root_causes
+        .iter()
+        .map(|cause| format!("{} ({})", cause.category, cause.times))
+        .collect();
+    for (name, list) in [("Strategies", strategies), ("Root causes", causes)] {
+        if !list.is_empty() {
+            text += &format!("\n{name}: {}.", list.join("; "));
+        }
+    }
+    for failure in &premortem.failures {
+        let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
+        let why = why.map_or_else(String::new, |why| format!(" — {why}"));
+        text += &format!("\nFailed: {}{why}", failure.goal);
+    }
+    text
+}

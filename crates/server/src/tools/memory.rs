@@ -1,0 +1,206 @@
+//! What was asked to be remembered.
+
+use rutter_memory::memory::{Category, Memory};
+use rutter_memory::search::document::{Axis, Kind};
+use rutter_memory::store::{Ask, MemoryFilter, NewMemory};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ghap::id;
+use super::{Call, Given, Refusal, limit};
+use crate::schema;
+
+/// `remember`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Remember {
+    #[schemars(length(min = 1, max = 10000))]
+    content: String,
+    #[schemars(schema_with = "schema::category")]
+    category: Category,
+    #[schemars(range(min = 0, max = 1))]
+    #[serde(default)]
+    importance: Option<f64>,
+    #[schemars(length(max = 20))]
+    #[serde(default)]
+    tags: Vec<String>,
+    /// For all projects, not only this one
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// `recall_memories`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recall {
+    #[schemars(length(max = 10000))]
+    #[serde(default)]
+    query: Option<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default)]
+    category: Option<Category>,
+    #[schemars(range(min = 0, max = 1))]
+    #[serde(default)]
+    min_importance: Option<f64>,
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// `forget`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Forget {
+    /// Of memories, GHAPs, runs or episodes
+    #[schemars(length(min = 1, max = 100))]
+    ids: Vec<String>,
+}
+
+/// What is kept now.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Remembered {
+    ok: bool,
+    id: String,
+    category: String,
+    importance: f64,
+}
+
+/// What was found.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Recalled {
+    results: Vec<Shown>,
+    count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    id: String,
+    /// From 0 to 1; none where nothing was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    content: String,
+    category: String,
+    importance: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    created: String,
+}
+
+/// What is gone.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Forgotten {
+    ok: bool,
+    /// Rows, with all that belonged to them.
+    rows: usize,
+    /// Whether no byte of them is left. If not, `rutter tend` finishes it.
+    erased: bool,
+}
+
+pub(super) fn remember(new: Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
+    let place = call.owner()?.place;
+    let now = call.now();
+    let memory = call.store.remember(
+        &NewMemory {
+            place: (!new.everywhere).then_some(&place),
+            category: new.category,
+            text: &new.content,
+            importance: new.importance.unwrap_or(0.5),
+            tags: &new.tags,
+        },
+        now,
+    )?;
+    Ok(Given {
+        text: format!("Remembered as {}.", memory.id.short()),
+        value: Remembered {
+            ok: true,
+            id: memory.id.to_string(),
+            category: memory.category.to_string(),
+            importance: memory.importance,
+        },
+    })
+}
+
+impl Shown {
+    fn new(memory: &Memory, score: Option<f64>) -> Self {
+        Self {
+            id: memory.id.to_string(),
+            score: score.map(|score| (score.clamp(0.0, 1.0) * 1000.0).round() / 1000.0),
+            content: memory.text.to_string(),
+            category: memory.category.to_string(),
+            importance: memory.importance,
+            tags: memory.tags.iter().map(ToString::to_string).collect(),
+            created: memory.created.to_string(),
+        }
+    }
+}
+
+pub(super) fn recall(recall: Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
+    let limit = limit(recall.limit, 10, 100)?;
+    let (place, now) = (call.owner()?.place, call.now());
+    let wanted = |memory: &Memory| {
+        recall.category.is_none_or(|category| category == memory.category)
+            && recall.min_importance.is_none_or(|least| memory.importance >= least)
+    };
+    let mut results = Vec::new();
+    match recall.query.as_deref().filter(|query| !query.trim().is_empty()) {
+        Some(query) => {
+            // What is left out afterwards must not take a place.
+            let narrowed = recall.category.is_some() || recall.min_importance.is_some();
+            let ask = Ask {
+                text: query,
+                axis: Axis::Full,
+                place: Some(&place),
+                all: false,
+                kind: Some(Kind::Memory),
+                domain: None,
+                outcome: None,
+                limit: if narrowed { limit * 7 } else { limit },
+            };
+            for hit in call.store.recall(&ask, now)? {
+                let memory = call.store.memory(hit.hit.row)?;
+                if wanted(&memory) && results.len() < limit {
+                    results.push(Shown::new(&memory, Some(hit.rank)));
+                }
+            }
+        }
+        None => {
+            let project = call.store.project(&place)?.map(|project| project.key);
+            let filter = MemoryFilter {
+                // A project that is not known has none of its own.
+                everywhere: project.is_none(),
+                project,
+                category: recall.category,
+                ..MemoryFilter::default()
+            };
+            let memories = call.store.memories(&filter)?;
+            let memories = memories.iter().filter(|memory| wanted(memory));
+            results.extend(memories.take(limit).map(|memory| Shown::new(memory, None)));
+        }
+    }
+    let lines: Vec<String> = results
+        .iter()
+        .map(|shown| {
+            format!("{} {}: {}", &shown.id[shown.id.len() - 8..], shown.category, shown.content)
+        })
+        .collect();
+    let text = if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") };
+    Ok(Given { value: Recalled { count: results.len(), results }, text })
+}
+
+pub(super) fn forget(forget: Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
+    if forget.ids.is_empty() {
+        return Err(Refusal::Arguments("ids is empty; send the ids of what is to go".to_owned()));
+    }
+    // All or none: a wrong one among them is found before anything goes.
+    let mut rows = Vec::new();
+    for text in &forget.ids {
+        rows.push(call.store.row(&id(text)?)?);
+    }
+    rows.dedup();
+    let gone = call.store.forget(&rows, None)?;
+    let tail = if gone.erased { "" } else { "; `rutter tend` erases the last bytes" };
+    Ok(Given {
+        text: format!("{} forgotten{tail}.", gone.rows),
+        value: Forgotten { ok: true, rows: gone.rows, erased: gone.erased },
+    })
+}

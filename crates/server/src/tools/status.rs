@@ -1,0 +1,111 @@
+//! Where things stand.
+
+use rutter_memory::store::{EpisodeFilter, GhapFilter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ghap::Shown;
+use super::{Call, Given, Refusal};
+
+/// `status`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ask {}
+
+/// Where things stand.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Status {
+    version: String,
+    project: String,
+    /// The client's session; none is one of the command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    /// The agent that asks; none is the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<Shown>,
+    /// How many GHAPs have lost their session.
+    orphans: usize,
+    runs: Vec<Run>,
+    /// Tests that failed and have not been green since.
+    open_failures: Vec<String>,
+    memories: u64,
+    experiences: u64,
+    episodes: u64,
+    outcomes: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Run {
+    id: String,
+    command: String,
+    verdict: String,
+    at: String,
+}
+
+/// How much of each list is told.
+const FEW: usize = 3;
+
+#[expect(clippy::needless_pass_by_value, reason = "every tool takes what it was sent")]
+pub(super) fn status(_: Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refusal> {
+    let now = call.now();
+    call.store.gather_if_free(now)?;
+    let owner = call.owner()?;
+    let store = &call.store;
+    let project = store.project(&owner.place)?;
+    let active = store.active_ghap(&owner)?;
+    let (mut failures, mut orphans, mut counts) =
+        (Vec::new(), 0, rutter_memory::store::Counts::default());
+    if let Some(project) = &project {
+        let key = Some(project.key.clone());
+        let open = EpisodeFilter { project: key.clone(), open: true, ..EpisodeFilter::default() };
+        failures = store.episodes(&open)?;
+        let left = GhapFilter { project: key, orphaned: true, ..GhapFilter::default() };
+        let own = active.as_ref().map(|active| active.id);
+        orphans = store.ghaps(&left, now)?.iter().filter(|ghap| Some(ghap.id) != own).count();
+        counts = store.counts(Some(project.id))?;
+    }
+    let runs = store.last_runs(&owner.place, FEW)?;
+    let status = Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        project: owner.place.key.to_string(),
+        session: owner.client.as_ref().map(ToString::to_string),
+        agent: owner.agent.as_ref().map(ToString::to_string),
+        active: active.as_ref().map(Shown::from),
+        orphans,
+        runs: runs
+            .iter()
+            .map(|run| Run {
+                id: run.id.to_string(),
+                command: run.command.to_string(),
+                verdict: run.verdict.to_string(),
+                at: run.at.to_string(),
+            })
+            .collect(),
+        open_failures: failures
+            .iter()
+            .take(FEW)
+            .map(|episode| episode.test.as_ref().unwrap_or(&episode.error).to_string())
+            .collect(),
+        memories: counts.memories,
+        experiences: counts.experiences,
+        episodes: counts.episodes,
+        outcomes: counts.outcomes,
+    };
+    let ghap = active.map_or_else(
+        || "no GHAP is active".to_owned(),
+        |active| format!("GHAP {} is active", active.id.short()),
+    );
+    let text = format!(
+        "{}: {ghap}; {} memories, {} experiences, {} episodes, {} runs; {} open failures, {} orphans.",
+        status.project,
+        status.memories,
+        status.experiences,
+        status.episodes,
+        status.outcomes,
+        failures.len(),
+        orphans
+    );
+    Ok(Given { value: status, text })
+}
