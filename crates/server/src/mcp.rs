@@ -4,6 +4,11 @@
 //! pool of its own, so that a ping or a cancellation is answered meanwhile. What is wrong with a call is told in its result, where the
 //! model reads it; a protocol error is for what is no call at all.
 
+use std::fs::{File, FileType};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
@@ -18,6 +23,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::desk::Desk;
 use crate::tools::{self, Effect, TOOLS};
@@ -43,22 +49,58 @@ pub struct Server {
 }
 
 /// Serves one client through stdin and stdout, until it goes away.
-pub fn stdio(desk: Desk) -> std::io::Result<()> {
+pub fn stdio(desk: Desk) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         // A client asks for a handful of things at once.
         .max_blocking_threads(8)
         .build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let server = Server { desk: Arc::new(desk) };
         // One that goes away before it has said hello is no fault of ours.
-        if let Ok(running) = server.serve(rmcp::transport::io::stdio_pipes()).await {
+        if let Ok(running) = server.serve(ends()?).await {
             drop(running.waiting().await);
         }
+        Ok(())
     });
     // A call that is still at work has nobody left to answer.
     runtime.shutdown_background();
-    Ok(())
+    served
+}
+
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// Where a client is heard and answered.
+///
+/// Claude Code gives its servers sockets, others pipes, people files. The standard streams themselves will not do: the
+/// command line holds their locks.
+fn ends() -> io::Result<(Reader, Writer)> {
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let kind = |file: &File| file.metadata().map(|metadata| metadata.file_type());
+    if kind(&input)?.is_fifo() && kind(&output)?.is_fifo() {
+        let (input, output) = rmcp::transport::io::stdio_pipes();
+        return Ok((Box::new(input), Box::new(output)));
+    }
+    let input: Reader = match socket(&input, kind(&input)?)? {
+        Some(socket) => Box::new(socket),
+        None => Box::new(tokio::fs::File::from_std(input)),
+    };
+    let output: Writer = match socket(&output, kind(&output)?)? {
+        Some(socket) => Box::new(socket),
+        None => Box::new(tokio::fs::File::from_std(output)),
+    };
+    Ok((input, output))
+}
+
+fn socket(file: &File, kind: FileType) -> io::Result<Option<tokio::net::UnixStream>> {
+    if !kind.is_socket() {
+        return Ok(None);
+    }
+    let socket = UnixStream::from(file.as_fd().try_clone_to_owned()?);
+    socket.set_nonblocking(true)?;
+    tokio::net::UnixStream::from_std(socket).map(Some)
 }
 
 /// The tools, as clients are told of them.
