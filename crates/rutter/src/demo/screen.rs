@@ -49,17 +49,23 @@ pub(super) struct Screen<'a> {
     columns: usize,
     colours: bool,
     pace: Pace,
+    /// The time that the last block takes to read.
+    pause: Duration,
 }
 
 impl<'a> Screen<'a> {
     pub(super) fn new(out: &'a mut dyn Write, terminal: Option<ui::Screen>, pace: Pace) -> Self {
         let columns = terminal
             .map_or(PAGE, |terminal| terminal.columns.saturating_sub(SPARE).clamp(NARROWEST, PAGE));
-        Self { out, columns, colours: terminal.is_some_and(|terminal| terminal.colours), pace }
+        let colours = terminal.is_some_and(|terminal| terminal.colours);
+        Self { out, columns, colours, pace, pause: Duration::ZERO }
     }
 
-    /// Shows lines that belong together, and gives time to read them.
+    /// Shows lines that belong together, once there was time to read those before.
     pub(super) fn show(&mut self, block: &[Line]) -> io::Result<()> {
+        if !self.pause.is_zero() {
+            std::thread::sleep(self.pause);
+        }
         let rows: Vec<Vec<Piece>> =
             block.iter().flat_map(|line| rows(line, self.columns)).collect();
         for row in &rows {
@@ -69,10 +75,7 @@ impl<'a> Screen<'a> {
         }
         writeln!(self.out)?;
         self.out.flush()?;
-        let pause = self.pace.after(rows.len());
-        if !pause.is_zero() {
-            std::thread::sleep(pause);
-        }
+        self.pause = self.pace.after(rows.len());
         Ok(())
     }
 
