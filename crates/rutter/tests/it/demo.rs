@@ -376,3 +376,44 @@ fn masked(line: &str) -> String {
     });
     words.collect::<Vec<_>>().join(" ")
 }
+
+/// The rows of the picture, as a reader sees them.
+fn rows_of_picture() -> Vec<String> {
+    let path = rutter_testkit::root().join("docs/demo.svg");
+    let svg = fs::read_to_string(path).unwrap();
+    let row = |rest: &str| {
+        let (inner, _) = rest.split_once("</text>").unwrap();
+        let inner = inner.split_once('>').unwrap().1;
+        let text: String = inner
+            .split('<')
+            .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
+            .collect();
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    };
+    svg.split("<text class=\"row\"").skip(1).map(row).collect()
+}
+
+/// What is left out of the picture has a row of its own that says so.
+const CUT: &str = "⋮";
+
+#[test]
+fn the_picture_shows_what_is_printed() {
+    let printed = User::new().demo().success().stdout;
+    let printed: Vec<String> =
+        printed.lines().filter(|line| !line.is_empty()).map(masked).collect();
+    let rows: Vec<String> = rows_of_picture().iter().map(|row| masked(row)).collect();
+    let mut rest = &printed[..];
+    let mut shown = 0;
+    for part in rows.split(|row| row.trim() == CUT).filter(|part| !part.is_empty()) {
+        let found = rest.windows(part.len()).position(|lines| lines == part);
+        let at = found.unwrap_or_else(|| {
+            panic!(
+                "docs/demo.svg shows what the demo does not print; run: cargo xtask picture\n{}",
+                part.join("\n")
+            )
+        });
+        rest = &rest[at + part.len()..];
+        shown += part.len();
+    }
+    assert!(shown > 35, "{rows:?}");
+}

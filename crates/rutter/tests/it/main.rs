@@ -19,7 +19,7 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
-/// `rutter demo`.
+/// `rutter demo`, and its picture.
 mod demo;
 /// `rutter export` and `rutter import`, and `rutter forget`.
 mod exchange;
