@@ -12,6 +12,7 @@ use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
 pub mod config;
+pub mod demo;
 pub mod install;
 pub mod memory;
 pub mod steer;
@@ -32,6 +33,11 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See it work, in a minute: two sessions of a scripted agent, heard by the real hooks
+    ///
+    /// Needs no client and no network. Project and memory are in a temporary folder that is removed at the end; nothing
+    /// of yours is read or changed.
+    Demo(demo::DemoArgs),
     /// The hook contract of Claude Code: events, schemas, payloads
     Contract {
         /// What to do with it.

@@ -76,6 +76,27 @@ pub(crate) fn client_home() -> Option<PathBuf> {
     set.or_else(|| home().map(|home| home.join(".claude")))
 }
 
+/// This program, without symbolic links; none where the system does not tell.
+pub(crate) fn program() -> Option<PathBuf> {
+    env::current_exe().and_then(|path| path.canonicalize()).ok()
+}
+
+/// Tells the process that keeps the folder of a demo what it is there for. No argument: nobody is to be offered one.
+pub(crate) const KEEPER: &str = "RUTTER_DEMO_KEEPER";
+
+/// Whether this process keeps the folder of a demo.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn keeps_scratch() -> bool {
+    env::var_os(KEEPER).is_some()
+}
+
+/// Whether a terminal may be written to in colours: <https://no-color.org>, and terminals that know none.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn may_colour() -> bool {
+    let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !refused && env::var_os("TERM").is_some_and(|kind| kind != "dumb")
+}
+
 /// What time it is.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn now() -> Time {
@@ -137,7 +158,7 @@ impl Environment {
             client: client_home(),
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
-            program: env::current_exe().and_then(|path| path.canonicalize()).ok(),
+            program: program(),
             search: env::var_os("PATH")
                 .map(|path| env::split_paths(&path).collect())
                 .unwrap_or_default(),

@@ -23,6 +23,7 @@ fn help() {
     Usage: rutter <COMMAND>
 
     Commands:
+      demo         See it work, in a minute: two sessions of a scripted agent, heard by the real hooks
       contract     The hook contract of Claude Code: events, schemas, payloads
       init         Have Claude Code run rutter: adds its hooks to the settings of this folder, of yours,
                    of a team, or makes a plugin

@@ -19,6 +19,8 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
+/// `rutter demo`, and its picture.
+mod demo;
 /// `rutter export` and `rutter import`, and `rutter forget`.
 mod exchange;
 /// `rutter contract explain`: verdicts for people and programs.

@@ -1,9 +1,13 @@
 //! Running the binary.
 
+use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rutter_testkit::Ran;
 
 /// The binary with an environment that no user's settings reach.
@@ -154,6 +158,16 @@ pub(crate) const START: &[&str] = &[
     "--prediction",
     "`cargo test parser` passes",
 ];
+
+/// A pair of ends: the test holds the first, the binary sits at the second.
+pub(crate) fn terminal() -> (File, OwnedFd) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours).expect("a terminal");
+    unlockpt(&ours).expect("a terminal");
+    let name = ptsname(&ours, Vec::new()).expect("its name");
+    let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+    (File::from(ours), theirs.expect("its other end"))
+}
 
 /// Compares output in which ids, times and the test's own folder are replaced.
 macro_rules! assert_output {
