@@ -29,7 +29,7 @@ mod explain;
 mod faults;
 /// `rutter ghap`, from one process to the next.
 mod ghap;
-/// The snippets of the guides, run with the tools they are written for.
+/// Every snippet of the pages that people read, run with the tools it is written for; every link.
 mod guides;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;
