@@ -347,6 +347,13 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     assert!(hear("project"));
     drop(user.rutter(&["init", "--bin", &bin]).success());
     assert!(!hear("project"));
+    // A pipe of that name would never end.
+    fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(user.path("ship/.claude/settings.local.json"))
+        .status();
+    assert!(made.unwrap().success());
+    assert!(hear("project"));
 }
 
 /// A session that was not there before.
