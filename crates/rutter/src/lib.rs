@@ -6,6 +6,7 @@
 mod ask;
 pub mod cli;
 mod commands;
+pub mod doctor;
 mod environment;
 mod failure;
 pub mod hook;

@@ -41,8 +41,8 @@ pub(super) const PROGRAM: &str = "rutter";
 
 /// A matcher group of an event, as the settings have it.
 pub(crate) struct Group {
-    pub(super) event: EventName,
-    pub(super) value: Value,
+    pub(crate) event: EventName,
+    pub(crate) value: Value,
 }
 
 /// The groups that have the client run this program: exec form, so no shell reads its path.
@@ -62,7 +62,7 @@ pub(crate) fn groups(command: &str) -> Vec<Group> {
 }
 
 /// Whether a handler runs `rutter hook`, whichever rutter that is.
-pub(super) fn is_ours(handler: &Value) -> bool {
+pub(crate) fn is_ours(handler: &Value) -> bool {
     let Some(command) = handler["command"].as_str().filter(|_| handler["type"] == "command") else {
         return false;
     };

@@ -120,6 +120,13 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
     Ok(newer.exists([high_water, TOO_MANY])?)
 }
 
+/// Whether files are there that have to be made again: torn, of another table of vectors, of another database, or one
+/// without the other.
+pub(crate) fn is_misfiled(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
+    let moment = connection.unchecked_transaction()?;
+    Ok(Index::of(&moment, files)?.waiting(&moment)?.is_none())
+}
+
 /// Removes the files, whole: nobody can say which bytes in them are of what.
 pub(crate) fn remove(files: &Files) -> Result<(), StoreError> {
     for path in [files.vectors(), files.terms()] {
