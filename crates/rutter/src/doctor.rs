@@ -103,7 +103,7 @@ impl Report {
         findings.extend(layers::switches(&layers, places, &env.data));
         let plugins = plugins::enabled(&layers, places);
         layers.extend(plugins::read(&plugins, contract, &mut findings));
-        let state = ClientState::read(places, &mut findings);
+        let state = ClientState::read(places, contract, &mut findings);
         findings.extend(hooks::examine(&layers, places));
         let located = Located::find(env.folder()?);
         let loaded = env.config(Some(&located.root));

@@ -289,7 +289,9 @@ pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
     }
     for path in files.drafts().map_err(at("read", folder))? {
         // One that is gone by now was no leftover.
-        let Ok(changed) = path.metadata().and_then(|metadata| metadata.modified()) else { continue };
+        let Ok(changed) = path.metadata().and_then(|metadata| metadata.modified()) else {
+            continue;
+        };
         if now.since(Time::from(changed)) > ABANDONED {
             let advice = format!("rm '{}'", path.display());
             let what = "a process that was killed left this behind";

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rutter_contract::version::{Contract, Version};
-use serde::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use super::codes;
 use super::finding::{Finding, Place};
@@ -18,22 +18,27 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const EXEC_FORM: Version = Version::new(2, 1, 139);
 
 /// What is known of the client.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Client {
     pub(crate) path: Option<PathBuf>,
-    #[serde(serialize_with = "as_text")]
     pub(crate) version: Option<Version>,
 }
 
-fn as_text<S: Serializer>(version: &Option<Version>, serializer: S) -> Result<S::Ok, S::Error> {
-    version.map(|version| version.to_string()).serialize(serializer)
+impl Serialize for Client {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Client", 2)?;
+        out.serialize_field("path", &self.path)?;
+        out.serialize_field("version", &self.version.map(|version| version.to_string()))?;
+        out.end()
+    }
 }
 
 impl Client {
     /// Asks the `claude` that is typed here.
     pub(crate) fn ask(places: &Places, findings: &mut Vec<Finding>) -> Self {
         if places.variables.simple {
-            let what = "CLAUDE_CODE_SIMPLE is set here: a client that is started with it runs no hooks";
+            let what =
+                "CLAUDE_CODE_SIMPLE is set here: a client that is started with it runs no hooks";
             findings.push(Finding::new(&codes::CLIENT_SIMPLE, what));
         }
         let Some(path) = places.find_program("claude") else {

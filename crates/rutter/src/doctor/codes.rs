@@ -74,7 +74,8 @@ codes! {
             "unset CLAUDE_CODE_SIMPLE";
         FOLDER_UNTRUSTED = "folder-untrusted", Note,
             "The client has not been told to trust this folder. Until then an interactive session runs no hooks of its \
-             settings; `claude -p` runs them at once. The trust of a folder above counts, inside a repository up to its root.",
+             settings; `claude -p` runs them at once. The trust of a folder above counts; for newer clients not that of one outside of \
+             the repository.",
             "start claude here once and accept its question";
         STATE_UNREADABLE = "client-state-unreadable", Note,
             "The file in which the client notes what it trusts cannot be read.",

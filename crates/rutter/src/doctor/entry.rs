@@ -27,15 +27,9 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Start {
     /// A program with arguments.
-    Exec {
-        program: String,
-        args: Vec<String>,
-    },
+    Exec { program: String, args: Vec<String> },
     /// A line for a shell, and the word of it that is the program.
-    Shell {
-        line: String,
-        word: String,
-    },
+    Shell { line: String, word: String },
     /// A line for a shell that starts rutter if there is one, and says nothing if there is none.
     Guarded { line: String },
 }

@@ -50,11 +50,7 @@ const FORMS: &[Form] = &[
     ),
     ("prompt", &[("prompt", Text)], &[("model", Text), ("continueOnBlock", Flag)]),
     ("agent", &[("prompt", Text)], &[("model", Text)]),
-    (
-        "http",
-        &[("url", Url)],
-        &[("headers", TextObject), ("allowedEnvVars", Texts), ON_FAILURE],
-    ),
+    ("http", &[("url", Url)], &[("headers", TextObject), ("allowedEnvVars", Texts), ON_FAILURE]),
     ("mcp_tool", &[("server", Text), ("tool", Text)], &[("input", Object)]),
 ];
 
@@ -100,15 +96,12 @@ pub(super) fn fault(entry: &Node, contract: Contract) -> Option<Fault<'_>> {
         return whole(format!("an entry has to be an object, and is {}", entry.kind.name()));
     }
     let types = || FORMS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
-    let (at, name) = match entry.get("type") {
-        None => return whole(format!("an entry has no `type`; there are {}", types())),
-        Some(node) => match node.text() {
-            Some(name) => (node, name),
-            None => {
-                let what = format!("`type` has to be a string, and is {}", node.kind.name());
-                return Some(Fault { at: Some(node), what });
-            }
-        },
+    let Some(at) = entry.get("type") else {
+        return whole(format!("an entry has no `type`; there are {}", types()));
+    };
+    let Some(name) = at.text() else {
+        let what = format!("`type` has to be a string, and is {}", at.kind.name());
+        return Some(Fault { at: Some(at), what });
     };
     let Some((_, needs, may)) = FORMS.iter().find(|(form, ..)| *form == name) else {
         let what = format!("there is no `type` \"{}\"; there are {}", named(name), types());

@@ -35,15 +35,12 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
     findings.extend(missing(&entries, &lost, &wanted));
     let mut remarks = Remarks::default();
     for entry in &entries {
-        match wanted.iter().find(|group| group.event == entry.event) {
-            Some(group) => {
-                matcher(entry, group, &mut remarks);
-                fields(entry, &group.value["hooks"][0], &mut remarks);
-            }
-            None => {
-                let what = "rutter has nothing to do on";
-                remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
-            }
+        if let Some(group) = wanted.iter().find(|group| group.event == entry.event) {
+            matcher(entry, group, &mut remarks);
+            fields(entry, &group.value["hooks"][0], &mut remarks);
+        } else {
+            let what = "rutter has nothing to do on";
+            remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
         }
         if matches!(entry.start(places), Start::Shell { .. }) {
             remarks.add(
@@ -61,7 +58,10 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
 
 fn none(places: &Places) -> Finding {
     let elsewhere = elsewhere(&places.folder).map_or_else(String::new, |folder| {
-        format!("; {} has them, and older clients read settings only where they are started", folder.display())
+        format!(
+            "; {} has them, and older clients read settings only where they are started",
+            folder.display()
+        )
     });
     let what = format!("no settings that a client reads here run rutter{elsewhere}");
     Finding::new(&codes::HOOKS_NONE, what).at(Place::file(&places.local()))
@@ -70,7 +70,8 @@ fn none(places: &Places) -> Finding {
 /// A folder above, or the checkout that a worktree belongs to, whose settings run rutter.
 fn elsewhere(folder: &Path) -> Option<PathBuf> {
     let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let main = WorkTree::around(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
+    let main =
+        WorkTree::around(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
     let above = settled.ancestors().skip(1).map(Path::to_owned);
     above.chain(main).find(|folder| {
         ["settings.local.json", "settings.json"].iter().any(|name| {
@@ -166,7 +167,9 @@ fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
         (Some(names), Some(known)) => !names.iter().any(|name| known.contains(name)),
         (Some(names), None) => names.is_empty(),
         // No name of a tool has a bracket in it.
-        (None, _) => text.contains('(') && !text.contains(['.', '*', '[', '^']) && !text.starts_with('('),
+        (None, _) => {
+            text.contains('(') && !text.contains(['.', '*', '[', '^']) && !text.starts_with('(')
+        }
     };
     if never {
         let what = format!("the matcher `{shown}` fits nothing that rutter listens to on");
@@ -204,7 +207,8 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
                 }
             }
             ("if", Value::String(rule)) if !rule.is_empty() => {
-                let tools = matches!(table::event(entry.event).matcher.values, MatcherValues::Tools);
+                let tools =
+                    matches!(table::event(entry.event).matcher.values, MatcherValues::Tools);
                 let what = if tools {
                     "an `if` lets rutter run only sometimes on"
                 } else {
@@ -224,8 +228,8 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
                 "type" | "command" | "args" | "statusMessage" | "shell" | "if" | "async"
                 | "asyncRewake" | "onFailure",
                 _,
-            ) => {}
-            ("once", Value::Bool(false)) => {}
+            )
+            | ("once", Value::Bool(false)) => {}
             (key, _) => {
                 let what = format!("the client ignores `{}` in the entry of", named(key));
                 remarks.add(&codes::HOOK_FIELD, entry, place, what);
@@ -249,8 +253,7 @@ fn twice(entries: &[&Entry]) -> Option<Finding> {
         }
     }
     let (first, second) = second?;
-    let what =
-        format!("this and {} both run rutter on {}", first.place, events.join(", "));
+    let what = format!("this and {} both run rutter on {}", first.place, events.join(", "));
     let finding = Finding::new(&codes::HOOKS_TWICE, what).at(second.place.clone());
     let folder = |entry: &Entry| entry.place.file.clone();
     // In one file `init` makes them one again.

@@ -1,9 +1,10 @@
 //! Keys of the client's settings for which a value of the wrong type costs the whole file.
 //!
-//! Each was put to client 2.1.325 with a value of another type beside a hook that then did not run. Keys whose wrong values
-//! the client forgives are not here, and neither are those that nobody writes by hand.
+//! Each was put to clients 2.1.325 and 2.1.197 with a value of another type beside a hook, which then did not run. Keys whose
+//! wrong values the client forgives are not here, and neither are those that nobody writes by hand.
 
 use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::version::Contract;
 
 use super::codes;
 use super::document::Document;
@@ -14,7 +15,7 @@ use super::finding::Finding;
 enum Type {
     Text,
     Flag,
-    /// A flag for which `null` is as good as nothing.
+    /// A flag for which `null` is as good as nothing, in the newer client.
     FlagOrNull,
     Number,
     /// A number over zero.
@@ -26,9 +27,7 @@ enum Type {
     TextsOrText,
 }
 
-use Type::{
-    Flag, FlagOrNull, FlagOrObject, Number, Object, Positive, Text, Texts, TextsOrText,
-};
+use Type::{Flag, FlagOrNull, FlagOrObject, Number, Object, Positive, Text, Texts, TextsOrText};
 
 const KEYS: &[(&str, Type)] = &[
     ("apiKeyHelper", Text),
@@ -88,13 +87,13 @@ const KEYS: &[(&str, Type)] = &[
 ];
 
 impl Type {
-    fn takes(self, node: &Node) -> bool {
+    fn takes(self, node: &Node, contract: Contract) -> bool {
         match (self, &node.kind) {
             (Text | TextsOrText, Kind::Text(_))
             | (Flag | FlagOrNull | FlagOrObject, Kind::Bool(_))
-            | (FlagOrNull, Kind::Null)
             | (Number, Kind::Number(_))
             | (Object | FlagOrObject, Kind::Object(_)) => true,
+            (FlagOrNull, Kind::Null) => contract.malformed_handler_is_skipped_alone(),
             (Positive, Kind::Number(number)) => {
                 number.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite())
             }
@@ -119,10 +118,10 @@ impl Type {
 }
 
 /// What costs the client a whole file, apart from its hooks.
-pub(super) fn examine(document: &Document) -> Vec<Finding> {
+pub(super) fn examine(document: &Document, contract: Contract) -> Vec<Finding> {
     let wrong = document.root.members().iter().filter_map(|(key, node)| {
         let (name, wanted) = KEYS.iter().find(|(name, _)| name == key)?;
-        if wanted.takes(node) {
+        if wanted.takes(node, contract) {
             return None;
         }
         // The value itself may be a secret in the wrong place.

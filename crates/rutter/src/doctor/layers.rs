@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rutter_contract::EventName;
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
+use rutter_memory::project::WorkTree;
 use serde::Serialize;
 
 use super::codes;
@@ -23,6 +24,8 @@ pub(crate) enum Whose {
     Managed,
     /// The user's, in this folder.
     Local,
+    /// The user's, in the main checkout of the repository that the folder is in.
+    Checkout,
     /// The project's.
     Project,
     /// The user's, everywhere.
@@ -36,6 +39,7 @@ impl Whose {
         match self {
             Self::Managed => "managed",
             Self::Local => "local",
+            Self::Checkout => "checkout",
             Self::Project => "project",
             Self::User => "user",
             Self::Plugin => "plugin",
@@ -126,7 +130,7 @@ impl Layer {
         }
         findings.extend(document.doubles());
         // A plugin's file has other keys.
-        let wrong = if plugin.is_none() { keys::examine(&document) } else { Vec::new() };
+        let wrong = if plugin.is_none() { keys::examine(&document, contract) } else { Vec::new() };
         let shape = shape::read(&document, contract);
         let void = shape.is_void() || !wrong.is_empty();
         self.state = if void { State::Void } else { State::Read };
@@ -143,7 +147,10 @@ impl Layer {
                         place: document.place(node.at),
                         handler,
                         plugin: plugin.map(Path::to_owned),
-                        of_checkout: matches!(self.whose, Whose::Local | Whose::Project),
+                        of_checkout: matches!(
+                            self.whose,
+                            Whose::Local | Whose::Checkout | Whose::Project
+                        ),
                     });
                 }
             }
@@ -167,6 +174,7 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
     let mut files: Vec<(Whose, PathBuf)> = Vec::new();
     files.extend(places.managed.iter().map(|path| (Whose::Managed, path.clone())));
     files.push((Whose::Local, places.local()));
+    files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
     files.push((Whose::Project, places.project()));
     files.extend(places.user().map(|path| (Whose::User, path)));
     // In the home folder the project's file is the user's.
@@ -178,6 +186,18 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
         .into_iter()
         .map(|(whose, path)| Layer::read(whose, &path, None, contract, findings))
         .collect()
+}
+
+/// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
+/// worktree, unless that is bare or the home folder. Measured: it does not read the project's there, and 2.1.197 neither.
+fn checkout(places: &Places, contract: Contract) -> Option<PathBuf> {
+    let tree = WorkTree::around(&places.folder)?;
+    let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
+    let here = places.folder.canonicalize().ok()?;
+    let home = places.variables.home.as_ref().and_then(|home| Path::new(home).canonicalize().ok());
+    let newer = contract.version() == Contract::NEWEST;
+    (newer && here != main && home.as_deref() != Some(main))
+        .then(|| main.join(".claude/settings.local.json"))
 }
 
 /// The strongest layer that says something, and what.
@@ -205,7 +225,8 @@ pub(crate) fn switches(layers: &[Layer], places: &Places, data: &Path) -> Vec<Fi
         })
     };
     if let Some((true, place)) = flag("disableAllHooks", false) {
-        let what = "`disableAllHooks` is true here and nothing stronger says otherwise: no hook runs";
+        let what =
+            "`disableAllHooks` is true here and nothing stronger says otherwise: no hook runs";
         findings.push(Finding::new(&codes::HOOKS_DISABLED, what).at(place));
     }
     let ours_managed =
@@ -224,7 +245,8 @@ pub(crate) fn switches(layers: &[Layer], places: &Places, data: &Path) -> Vec<Fi
         (layer.whose == Whose::Managed).then_some((locks, node))
     });
     if let Some((true, place)) = locked.filter(|_| !ours_managed) {
-        let what = "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
+        let what =
+            "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
         findings.push(Finding::new(&codes::HOOKS_MANAGED_ONLY, what).at(place));
     }
     findings.extend(environment(layers, places, data));
@@ -256,20 +278,20 @@ fn environment(layers: &[Layer], places: &Places, data: &Path) -> Vec<Finding> {
     let names = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"];
     let said = names.map(|name| set(name).map(|(value, place)| (name, value, place)));
     let here = &places.variables;
-    let [home, data_home, user] = [
-        (&said[0], &here.rutter_home),
-        (&said[1], &here.data_home),
-        (&said[2], &here.home),
-    ]
-    .map(|(said, here)| match said {
-        Some((_, value, _)) => Some(PathBuf::from(value)),
-        None => here.as_ref().map(PathBuf::from),
-    });
+    let [home, data_home, user] =
+        [(&said[0], &here.rutter_home), (&said[1], &here.data_home), (&said[2], &here.home)].map(
+            |(said, here)| match said {
+                Some((_, value, _)) => Some(PathBuf::from(value)),
+                None => here.as_ref().map(PathBuf::from),
+            },
+        );
     // As the hooks work it out; see the environment of this program.
     let there = home.filter(|home| !home.as_os_str().is_empty()).or_else(|| {
         data_home
             .filter(|folder| folder.is_absolute())
-            .or_else(|| user.filter(|user| user.is_absolute()).map(|user| user.join(".local/share")))
+            .or_else(|| {
+                user.filter(|user| user.is_absolute()).map(|user| user.join(".local/share"))
+            })
             .map(|folder| folder.join("rutter"))
     });
     let moved = there.is_some_and(|there| places.folder.join(there) != data);

@@ -117,11 +117,11 @@ pub(crate) fn decisions(
                 &codes::CONFIG_WRONG
             }
         };
-        let position = found
-            .position
-            .map(|Position { line, column }| (line as usize, column as usize));
+        let position =
+            found.position.map(|Position { line, column }| (line as usize, column as usize));
         let place = Place { file: found.file.clone(), position };
-        findings.push(Finding::new(code, found.what.clone()).at(place).advise(found.advice.clone()));
+        findings
+            .push(Finding::new(code, found.what.clone()).at(place).advise(found.advice.clone()));
     }
     let off = switched_off(&loaded.config.hooks);
     if !off.is_empty() {

@@ -48,10 +48,7 @@ pub(crate) fn examine(entry: &Entry, places: &Places, findings: &mut Vec<Finding
         findings.push(Finding::new(&codes::PROGRAM_IS_BUILD, what).at(place.clone()));
     }
     if let Some(open) = writable(&real) {
-        let what = format!(
-            "others may write to {}, so they decide what hooks run",
-            open.display()
-        );
+        let what = format!("others may write to {}, so they decide what hooks run", open.display());
         let advice = format!("chmod go-w '{}'", open.display());
         findings.push(Finding::new(&codes::PROGRAM_WRITABLE, what).at(place).advise(advice));
     }
@@ -120,7 +117,11 @@ fn unusable(path: &Path, place: &Place) -> Option<Finding> {
         Ok(_) if !is_executable(path) => {
             let what = format!("{shown} is no program that can be run");
             let finding = Finding::new(&codes::PROGRAM_NOT_EXECUTABLE, what).at(place.clone());
-            Some(if path.is_file() { finding.advise(format!("chmod +x '{shown}'")) } else { finding })
+            Some(if path.is_file() {
+                finding.advise(format!("chmod +x '{shown}'"))
+            } else {
+                finding
+            })
         }
         Ok(_) => None,
     }
@@ -144,7 +145,7 @@ fn version(command: &mut Command, path: &Path, place: &Place) -> Option<Finding>
     let said = String::from_utf8_lossy(&ended.stdout);
     let of = said.trim().strip_prefix("rutter ");
     match (ended.exit, of) {
-        (Some(0), Some(version)) if version == env!("CARGO_PKG_VERSION") => None,
+        (Some(0), Some(env!("CARGO_PKG_VERSION"))) => None,
         (Some(0), Some(version)) => {
             let what = format!(
                 "{shown} is rutter {}, and this is {}",
@@ -154,7 +155,8 @@ fn version(command: &mut Command, path: &Path, place: &Place) -> Option<Finding>
             Some(Finding::new(&codes::PROGRAM_VERSION, what).at(place.clone()))
         }
         (Some(0), None) => {
-            let what = format!("{shown} is not rutter: it does not say so when it is asked its version");
+            let what =
+                format!("{shown} is not rutter: it does not say so when it is asked its version");
             Some(Finding::new(&codes::PROGRAM_OTHER, what).at(place.clone()))
         }
         (Some(code), _) => {

@@ -53,7 +53,9 @@ impl Report {
                 format!("{version}, {}", path.display())
             }
         };
-        line(out, "client", &text)
+        line(out, "client", &text)?;
+        let note = self.client.version.and_then(|_| self.client.contract().note());
+        note.map_or(Ok(()), |note| line(out, "", &note))
     }
 
     fn hooks(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -88,10 +90,7 @@ impl Report {
             size(memory.spool)
         );
         line(out, "waiting", &waiting)?;
-        memory
-            .set_aside
-            .iter()
-            .try_for_each(|path| line(out, "aside", &path.display().to_string()))
+        memory.set_aside.iter().try_for_each(|path| line(out, "aside", &path.display().to_string()))
     }
 
     fn summary(&self) -> String {
@@ -114,7 +113,9 @@ fn settings(layer: &Layer) -> String {
     let whose = whose.as_str();
     let path = path.display();
     match (state, *ours) {
-        (State::Absent, _) if layer.whose == Whose::Managed => format!("{whose:<8} none"),
+        (State::Absent, _) if matches!(layer.whose, Whose::Managed | Whose::Checkout) => {
+            format!("{whose:<8} none")
+        }
         (State::Absent, _) => format!("{whose:<8} none: {path}"),
         (State::Blank, _) => format!("{whose:<8} says nothing: {path}"),
         (State::Void, _) => format!("{whose:<8} SKIPPED by the client: {path}"),

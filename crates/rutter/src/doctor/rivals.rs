@@ -73,8 +73,12 @@ pub(crate) fn find(
     if let Some(document) = &state.document {
         met.servers(document, document.root.get("mcpServers"));
         let settled = places.folder.canonicalize();
-        for folder in [Some(places.folder.as_path()), settled.as_deref().ok()].into_iter().flatten() {
-            met.servers(document, state.project(folder).and_then(|project| project.get("mcpServers")));
+        for folder in [Some(places.folder.as_path()), settled.as_deref().ok()].into_iter().flatten()
+        {
+            met.servers(
+                document,
+                state.project(folder).and_then(|project| project.get("mcpServers")),
+            );
         }
     }
     met.findings
@@ -108,7 +112,13 @@ struct Met {
 }
 
 impl Met {
-    fn meet(&mut self, name: Option<&'static str>, how: &str, place: Place, advice: impl Into<String>) {
+    fn meet(
+        &mut self,
+        name: Option<&'static str>,
+        how: &str,
+        place: Place,
+        advice: impl Into<String>,
+    ) {
         let Some(name) = name.filter(|name| !self.names.contains(name)) else { return };
         self.names.push(name);
         let what = format!("{name} {how}: both put text before the agent");

@@ -125,16 +125,18 @@ impl<'a> Reader<'a> {
             let is_list = matches!(node.kind, Kind::List(_));
             let shown = named(name);
             if self.is_newer() && holds_guards(node, DEPTH, !is_list, &[], false) {
-                let what =
-                    format!("`{shown}` is no event, and holds hooks of PreToolUse or PermissionRequest");
+                let what = format!(
+                    "`{shown}` is no event, and holds hooks of PreToolUse or PermissionRequest"
+                );
                 return self.void(node, &what, "put them under the name of an event");
             }
             let what = format!("there is no event `{shown}`; these hooks never run");
             let names = EventName::ALL.into_iter().map(|event| (event.as_str(), event));
-            let advice = meant(name).or_else(|| nearest(name, names)).map(|event| {
-                format!("write `{event}`, or see `rutter contract events`")
-            });
-            let finding = Finding::new(&codes::EVENT_UNKNOWN, what).at(self.document.place(node.at));
+            let advice = meant(name)
+                .or_else(|| nearest(name, names))
+                .map(|event| format!("write `{event}`, or see `rutter contract events`"));
+            let finding =
+                Finding::new(&codes::EVENT_UNKNOWN, what).at(self.document.place(node.at));
             self.shape.findings.push(match advice {
                 Some(advice) => finding.advise(advice),
                 None => finding,
@@ -143,8 +145,10 @@ impl<'a> Reader<'a> {
         };
         let Kind::List(groups) = &node.kind else {
             let guards = is_guard(name) && !matches!(node.kind, Kind::Null);
-            let what =
-                format!("`{name}` has to be an array of matcher groups, and is {}", node.kind.name());
+            let what = format!(
+                "`{name}` has to be an array of matcher groups, and is {}",
+                node.kind.name()
+            );
             if self.is_newer() && (guards || holds_guards(node, DEPTH, false, &[], false)) {
                 return self.void(node, &what, codes::EVENT_WRONG.advice);
             }
@@ -157,7 +161,8 @@ impl<'a> Reader<'a> {
 
     fn group(&mut self, event: EventName, group: &'a Node) {
         if self.is_newer() && holds_guards(group, DEPTH, false, &[], false) {
-            let what = "hooks of PreToolUse or PermissionRequest stand where a matcher group should";
+            let what =
+                "hooks of PreToolUse or PermissionRequest stand where a matcher group should";
             return self.void(group, what, "move them to the event itself");
         }
         if !matches!(group.kind, Kind::Object(_)) {
@@ -235,7 +240,8 @@ fn is_guard(event: &str) -> bool {
 
 /// Whether hooks could be in there.
 fn is_there(node: &Node) -> bool {
-    !matches!(&node.kind, Kind::Null) && !matches!(&node.kind, Kind::List(items) if items.is_empty())
+    !matches!(&node.kind, Kind::Null)
+        && !matches!(&node.kind, Kind::List(items) if items.is_empty())
 }
 
 /// Whether something looks like a matcher group, wherever it stands.

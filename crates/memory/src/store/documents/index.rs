@@ -120,11 +120,12 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
     Ok(newer.exists([high_water, TOO_MANY])?)
 }
 
-/// Whether files are there that have to be made again: torn, of another table of vectors, of another database, or one
-/// without the other.
+/// Whether the files that this database has made have to be made again: torn, of another table of vectors, or one without
+/// the other. One that has made none does without, whatever lies there.
 pub(crate) fn is_misfiled(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
     let moment = connection.unchecked_transaction()?;
-    Ok(Index::of(&moment, files)?.waiting(&moment)?.is_none())
+    let index = Index::of(&moment, files)?;
+    Ok(!index.editions.is_empty() && index.waiting(&moment)?.is_none())
 }
 
 /// Removes the files, whole: nobody can say which bytes in them are of what.
