@@ -1,6 +1,6 @@
 //! Everything in which hooks can die without a word, looked at from the folder that a client would be started in.
 //!
-//! A [`Report`] is what is there, part by part, and a list of findings. Each finding has a code of [`codes`], which is the
+//! A report is what is there, part by part, and a list of findings. Each finding has a code of [`codes`], which is the
 //! one table: the reference is made from it. Nothing here changes anything of the user's: hooks are run in a memory and a
 //! project that exist for that alone. Nothing is quoted from settings but names and places, for they hold tokens.
 
@@ -100,7 +100,7 @@ impl Report {
         let client = Client::ask(places, &mut findings);
         let contract = client.contract();
         let mut layers = layers::read(places, contract, &mut findings);
-        findings.extend(layers::switches(&layers, places, &env.data));
+        findings.extend(layers::switches(&layers, places, contract, &env.data));
         let plugins = plugins::enabled(&layers, places);
         layers.extend(plugins::read(&plugins, contract, &mut findings));
         let state = ClientState::read(places, contract, &mut findings);

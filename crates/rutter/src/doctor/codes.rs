@@ -131,7 +131,8 @@ codes! {
             "`env` in the settings makes hooks use another memory than the commands that are typed here.",
             "set the same here, or take it out there";
         ENV_SIMPLE = "env-simple", Problem,
-            "`env` in the settings sets `CLAUDE_CODE_SIMPLE`, with which the client runs no hooks.",
+            "`env` in the settings sets `CLAUDE_CODE_SIMPLE`, with which the client runs no hooks. Newer clients take it from the \
+             user's settings, older ones from any.",
             "take `CLAUDE_CODE_SIMPLE` out of `env` there";
     }
     "Our hooks" {

@@ -16,6 +16,9 @@ use super::places::{Places, is_yes};
 use super::{keys, shape};
 use crate::install::is_ours;
 
+/// The variable that makes the client run no hooks.
+const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
+
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -213,7 +216,12 @@ fn decided<'a, T>(
 }
 
 /// What the layers switch off together.
-pub(crate) fn switches(layers: &[Layer], places: &Places, data: &Path) -> Vec<Finding> {
+pub(crate) fn switches(
+    layers: &[Layer],
+    places: &Places,
+    contract: Contract,
+    data: &Path,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let flag = |key: &'static str, managed: bool| {
         decided(layers, move |document, layer| {
@@ -249,15 +257,23 @@ pub(crate) fn switches(layers: &[Layer], places: &Places, data: &Path) -> Vec<Fi
             "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
         findings.push(Finding::new(&codes::HOOKS_MANAGED_ONLY, what).at(place));
     }
-    findings.extend(environment(layers, places, data));
+    findings.extend(environment(layers, places, contract, data));
     findings
 }
 
 /// What `env` in the settings changes for hooks.
-fn environment(layers: &[Layer], places: &Places, data: &Path) -> Vec<Finding> {
+fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Path) -> Vec<Finding> {
+    // Measured: the newer client takes this one from settings of a folder no longer.
+    let may_simplify = |layer: &Layer| {
+        let of_folder = matches!(layer.whose, Whose::Local | Whose::Checkout | Whose::Project);
+        !of_folder || contract.version() < Contract::NEWEST
+    };
     let set = |name: &'static str| {
-        decided(layers, move |document, _| {
+        decided(layers, move |document, layer| {
             let node = document.root.get("env")?.get(name)?;
+            if name == SIMPLE && !may_simplify(layer) {
+                return None;
+            }
             let text = match &node.kind {
                 Kind::Text(text) | Kind::Number(text) => text.clone(),
                 Kind::Bool(flag) => flag.to_string(),
@@ -271,7 +287,7 @@ fn environment(layers: &[Layer], places: &Places, data: &Path) -> Vec<Finding> {
         let what = "`env` sets RUTTER=off: hooks neither record nor say anything";
         findings.push(Finding::new(&codes::ENV_OFF, what).at(place));
     }
-    if let Some((_, place)) = set("CLAUDE_CODE_SIMPLE").filter(|(value, _)| is_yes(value)) {
+    if let Some((_, place)) = set(SIMPLE).filter(|(value, _)| is_yes(value)) {
         let what = "`env` sets CLAUDE_CODE_SIMPLE: the client runs no hooks";
         findings.push(Finding::new(&codes::ENV_SIMPLE, what).at(place));
     }

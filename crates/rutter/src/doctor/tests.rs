@@ -38,7 +38,7 @@ fn put(path: &Path, text: &str) {
 fn found(places: &Places, folder: &Path) -> Vec<(&'static str, String)> {
     let mut findings = Vec::new();
     let layers = read(places, Contract::newest(), &mut findings);
-    findings.extend(switches(&layers, places, &folder.join("memory")));
+    findings.extend(switches(&layers, places, Contract::newest(), &folder.join("memory")));
     let shown = |place: Option<Place>| {
         let place = place.map(|place| place.to_string()).unwrap_or_default();
         place.replace(folder.to_str().unwrap(), "")
@@ -188,7 +188,7 @@ proptest! {
             prop_assert!(findings.iter().all(|finding| finding.place.is_some()));
             let layers = [layer];
             let places = places(folder.path());
-            drop(switches(&layers, &places, folder.path()));
+            drop(switches(&layers, &places, contract, folder.path()));
             drop(hooks::examine(&layers, &places));
         }
     }

@@ -70,6 +70,7 @@ fn cases() -> Vec<Case> {
         beside("env with a number", json!({ "env": { "A": 1 } })),
         beside("a flag that is null", json!({ "disableAllHooks": null })),
         beside("a flag that may be null", json!({ "allowManagedHooksOnly": null })),
+        beside("a client that is made simple", json!({ "env": { "CLAUDE_CODE_SIMPLE": "1" } })),
         beside("hooks of nobody", json!({ "disableAllHooks": true })),
     ]
 }
@@ -88,7 +89,7 @@ fn examined(sandbox: &Sandbox, client: &Client) -> (bool, bool) {
     let layers = report["layers"].as_array().unwrap();
     let layer = layers.iter().find(|layer| layer["whose"] == "local").unwrap();
     let found = |code: &str| report["findings"].to_string().contains(&format!("\"{code}\""));
-    (layer["state"] == "read", !found("hooks-disabled"))
+    (layer["state"] == "read", !found("hooks-disabled") && !found("env-simple"))
 }
 
 fn the_doctor_is_right(variable: &str) {
