@@ -101,6 +101,7 @@ impl Report {
         let contract = client.contract();
         let mut layers = layers::read(places, contract, &mut findings);
         findings.extend(layers::switches(&layers, places, contract, &env.data));
+        findings.extend(layers::leftovers(&layers, env.now));
         let plugins = plugins::enabled(&layers, places);
         layers.extend(plugins::read(&plugins, contract, &mut findings));
         let state = ClientState::read(places, contract, &mut findings);

@@ -106,6 +106,9 @@ codes! {
         SETTINGS_KEY_TWICE = "settings-key-twice", Warning,
             "A key stands twice in a settings file, and the client forgets the first.",
             "make the two one";
+        SETTINGS_LEFTOVER = "settings-leftover", Warning,
+            "A `rutter init` or `uninstall` that was killed left a copy of settings beside them, more than an hour ago.",
+            "rm FILE";
         HOOKS_WRONG = "hooks-wrong", Problem,
             "`hooks` is not an object of events, so the client runs none of the hooks of that file.",
             "write { \"<event>\": [ … ] }";

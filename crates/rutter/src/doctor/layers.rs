@@ -1,10 +1,12 @@
 //! The settings that a client which is started here reads, the strongest first, and what they decide together.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rutter_contract::EventName;
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
+use rutter_memory::Time;
 use rutter_memory::project::WorkTree;
 use serde::Serialize;
 
@@ -18,6 +20,11 @@ use crate::install::is_ours;
 
 /// The variable that makes the client run no hooks.
 const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
+
+/// How the name of a file begins that `init` writes beside another.
+const BESIDE: &str = ".rutter-";
+/// Writing one takes a moment.
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -201,6 +208,31 @@ fn checkout(places: &Places, contract: Contract) -> Option<PathBuf> {
     let newer = contract.version() == Contract::NEWEST;
     (newer && here != main && home.as_deref() != Some(main))
         .then(|| main.join(".claude/settings.local.json"))
+}
+
+/// Copies of settings that were being written when their writer was killed. They hold what settings hold, tokens included.
+pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
+    let mut folders: Vec<&Path> = layers
+        .iter()
+        .filter(|layer| !matches!(layer.whose, Whose::Managed | Whose::Plugin))
+        .filter_map(|layer| layer.path.parent())
+        .collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let mut findings = Vec::new();
+    for entry in folders.into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten() {
+        let Ok(entry) = entry else { continue };
+        let changed = entry.metadata().and_then(|found| found.modified()).map(Time::from);
+        let old = changed.is_ok_and(|changed| now.since(changed) > ABANDONED);
+        if old && entry.file_name().to_string_lossy().starts_with(BESIDE) {
+            let path = entry.path();
+            let what = "a process that was killed left this copy of settings behind";
+            let advice = format!("rm '{}'", path.display());
+            let finding = Finding::new(&codes::SETTINGS_LEFTOVER, what).at(Place::file(&path));
+            findings.push(finding.advise(advice));
+        }
+    }
+    findings
 }
 
 /// The strongest layer that says something, and what.

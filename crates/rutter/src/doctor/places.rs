@@ -74,9 +74,10 @@ impl Places {
         self.config.as_ref().map(|folder| folder.join("settings.json"))
     }
 
-    /// A program by its name.
+    /// A program by its name. Not from a folder of `PATH` that is a different one in every checkout.
     pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
-        let mut paths = self.search.iter().map(|folder| self.folder.join(folder).join(name));
+        let folders = self.search.iter().filter(|folder| folder.is_absolute());
+        let mut paths = folders.map(|folder| folder.join(name));
         paths.find(|path| path.is_file() && is_executable(path))
     }
 }

@@ -137,11 +137,13 @@ impl Bench<'_> {
             let real = path.canonicalize().unwrap_or(path);
             real.starts_with(self.root)
         };
+        // What a shell may take for more than a path.
         let expands = match start {
-            Start::Shell { line, .. } => entry.of_checkout && line.contains(['$', '`']),
-            Start::Exec { .. } | Start::Guarded { .. } => false,
+            Start::Shell { line, .. } => line.contains(['$', '`', ';', '|', '&', '<', '>', '(']),
+            Start::Guarded { line } => line.contains(['$', '`']),
+            Start::Exec { .. } => false,
         };
-        expands || inside()
+        (entry.of_checkout && expands) || inside()
     }
 
     fn play(

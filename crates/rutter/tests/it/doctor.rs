@@ -314,12 +314,13 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
         &json!({ "hooks": {
             "Stop": entry(json!({ "type": "command", "command": "./tools/rutter", "args": ["hook"] })),
             "SessionStart": entry(json!({ "type": "command", "command": format!("\"$(touch '{}')/rutter\" hook", setup.text("ran")) })),
+            "PreCompact": entry(json!({ "type": "command", "command": "/bin/true|tools/rutter hook" })),
         } })
         .to_string(),
     );
     let report = setup.report();
     let untrusted = report["hooks"].as_array().unwrap().iter();
-    assert_eq!(untrusted.filter(|row| row["answer"] == "untrusted").count(), 2, "{report:#}");
+    assert_eq!(untrusted.filter(|row| row["answer"] == "untrusted").count(), 3, "{report:#}");
     assert!(!setup.path("ran").exists(), "{report:#}");
     // Once the client trusts it, it runs them, and so does the doctor.
     setup.trusts(&setup.path("ship"));

@@ -144,6 +144,10 @@ faults! {
     } => ("settings-voided", "[HOME]/home/.claude/settings.json:1:29", "mend that entry, or take it out");
     a_key_that_stands_twice: |setup| setup.write(USER, "{\"model\": \"opus\",\n\"model\": \"haiku\"}")
         => ("settings-key-twice", "[HOME]/home/.claude/settings.json:2:1", "make the two one");
+    a_copy_of_settings_that_was_left: |setup| {
+        setup.write("ship/.claude/.rutter-x1", "{}");
+        age(&setup.path("ship/.claude/.rutter-x1"), 2);
+    } => ("settings-leftover", "[HOME]/ship/.claude/.rutter-x1", "rm '[HOME]/ship/.claude/.rutter-x1'");
     hooks_that_are_a_text: |setup| setup.write(USER, "{\"hooks\": \"all\"}")
         => ("hooks-wrong", "[HOME]/home/.claude/settings.json:1:11", "write { \"<event>\": [ … ] }");
     an_event_of_the_wrong_name: |setup| setup.write(USER, &json!({ "hooks": { "PreToolCall": others() } }).to_string())
