@@ -144,7 +144,6 @@ fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
     if found == wanted {
         return;
     }
-    let tools = |text: &'static str| text.split('|').map(str::to_owned).collect::<Vec<_>>();
     let init = |wanted: Option<&str>| {
         wanted.map_or_else(|| "leaves it out".to_owned(), |wanted| format!("writes `{wanted}`"))
     };
@@ -154,22 +153,20 @@ fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
         return remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
     };
     let shown = named(text);
-    // What the event can be about, where that is known.
-    let known: Option<Vec<String>> = match (wanted, values) {
-        (Some("Bash|Edit|Write|NotebookEdit"), _) => Some(tools("Bash|Edit|Write|NotebookEdit")),
-        (Some("Bash"), _) => Some(tools("Bash")),
-        (_, MatcherValues::List(choice)) => {
+    // What rutter listens to, else what the event can be about, where that is known.
+    let known = wanted.and_then(list).or_else(|| match values {
+        MatcherValues::List(choice) => {
             Some(choice.values.iter().map(|value| value.text.to_owned()).collect())
         }
         _ => None,
-    };
+    });
     let never = match (list(text), &known) {
         (Some(names), Some(known)) => !names.iter().any(|name| known.contains(name)),
         (Some(names), None) => names.is_empty(),
-        // No name of a tool has a bracket in it.
-        (None, _) => {
-            text.contains('(') && !text.contains(['.', '*', '[', '^']) && !text.starts_with('(')
-        }
+        (None, Some(known)) => calls(text).is_some_and(|needed| {
+            !known.iter().any(|name| needed.iter().any(|needed| name.contains(needed)))
+        }),
+        (None, None) => false,
     };
     if never {
         let what = format!("the matcher `{shown}` fits nothing that rutter listens to on");
@@ -190,6 +187,22 @@ fn list(matcher: &str) -> Option<Vec<String>> {
         let names = matcher.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
         names.map(str::to_owned).collect()
     })
+}
+
+/// What a matcher in the form of a permission rule, `Bash(pytest|npm test)`, needs to find in a name: to the client it is a
+/// regular expression, and the bracket a group of it. Nothing where that cannot be told without an engine.
+fn calls(matcher: &str) -> Option<Vec<String>> {
+    let (tool, rest) = matcher.split_once('(')?;
+    let group = rest.strip_suffix(')')?;
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let begin = |choice: &str| {
+        let mut signs = choice.chars();
+        let first = signs.next().filter(char::is_ascii_alphanumeric)?;
+        let optional = signs.next().is_some_and(|second| matches!(second, '*' | '?' | '{'));
+        (!optional).then(|| format!("{tool}{first}"))
+    };
+    let named = !tool.is_empty() && plain(tool) && !group.contains(['(', ')']);
+    if named { group.split('|').map(begin).collect() } else { None }
 }
 
 fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
@@ -258,4 +271,21 @@ fn twice(entries: &[&Entry]) -> Option<Finding> {
     let folder = |entry: &Entry| entry.place.file.clone();
     // In one file `init` makes them one again.
     Some(if folder(first) == folder(second) { finding.advise("rutter init") } else { finding })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rule_in_the_place_of_a_matcher_needs() {
+        let needs = |matcher: &str| calls(matcher).map(|needed| needed.join(" "));
+        assert_eq!(needs("Bash(pytest|npm test)").as_deref(), Some("Bashp Bashn"));
+        assert_eq!(needs("Bash(echo *)").as_deref(), Some("Bashe"));
+        for open in
+            ["Bash()", "Bash(x|)", "Bash(x*)", "Bash(x)?", "Bash|(Edit)", "(Bash)", "Bash((x))"]
+        {
+            assert_eq!(calls(open), None, "{open}");
+        }
+    }
 }
