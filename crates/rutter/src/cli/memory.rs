@@ -418,7 +418,9 @@ pub struct ProjectMergeArgs {
 /// `rutter doctor`
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Put a damaged database aside and save what can be read of it
+    /// Save what can be read of a damaged database, take in what waits in the spool, close the memory to others
+    ///
+    /// Settings are never touched: `rutter init` puts those right.
     #[arg(long)]
     pub repair: bool,
     /// How to print.

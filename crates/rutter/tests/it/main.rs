@@ -21,6 +21,12 @@ mod context;
 mod contract;
 /// `rutter demo`, and its picture.
 mod demo;
+/// `rutter doctor` where all is well, and what it leaves alone.
+mod doctor;
+/// The same with a fault at a time.
+mod doctor_faults;
+/// What it says of settings, put to the real client.
+mod doctor_live;
 /// `rutter export` and `rutter import`, and `rutter forget`.
 mod exchange;
 /// `rutter contract explain`: verdicts for people and programs.
