@@ -8,11 +8,13 @@ mod client;
 pub mod codes;
 mod document;
 mod entry;
+mod events;
 mod finding;
 mod handler;
 mod hooks;
 mod keys;
 mod layers;
+mod live;
 mod memory;
 mod places;
 mod plugins;
@@ -37,8 +39,10 @@ pub(crate) use places::Places;
 use client::Client;
 use codes::Severity;
 use entry::Entry;
+use events::Came;
 use finding::Finding;
 use layers::Layer;
+use live::Proof;
 use runs::{Bench, Row};
 use trust::ClientState;
 
@@ -58,6 +62,9 @@ pub(crate) struct Report {
     client: Client,
     layers: Vec<Layer>,
     hooks: Vec<Row>,
+    events: Vec<Came>,
+    /// None where nobody asked for it.
+    live: Option<Proof>,
     memory: Kept,
     pub(crate) findings: Vec<Finding>,
 }
@@ -95,7 +102,7 @@ impl From<Health> for Kept {
 
 impl Report {
     /// Looks at everything.
-    pub(crate) fn of(env: &Environment, places: &Places) -> Result<Self, Failure> {
+    pub(crate) fn of(env: &Environment, places: &Places, live: bool) -> Result<Self, Failure> {
         let mut findings = Vec::new();
         let client = Client::ask(places, &mut findings);
         let contract = client.contract();
@@ -118,6 +125,8 @@ impl Report {
         };
         let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
         let rows = bench.run(&entries, &mut findings);
+        let events = events::examine(env, &entries, &mut findings);
+        let live = live.then(|| Proof::of(&client, &layers, &bench, env, &mut findings));
         let health = memory::examine(env, &mut findings);
         memory::decisions(&loaded, env, places, &mut findings);
         findings.extend(rivals::find(&layers, &plugins, &state, places, contract));
@@ -134,6 +143,8 @@ impl Report {
             client,
             layers,
             hooks: rows,
+            events,
+            live: live.flatten(),
             memory: health.into(),
             findings,
         })

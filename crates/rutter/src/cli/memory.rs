@@ -423,6 +423,9 @@ pub struct DoctorArgs {
     /// Settings are never touched: `rutter init` puts those right.
     #[arg(long)]
     pub repair: bool,
+    /// Start the client that is installed, offline and in a folder of its own, and see what reaches the model
+    #[arg(long)]
+    pub live: bool,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,

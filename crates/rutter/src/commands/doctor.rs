@@ -17,7 +17,7 @@ use crate::ui::{Ui, count};
 pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let places = Places::of(env)?;
     let mended = if args.repair { Some(Mended::of(env)?) } else { None };
-    let report = Report::of(env, &places)?;
+    let report = Report::of(env, &places, args.live)?;
     if args.format.chosen() == Format::Json {
         let mut value = serde_json::to_value(&report).map_err(std::io::Error::from)?;
         if let Some(mended) = &mended {

@@ -218,6 +218,20 @@ codes! {
             "A hook took more than half of the time after which it stops trying to speak.",
             "run rutter doctor again when the machine is quiet";
     }
+    "What has come" {
+        EVENT_UNSEEN = "event-unseen", Warning,
+            "An event that rutter is registered on has not come for 14 days, although others have.",
+            "rutter doctor --live";
+    }
+    "The whole chain, with `--live`" {
+        LIVE_NO_CLIENT = "live-no-client", Problem,
+            "`--live` starts the client, and there is none that can be started.",
+            "install Claude Code, or add its folder to PATH";
+        LIVE_UNSEEN = "live-unseen", Problem,
+            "The client was started, offline, with the entries of ours that the settings have, and something that had to happen did \
+             not.",
+            "mend what else was found, then rutter doctor --live";
+    }
     "The memory" {
         MEMORY_UNREADABLE = "memory-unreadable", Problem,
             "The folder of the memory cannot be read.",

@@ -25,6 +25,8 @@ impl Report {
             line(out, std::mem::take(&mut name), &settings(layer))?;
         }
         self.hooks(out)?;
+        self.events(out)?;
+        self.live(out)?;
         self.memory(out)?;
         for finding in &self.findings {
             writeln!(out)?;
@@ -69,6 +71,32 @@ impl Report {
             let matcher: String = matcher.chars().filter(|c| !c.is_control()).take(32).collect();
             let text = format!("{event:<18} {matcher:<28} {time:>9}  {}", said(*answer));
             line(out, std::mem::take(&mut name), text.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn events(&self, out: &mut dyn Write) -> io::Result<()> {
+        let came: Vec<String> = self
+            .events
+            .iter()
+            .filter(|came| came.times > 0)
+            .map(|came| format!("{} {}", came.event, came.times))
+            .collect();
+        if came.is_empty() {
+            return line(out, "heard", "nothing in 14 days");
+        }
+        let mut name = "heard";
+        wrapped(&format!("in 14 days: {}", came.join(", ")))
+            .iter()
+            .try_for_each(|text| line(out, std::mem::take(&mut name), text))
+    }
+
+    fn live(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(proof) = &self.live else { return Ok(()) };
+        let mut name = "live";
+        for step in &proof.steps {
+            let seen = if step.seen { "yes" } else { "NO " };
+            line(out, std::mem::take(&mut name), &format!("{seen} {}", step.what))?;
         }
         Ok(())
     }

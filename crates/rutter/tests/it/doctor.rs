@@ -187,7 +187,10 @@ fn a_setup_that_is_well_has_nothing_to_find() {
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
     let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["version", "program", "client", "layers", "hooks", "memory", "findings"]);
+    assert_eq!(
+        keys,
+        ["version", "program", "client", "layers", "hooks", "events", "live", "memory", "findings"]
+    );
     assert_eq!(report["client"]["version"], "2.1.325");
     let answers: Vec<(&str, &str)> = report["hooks"]
         .as_array()
@@ -210,29 +213,30 @@ fn a_setup_that_is_well_has_nothing_to_find() {
         (r"schema [0-9]+, [0-9]+ KiB", "schema [N], [SIZE]"),
     ]}, {
         insta::assert_snapshot!(setup.rutter(&["doctor"]), @"
-    exit 0
-    --- stdout
-    rutter    0.1.0, [PROGRAM]
-    client    2.1.325, [HOME]/bin/claude
-    settings  managed  none
-              local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
-              project  none: [HOME]/ship/.claude/settings.json
-              user     none: [HOME]/home/.claude/settings.json
-    hooks     SessionStart [TIME]  heard whole
-              SessionEnd [TIME]  silent
-              UserPromptSubmit [TIME]  silent
-              PreToolUse         * [TIME]  silent
-              PostToolUse        Bash|Edit|Write|NotebookEdit [TIME]  silent
-              PostToolUseFailure Bash [TIME]  silent
-              SubagentStart [TIME]  silent
-              PreCompact [TIME]  silent
-              Stop [TIME]  silent
-    memory    [HOME]/home/.local/share/rutter
-    database  schema [N], [SIZE]
-    waiting   0 B in the log of changes, 0 B in the spool
+        exit 0
+        --- stdout
+        rutter    0.1.0, [PROGRAM]
+        client    2.1.325, [HOME]/bin/claude
+        settings  managed  none
+                  local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
+                  project  none: [HOME]/ship/.claude/settings.json
+                  user     none: [HOME]/home/.claude/settings.json
+        hooks     SessionStart [TIME]  heard whole
+                  SessionEnd [TIME]  silent
+                  UserPromptSubmit [TIME]  silent
+                  PreToolUse         * [TIME]  silent
+                  PostToolUse        Bash|Edit|Write|NotebookEdit [TIME]  silent
+                  PostToolUseFailure Bash [TIME]  silent
+                  SubagentStart [TIME]  silent
+                  PreCompact [TIME]  silent
+                  Stop [TIME]  silent
+        heard     nothing in 14 days
+        memory    [HOME]/home/.local/share/rutter
+        database  schema [N], [SIZE]
+        waiting   0 B in the log of changes, 0 B in the spool
 
-    all is well
-    ");
+        all is well
+        ");
     });
 }
 
@@ -392,4 +396,32 @@ fn the_folders_that_have_them_are_named() {
         let codes = report["findings"].as_array().unwrap().iter().map(|one| one["code"].clone());
         assert_eq!(codes.collect::<Value>(), expected, "{ran}");
     }
+}
+
+#[test]
+fn what_has_come_is_counted() {
+    use rutter_contract::EventName;
+    use rutter_memory::{Time, store::Files, tally};
+    let setup = Setup::new();
+    let files = Files::new(setup.memory());
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = Time::from_millis(now.as_millis().try_into().unwrap());
+    let come =
+        |event, times: u32| (0..times).for_each(|_| tally::count(&files, event, now).unwrap());
+    come(EventName::SessionStart, 3);
+    come(EventName::PostToolUse, 99);
+    let report = setup.report();
+    assert_eq!(report["findings"], json!([]), "too few to say anything: {report:#}");
+    assert_eq!(report["events"][0]["event"], "PostToolUse", "{report:#}");
+    assert_eq!(report["events"][0]["times"], 99);
+    for event in
+        [EventName::UserPromptSubmit, EventName::PreToolUse, EventName::Stop, EventName::SessionEnd]
+    {
+        come(event, 5);
+    }
+    come(EventName::PostToolUse, 113);
+    setup.finds("event-unseen", "-", "rutter doctor --live");
+    let text = setup.rutter(&["doctor"]).success().stdout;
+    assert!(text.contains("PostToolUseFailure: never seen in 14 days, 212 PostToolUse"), "{text}");
+    assert!(text.contains("heard     in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
 }

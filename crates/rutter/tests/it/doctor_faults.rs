@@ -412,6 +412,8 @@ fn every_code_is_planted() {
     let root = rutter_testkit::root();
     let sources: String = [
         "crates/rutter/tests/it/doctor_faults.rs",
+        "crates/rutter/tests/it/doctor.rs",
+        "crates/rutter/tests/it/doctor_live.rs",
         "crates/rutter/src/doctor/tests.rs",
         "crates/rutter/src/doctor/memory.rs",
         "crates/memory/tests/it/index.rs",

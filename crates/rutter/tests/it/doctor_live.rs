@@ -8,6 +8,7 @@ use rutter_check::live::{Client, Sandbox, Script, Turn};
 use rutter_testkit::Ran;
 use serde_json::{Value, json};
 
+use crate::doctor::Setup;
 use crate::live::client;
 use crate::support::command;
 
@@ -126,4 +127,62 @@ fn what_it_says_of_settings_is_what_the_client_does() {
 #[test]
 fn the_older_client_does_it_too() {
     the_doctor_is_right("RUTTER_TEST_CLIENT_OLD");
+}
+
+/// What `--live` finds, and what it saw step by step.
+fn proven(setup: &Setup) -> (Vec<String>, Vec<(String, bool)>) {
+    let ran = setup.rutter(&["doctor", "--live", "--json"]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap().iter();
+    let codes = findings.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect();
+    let steps = report["live"]["steps"].as_array().into_iter().flatten();
+    let step = |step: &Value| (step["what"].as_str().unwrap().to_owned(), step["seen"] == true);
+    (codes, steps.map(step).collect())
+}
+
+#[test]
+fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(client) = client(variable) else { return };
+        let setup = Setup::new();
+        fs::remove_file(setup.path("bin/claude")).unwrap();
+        symlink(client.path(), setup.path("bin/claude")).unwrap();
+        let (codes, steps) = proven(&setup);
+        assert_eq!(codes, [] as [&str; 0], "{steps:?}");
+        assert_eq!(steps.len(), 10, "{steps:?}");
+        assert!(steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+
+        // A fault that no look at files tells: the program answers its version, and hears nothing.
+        setup.program(
+            "deaf/rutter",
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo 'rutter 0.1.0'\nexit 0\n",
+        );
+        setup.runs("deaf/rutter");
+        let (codes, steps) = proven(&setup);
+        assert!(!codes.is_empty() && codes.iter().all(|code| code == "live-unseen"), "{codes:?}");
+        assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 1, "the client ran: {steps:?}");
+
+        // Nobody has it installed: then what `init` would write is tried.
+        let setup = Setup::bare();
+        fs::remove_file(setup.path("bin/claude")).unwrap();
+        symlink(client.path(), setup.path("bin/claude")).unwrap();
+        let (codes, steps) = proven(&setup);
+        assert_eq!(codes, ["hooks-none"], "{steps:?}");
+        assert!(steps.len() == 10 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+    }
+}
+
+#[test]
+fn without_a_client_nothing_can_be_proven() {
+    let setup = Setup::new();
+    // It says its version, and that is all.
+    let (codes, steps) = proven(&setup);
+    assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 0, "{steps:?}");
+    assert!(!codes.is_empty() && codes.iter().all(|code| code.starts_with("live-")), "{codes:?}");
+    fs::remove_file(setup.path("bin/claude")).unwrap();
+    let (codes, steps) = proven(&setup);
+    assert_eq!(
+        (codes, steps),
+        (vec!["live-no-client".to_owned(), "client-missing".to_owned()], Vec::new())
+    );
 }

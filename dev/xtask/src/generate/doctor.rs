@@ -26,8 +26,12 @@ fn reference() -> String {
          | note | it may be wanted | 0 |\n\n\
          `--json` prints one object: `version` (1), `program`, `client`, `layers` (each settings file, the strongest first, with \
          `state` absent, blank, void or read), `hooks` (each entry of ours as it ran: `exit`, `milliseconds`, `answer` silent, \
-         heard, wrong, failed, unusable or untrusted), `memory`, and `findings` with `code`, `severity`, `place`, `what` and \
+         heard, wrong, failed, unusable or untrusted), `events` (what came in the last 14 days), `live` (with `--live`: what had to \
+         happen and whether it did), `memory`, and `findings` with `code`, `severity`, `place`, `what` and \
          `advice`. With `--repair` it has `repaired` as well.\n\n\
+         `--live` starts the client that is installed, twice, in a project and a home that exist for that alone, with a scripted model on \
+         loopback and our entries as the settings have them: a test fails, is mended, and fails again in a second session. What counts \
+         is what the model is sent. It takes a few seconds and reaches no network.\n\n\
          `--repair` saves what can be read of a damaged database, takes in what waits in the spool, and closes the files of the \
          memory to others. It never edits settings; `rutter init` does.\n",
     );
