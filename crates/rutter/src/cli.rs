@@ -12,6 +12,7 @@ use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
 pub mod config;
+pub mod demo;
 pub mod install;
 pub mod memory;
 pub mod server;
@@ -33,6 +34,11 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See it work, in a minute: two sessions of a scripted agent, heard by the real hooks
+    ///
+    /// Needs no client and no network. Project and memory are in a temporary folder that is removed at the end; nothing
+    /// of yours is read or changed.
+    Demo(demo::DemoArgs),
     /// The hook contract of Claude Code: events, schemas, payloads
     Contract {
         /// What to do with it.
@@ -116,7 +122,11 @@ pub enum Command {
         #[command(subcommand)]
         command: memory::ProjectCommand,
     },
-    /// Look whether everything is well, and say what to do where it is not
+    /// Find every way in which hooks die silently, and say what to type
+    ///
+    /// Looks, from the folder it is typed in, at the client, its settings, our entries in them and the program they run, runs
+    /// each hook in a scratch memory, and looks at the memory itself. Ends with 1 if something does not work; warnings and
+    /// notes are no failure. docs/reference/doctor.md has every code.
     Doctor(memory::DoctorArgs),
     /// What you have decided: which hooks speak, how much, where, and what is kept
     Config {

@@ -4,6 +4,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod contract;
+pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod episodes;
 pub(crate) mod exchange;

@@ -40,6 +40,12 @@ pub(crate) fn is_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
+/// A variable, for who looks at what a client would be started with. An empty one is none.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
 /// The folder that the client was started in, which it tells its hooks.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_folder() -> Option<PathBuf> {
@@ -74,6 +80,27 @@ pub(crate) fn client_home() -> Option<PathBuf> {
     let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
     let set = set.and_then(|folder| std::path::absolute(folder).ok());
     set.or_else(|| home().map(|home| home.join(".claude")))
+}
+
+/// This program, without symbolic links; none where the system does not tell.
+pub(crate) fn program() -> Option<PathBuf> {
+    env::current_exe().and_then(|path| path.canonicalize()).ok()
+}
+
+/// Tells the process that keeps the folder of a demo what it is there for. No argument: nobody is to be offered one.
+pub(crate) const KEEPER: &str = "RUTTER_DEMO_KEEPER";
+
+/// Whether this process keeps the folder of a demo.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn keeps_scratch() -> bool {
+    env::var_os(KEEPER).is_some()
+}
+
+/// Whether a terminal may be written to in colours: <https://no-color.org>, and terminals that know none.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn may_colour() -> bool {
+    let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !refused && env::var_os("TERM").is_some_and(|kind| kind != "dumb")
 }
 
 /// What time it is.
@@ -137,7 +164,7 @@ impl Environment {
             client: client_home(),
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
-            program: env::current_exe().and_then(|path| path.canonicalize()).ok(),
+            program: program(),
             search: env::var_os("PATH")
                 .map(|path| env::split_paths(&path).collect())
                 .unwrap_or_default(),

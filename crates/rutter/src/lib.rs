@@ -6,6 +6,8 @@
 mod ask;
 pub mod cli;
 mod commands;
+mod demo;
+pub mod doctor;
 mod environment;
 mod failure;
 pub mod hook;
@@ -22,6 +24,7 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     match &cli.command {
         Command::Contract { command } => return commands::contract::run(command, ui),
         Command::Completions(args) => return commands::completions::run(args, ui),
+        Command::Demo(args) => return commands::demo::run(args, ui),
         // The binary has taken it in already, unless somebody calls this as a library.
         Command::Hook(_) => return Ok(()),
         Command::Outcome(args) => return commands::outcome::run(args, ui),
@@ -31,6 +34,7 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     match &cli.command {
         Command::Contract { .. }
         | Command::Completions(_)
+        | Command::Demo(_)
         | Command::Outcome(_)
         | Command::Hook(_) => Ok(()),
         Command::Init(args) => commands::init::run(args, &env, ui),

@@ -7,7 +7,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use rutter::{cli::Cli, ui::Ui};
+use rutter::cli::Cli;
+use rutter::ui::{Screen, Ui};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -30,8 +31,9 @@ fn main() -> ExitCode {
     let mut input = io::stdin().lock();
     // Questions go to stderr, so that results can still be piped.
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let result =
-        rutter::run(&cli, &mut Ui { input: &mut input, out: &mut out, err: &mut err, terminal });
+    let screen = Screen::of_stdout();
+    let mut ui = Ui { input: &mut input, out: &mut out, err: &mut err, terminal, screen };
+    let result = rutter::run(&cli, &mut ui);
     // A command that has findings has printed them; they must arrive as well.
     let result = out.flush().map_err(Into::into).and(result);
     // What is still buffered has nowhere to go; dropping the writer would try again.

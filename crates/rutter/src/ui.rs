@@ -1,12 +1,12 @@
 //! What a command reads and where it writes: results to stdout, remarks to stderr.
 
-use std::io::{self, BufRead, Read as _, Write};
+use std::io::{self, BufRead, IsTerminal as _, Read as _, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
 use rutter_memory::quote::seen;
 use serde::Serialize;
 
-use crate::Failure;
+use crate::{Failure, environment};
 
 /// The most that is read from stdin. The client itself would have to hold as much.
 pub const STDIN_LIMIT: u64 = 32 * 1024 * 1024;
@@ -21,6 +21,36 @@ pub struct Ui<'a> {
     pub err: &'a mut dyn Write,
     /// Whether somebody sits there who can be asked.
     pub terminal: bool,
+    /// The terminal that results go to; none where they go elsewhere.
+    pub screen: Option<Screen>,
+}
+
+/// A terminal that results go to.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    /// How wide it is.
+    pub columns: usize,
+    /// Whether it shows colours, and they are wanted.
+    pub colours: bool,
+}
+
+impl Screen {
+    /// What a terminal has that does not say.
+    const COLUMNS: usize = 80;
+
+    /// The one that stdout is, if it is one.
+    pub fn of_stdout() -> Option<Self> {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return None;
+        }
+        let size = rustix::termios::tcgetwinsize(&stdout);
+        let columns = size.map_or(0, |size| usize::from(size.ws_col));
+        Some(Self {
+            columns: if columns == 0 { Self::COLUMNS } else { columns },
+            colours: environment::may_colour(),
+        })
+    }
 }
 
 impl Ui<'_> {

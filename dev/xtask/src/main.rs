@@ -14,6 +14,7 @@ mod eval;
 mod files;
 mod fuzz_seeds;
 mod generate;
+mod picture;
 mod torture;
 
 const USAGE: &str = "\
@@ -28,6 +29,7 @@ usage: cargo xtask TASK
   eval injection STORE PROMPTS [--json]
                          how often something is shown that does not fit, beside how often what fits is
   eval picture           the same of our own sets, drawn over the floor, into docs/reference/injection.svg
+  picture                what `rutter demo` prints, drawn into docs/demo.svg
   torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
                          what is left
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
@@ -51,6 +53,7 @@ fn main() -> Result<ExitCode> {
         ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
         ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,
         ["eval", "picture"] => eval::draw(&root()?)?,
+        ["picture"] => picture::run(&root()?)?,
         ["torture"] => torture::run(&root()?, "10000")?,
         ["torture", rounds] => torture::run(&root()?, rounds)?,
         ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,

@@ -48,7 +48,14 @@ impl Change {
     pub(crate) fn show(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
         let [before, after] = [self.contents.bytes(), self.after.as_deref()]
             .map(|bytes| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned());
-        let path = self.path().display().to_string();
+        let (path, target) = (self.path(), self.contents.target());
+        // What is written is what a link leads to, wherever that is.
+        let path = match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                format!("{} -> {}", path.display(), target.display())
+            }
+            _ => path.display().to_string(),
+        };
         let name = |there: bool| if there { path.as_str() } else { "/dev/null" };
         let diff = TextDiff::from_lines(&before, &after);
         let diff = diff

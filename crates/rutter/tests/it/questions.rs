@@ -1,24 +1,14 @@
 //! A terminal is a pair of ends: the test holds one, the binary sits at the other.
 
-use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
-use crate::support::Home;
+use crate::support::{Home, terminal};
 
 /// Runs a command on a terminal where these lines are typed. What it printed to stdout and to the terminal, and its
 /// exit code.
 fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let theirs: OwnedFd =
-        rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let (mut terminal, theirs) = terminal();
     let child = command
         .stdin(Stdio::from(theirs.try_clone().unwrap()))
         .stderr(Stdio::from(theirs))
@@ -27,7 +17,6 @@ fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
         .unwrap();
     // Or our end would never see the end of theirs.
     drop(command);
-    let mut terminal = File::from(ours);
     terminal.write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     let mut shown = Vec::new();

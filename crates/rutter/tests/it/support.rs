@@ -1,9 +1,13 @@
 //! Running the binary.
 
+use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rutter_testkit::Ran;
 
 /// The binary with an environment that no user's settings reach.
@@ -35,6 +39,27 @@ pub(crate) fn rutter(args: &[&str]) -> Ran {
     Ran::of(&mut command(args))
 }
 
+/// A configuration in which no hook runs out of time, and what else is to be set: lines of a hook.
+pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
+    const HOOKS: [&str; 9] = [
+        "session_start",
+        "user_prompt_submit",
+        "ghap_checkin",
+        "outcome_capture",
+        "edits",
+        "subagent_start",
+        "pre_compact",
+        "stop",
+        "session_end",
+    ];
+    let section = |hook: &&str| {
+        let own = settings.iter().filter(|(of, _)| of == hook);
+        let own: Vec<&str> = own.map(|(_, line)| *line).collect();
+        format!("[hooks.{hook}]\ndeadline_ms = 1000\n{}\n", own.join("\n"))
+    };
+    HOOKS.iter().map(section).collect()
+}
+
 /// A memory and a project of its own.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
@@ -57,24 +82,8 @@ impl Home {
 
     /// Has hooks speak however busy the machine is with other tests, and sets what else is to be set.
     pub(crate) fn set(&self, settings: &[(&str, &str)]) {
-        const HOOKS: [&str; 9] = [
-            "session_start",
-            "user_prompt_submit",
-            "ghap_checkin",
-            "outcome_capture",
-            "edits",
-            "subagent_start",
-            "pre_compact",
-            "stop",
-            "session_end",
-        ];
-        let section = |hook: &&str| {
-            let own = settings.iter().filter(|(of, _)| of == hook);
-            let own: Vec<&str> = own.map(|(_, line)| *line).collect();
-            format!("[hooks.{hook}]\ndeadline_ms = 1000\n{}\n", own.join("\n"))
-        };
         std::fs::create_dir_all(self.memory()).expect("a folder");
-        let text: String = HOOKS.iter().map(section).collect();
+        let text = patient(settings);
         std::fs::write(self.memory().join("config.toml"), text).expect("a configuration");
     }
 
@@ -102,6 +111,21 @@ impl Home {
         let mut args = args.to_vec();
         args.push("--json");
         serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
+    }
+
+    /// What the doctor finds about the memory and its configuration; that nothing is installed here is beside the point.
+    pub(crate) fn ailments(&self) -> Vec<String> {
+        let report = self.rutter(&["doctor", "--json"]).stdout;
+        let report: serde_json::Value = serde_json::from_str(&report).expect("a report");
+        let codes = report["findings"].as_array().expect("findings").iter();
+        let codes = codes.map(|finding| finding["code"].as_str().expect("a code").to_owned());
+        codes
+            .filter(|code| {
+                ["memory-", "spool-", "disk-", "log-", "config-"]
+                    .iter()
+                    .any(|kind| code.starts_with(kind))
+            })
+            .collect()
     }
 
     /// A program for the hooks to run. Tests of `init` need one: the one under test is a build, of which it has something to say.
@@ -154,6 +178,16 @@ pub(crate) const START: &[&str] = &[
     "--prediction",
     "`cargo test parser` passes",
 ];
+
+/// A pair of ends: the test holds the first, the binary sits at the second.
+pub(crate) fn terminal() -> (File, OwnedFd) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours).expect("a terminal");
+    unlockpt(&ours).expect("a terminal");
+    let name = ptsname(&ours, Vec::new()).expect("its name");
+    let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+    (File::from(ours), theirs.expect("its other end"))
+}
 
 /// Compares output in which ids, times and the test's own folder are replaced.
 macro_rules! assert_output {

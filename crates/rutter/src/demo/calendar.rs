@@ -1,0 +1,44 @@
+//! Days that pass: what was exported, as if it had been written earlier.
+
+use std::time::Duration;
+
+use rutter_memory::Time;
+use serde_json::Value;
+
+/// How long the agent stays away.
+pub(super) const AWAY: Duration = Duration::from_hours(3 * 24);
+
+/// Every row of an export, each of its times set back.
+pub(super) fn set_back(exported: &str) -> Result<String, serde_json::Error> {
+    let mut rows = String::with_capacity(exported.len());
+    for line in exported.lines() {
+        let mut row: Value = serde_json::from_str(line)?;
+        set_back_in(&mut row);
+        rows.push_str(&row.to_string());
+        rows.push('\n');
+    }
+    Ok(rows)
+}
+
+fn set_back_in(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Ok(time) = serde_json::from_value::<Time>(Value::String(text.clone())) {
+                *text = time.minus(AWAY).to_string();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(set_back_in),
+        Value::Object(fields) => fields.values_mut().for_each(set_back_in),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn times_are_set_back_and_nothing_else() {
+        let row = r#"{"memory":{"text":"since 2026-11-15","tags":["a"],"at":"2026-11-15T08:00:00.250Z"}}"#;
+        let expected = row.replace("2026-11-15T", "2026-11-12T") + "\n";
+        assert_eq!(super::set_back(row).unwrap(), expected);
+    }
+}

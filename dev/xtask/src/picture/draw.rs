@@ -1,0 +1,117 @@
+//! Rows of a terminal as SVG: a dark window that stands on light and dark pages, text that can be selected, and no
+//! font, script or style sheet from elsewhere.
+
+use std::fmt::Write as _;
+
+use super::{Look, Row, escaped};
+
+const FONT: f64 = 13.0;
+/// What a letter of most monospaced fonts takes, as a share of their size. Wider than the widest of the usual ones.
+const LETTER: f64 = 0.61;
+const ROW: f64 = 17.0;
+/// A row that parts blocks needs less.
+const GAP: f64 = 11.0;
+const COLUMNS: f64 = 80.0;
+const LEFT: f64 = 24.0;
+/// Where the window's bar ends.
+const BAR: f64 = 36.0;
+const BOTTOM: f64 = 20.0;
+/// The column of the line beside what the agent reads.
+const QUOTED: &str = "        │";
+
+const STYLE: &str = "\
+text{font-family:ui-monospace,SFMono-Regular,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace;\
+font-size:13px;fill:#c9d1d9;white-space:pre}\
+.s{fill:#f0f6fc;font-weight:600}.f{fill:#8b949e}.r{fill:#56d4dd}.g{fill:#7ee787}.b{fill:#ff938a}.h{fill-opacity:0}";
+
+const fn class(look: Look) -> Option<&'static str> {
+    match look {
+        Look::Plain => None,
+        Look::Strong => Some("s"),
+        Look::Faint => Some("f"),
+        Look::Rutter => Some("r"),
+        Look::Good => Some("g"),
+        Look::Bad => Some("b"),
+    }
+}
+
+/// Draws rows; empty ones part blocks.
+pub(super) fn svg(rows: &[Row]) -> String {
+    let width = (LEFT * 2.0 + COLUMNS * FONT * LETTER).round();
+    let mut text = String::new();
+    let mut marks = String::new();
+    let mut top = BAR + 14.0;
+    for row in rows {
+        if row.is_empty() {
+            top += GAP;
+            continue;
+        }
+        let line: String = row.iter().map(|span| span.text.as_str()).collect();
+        // Lines of signs have gaps where a font draws them short. They stay as text, unseen, and are drawn besides.
+        if line.starts_with(QUOTED) {
+            let _ = writeln!(
+                marks,
+                r##"<rect x="{:.1}" y="{top:.1}" width="2" height="{ROW:.1}" fill="#56d4dd" fill-opacity=".75"/>"##,
+                LEFT + 8.4 * FONT * LETTER
+            );
+        }
+        if line.starts_with('─') {
+            let title = line.trim_matches(['─', ' ']).chars().count();
+            #[expect(clippy::cast_precision_loss, reason = "a few columns")]
+            let after = LEFT + (title as f64 + 4.0) * FONT * LETTER;
+            let middle = top + ROW / 2.0;
+            let letter = FONT * LETTER;
+            for (from, to) in [(LEFT, LEFT + 2.0 * letter), (after, width - LEFT)] {
+                let _ = writeln!(
+                    marks,
+                    r##"<path d="M{from:.1} {middle:.1}H{to:.1}" stroke="#484f58"/>"##
+                );
+            }
+        }
+        let _ = write!(
+            text,
+            r#"<text class="row" x="{LEFT}" y="{:.1}" xml:space="preserve">"#,
+            top + ROW * 0.74
+        );
+        for span in row {
+            push(&mut text, span.look, &span.text);
+        }
+        text.push_str("</text>\n");
+        top += ROW;
+    }
+    let height = (top + BOTTOM).round();
+    let mut dots = String::new();
+    for dot in 0..3 {
+        let _ =
+            write!(dots, r##"<circle cx="{}" cy="18" r="5.5" fill="#3d444d"/>"##, 22 + dot * 19);
+    }
+    format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="Part of what rutter demo prints: a lesson is learnt in one session and comes back in the next">
+<style>{STYLE}</style>
+<rect x=".5" y=".5" width="{}" height="{}" rx="10" fill="#0d1117" stroke="#3d444d"/>
+<path d="M1 {BAR}H{}" stroke="#21262d"/>
+{dots}
+<text class="f" x="{}" y="22.5" text-anchor="middle">rutter demo</text>
+{marks}{text}</svg>
+"##,
+        width - 1.0,
+        height - 1.0,
+        width - 1.0,
+        width / 2.0,
+    )
+}
+
+/// Adds a span. Signs that are drawn besides are there and not seen.
+fn push(text: &mut String, look: Look, span: &str) {
+    let is_drawn = |sign: char| matches!(sign, '─' | '│');
+    let signs: Vec<char> = span.chars().collect();
+    for run in signs.chunk_by(|one, next| is_drawn(*one) == is_drawn(*next)) {
+        let part = escaped(&run.iter().collect::<String>());
+        match if is_drawn(run[0]) { Some("h") } else { class(look) } {
+            Some(class) => {
+                let _ = write!(text, r#"<tspan class="{class}">{part}</tspan>"#);
+            }
+            None => text.push_str(&part),
+        }
+    }
+}
