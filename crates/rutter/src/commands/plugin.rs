@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::init::as_oneself;
 use crate::Failure;
 use crate::environment::Environment;
 use crate::install::{Change, Contents, Record, Records, Scope, choose_start, plugin};
@@ -30,6 +31,7 @@ pub(super) fn init(
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
     drop(env.store(ui)?);
+    as_oneself(env)?;
     let mut done: Vec<(&Change, Option<Record>)> = Vec::new();
     for (change, text) in &changes {
         let target = change.contents().target();
