@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Scope;
+use super::server::denies;
 use super::table::{is_ours, program};
 
 /// The entries of ours in settings.
@@ -57,6 +58,24 @@ pub(crate) fn steps_back(scope: &str, folder: &Path, client: Option<&Path>) -> b
     })
 }
 
+/// Where a rule denies the agent all of rutter's tools: the file, and the rule. It counts from any of them, whatever
+/// another one allows.
+pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    let files = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
+    files.into_iter().find_map(|path| {
+        let settings = settings_in(&path)?;
+        let mut rules =
+            settings["permissions"]["deny"].as_array()?.iter().filter_map(Value::as_str);
+        let rule = rules.find(|rule| denies(rule))?.to_owned();
+        Some((path, rule))
+    })
+}
+
+/// Whether a settings file has an entry of ours.
+pub(crate) fn runs(path: &Path) -> bool {
+    entry_in(path).is_some()
+}
+
 /// An entry of ours in a file.
 fn entry_in(path: &Path) -> Option<Value> {
     let bytes = fs::read(path).ok()?;
@@ -64,7 +83,13 @@ fn entry_in(path: &Path) -> Option<Value> {
     if !bytes.windows(6).any(|word| word == b"rutter") {
         return None;
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let settings: Value = serde_json::from_slice(bytes).ok()?;
-    entries(&settings).next().cloned()
+    entries(&parse(&bytes)?).next().cloned()
+}
+
+fn settings_in(path: &Path) -> Option<Value> {
+    parse(&fs::read(path).ok()?)
+}
+
+fn parse(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()
 }

@@ -47,6 +47,10 @@ mod init_live;
 mod init_scopes;
 /// Every scope of `init`, in a fresh home of the real client and out again.
 mod init_scopes_live;
+/// The server that `init` registers, in the files that the client reads it from.
+mod init_server;
+/// The same, put to the real client.
+mod init_server_live;
 /// Sessions of the real client with our hooks.
 mod live;
 /// The silent loop, from the first failure to the second, through the real client.

@@ -39,7 +39,7 @@ pub(crate) fn rutter(args: &[&str]) -> Ran {
     Ran::of(&mut command(args))
 }
 
-/// A memory and a project of its own.
+/// A memory, a project and a user's home of its own.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
 }
@@ -47,7 +47,9 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        std::fs::create_dir(folder.path().join("ship")).expect("a project");
+        for name in ["ship", "user"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
         Self { folder }
     }
 
@@ -87,6 +89,7 @@ impl Home {
         let mut command = command(args);
         command
             .env("RUTTER_HOME", self.memory())
+            .env("HOME", self.path("user"))
             .current_dir(self.path("ship"))
             .env("PATH", "/usr/bin:/bin");
         command
