@@ -82,8 +82,8 @@ fn next(scope: Scope, steps: &[Step<'_>], folder: &Path, ui: &mut Ui<'_>) -> Res
         Scope::Project | Scope::Plugin => writeln!(
             ui.out,
             "Commit {}: for everybody who has rutter in PATH, new sessions in this folder run the hooks and have the \
-             tools.\nThe client asks everybody once whether to use the server; who has no rutter notices nothing else. \
-             Where somebody's own settings run rutter, these hooks step back.",
+             tools.\nThe client asks everybody once whether to use the server, and a newer one proposes not to; who has \
+             no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.",
             steps
                 .iter()
                 .map(|step| step.change.path().display().to_string())

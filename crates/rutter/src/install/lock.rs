@@ -1,7 +1,8 @@
 //! The client's own lock on its file, which it takes to read, change and write it: a folder beside the file.
 //!
 //! Without it, a client that has read the file already would write over what was put in meanwhile. Measured on 2.1.325
-//! and 2.1.197.
+//! and 2.1.197: both take it for every change, take over one of 15 seconds but not one of 5, and write without it when they
+//! cannot have it. So it makes a collision unlikely, and what is written is still held against what was read.
 
 use std::fs;
 use std::io;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use rutter_memory::Time;
 
-/// When the client itself takes a lock for one that a dead process left.
+/// When a lock is one that a dead process left.
 const STALE_MILLIS: i64 = 10_000;
 
 /// Who waits longer has met something else than a client that writes a file.

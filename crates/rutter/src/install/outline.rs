@@ -102,10 +102,9 @@ impl<'a> Outline<'a> {
                     }
                 }
                 b'{' | b'[' => depth += 1,
-                b'}' | b']' if depth == 0 => return at,
+                b'}' | b']' | b',' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => return at,
                 b'}' | b']' if depth == 1 => return at + 1,
                 b'}' | b']' => depth -= 1,
-                b',' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => return at,
                 _ => {}
             }
             at += 1;

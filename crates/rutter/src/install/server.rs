@@ -2,8 +2,8 @@
 //!
 //! A server that fails is not silent: measured on 2.1.325, the model is told in every session that `rutter` "failed to
 //! connect" and that this is no missing capability. So what a team commits is, where there is no rutter, a server of one
-//! line that answers and has no tools. Of that, nobody is told anything (measured on 2.1.325 and 2.1.197: connected within
-//! 20 ms, nothing about it in the request, nothing on the screen).
+//! line that answers and has no tools. Of that, nobody is told anything (measured on 2.1.325 and 2.1.197: nothing about it in
+//! the request, nothing on the screen, and the session does not wait for it).
 
 use serde_json::{Value, json};
 

@@ -149,3 +149,60 @@ fn locked(target: &Path) -> Failure {
         target.display()
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use serde_json::{Value, json};
+
+    use super::super::{Scope, Way};
+    use super::*;
+
+    fn put(path: &Path, text: &str) {
+        fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn value(path: &Path) -> Value {
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn whoever_was_faster_keeps_what_they_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claude.json");
+        put(&path, r#"{"numStartups":1}"#);
+        let records = Records::within(folder.path());
+        let now = Time::from_millis(0);
+        let server = |entry: Option<Value>| {
+            let keys = vec!["mcpServers".to_owned()];
+            Site::servers(Scope::User, folder.path(), path.clone(), keys, entry)
+        };
+        let entry = json!({ "type": "stdio", "command": "/x/rutter", "args": ["mcp"] });
+        let site = server(Some(entry.clone()));
+        let step = site.plan(Way::In, &records).unwrap();
+        // The client writes between the look and the change.
+        put(&path, r#"{"numStartups":2}"#);
+        let (steps, _) = carry_out(vec![step], &records, now).unwrap();
+        let both = json!({ "numStartups": 2, "mcpServers": { "rutter": entry } });
+        assert_eq!(value(&path), both);
+
+        let site = server(None);
+        let step = site.plan(Way::Out, &records).unwrap();
+        put(&path, &format!("{both:#}"));
+        drop(steps);
+        let (_, forgotten) = carry_out(vec![step], &records, now).unwrap();
+        forgotten.unwrap();
+        assert_eq!(value(&path), json!({ "numStartups": 2 }));
+
+        // What it leaves may be nothing that can be read.
+        let site = server(Some(entry));
+        let step = site.plan(Way::In, &records).unwrap();
+        put(&path, "{");
+        let failure = carry_out(vec![step], &records, now).map(drop).unwrap_err().to_string();
+        assert!(failure.contains("this is not JSON"), "{failure}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{");
+        assert!(!Lock::path(&path).exists());
+    }
+}

@@ -184,7 +184,7 @@ fn a_team_gets_a_line_that_asks_first() {
     assert_output!(user.home, next, @"
     The memory is in [HOME]/memory.
     Commit [HOME]/ship/.claude/settings.json and [HOME]/ship/.mcp.json: for everybody who has rutter in PATH, new sessions in this folder run the hooks and have the tools.
-    The client asks everybody once whether to use the server; who has no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.
+    The client asks everybody once whether to use the server, and a newer one proposes not to; who has no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.
     `rutter doctor` tells whether they work, `rutter uninstall --project` takes this back.
     ");
     let text = user.text("ship/.claude/settings.json");

@@ -238,8 +238,7 @@ fn a_folder_is_known_by_its_repository() {
         fs::create_dir_all(&user.project).unwrap();
         user.init("--local");
         let projects = user.state()["projects"].clone();
-        let names: Vec<&Path> =
-            projects.as_object().unwrap().keys().map(|name| Path::new(name)).collect();
+        let names: Vec<&Path> = projects.as_object().unwrap().keys().map(Path::new).collect();
         assert_eq!(names, [top.as_path()]);
         let record = user.asks(TOOL, &[]);
         assert_eq!(offered(&record), [TOOL], "{variable}: {}", record.stdout);

@@ -43,6 +43,8 @@ mod init_git;
 mod init_layouts;
 /// What `init` writes, put to the real client.
 mod init_live;
+/// The rule by which the agent may call the tools of the server.
+mod init_rules;
 /// The same for a user, a team, a plugin.
 mod init_scopes;
 /// Every scope of `init`, in a fresh home of the real client and out again.
