@@ -37,4 +37,4 @@ pub use choice::UnknownChoice;
 pub use clean::{Clean, Limit, TextError};
 pub use id::{Id, IdSuffix};
 pub use store::{Store, StoreError};
-pub use time::Time;
+pub use time::{BadTime, Time};

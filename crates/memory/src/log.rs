@@ -12,6 +12,8 @@ use crate::{Clean, Time};
 
 /// How long a file may become before the next begins.
 pub const SIZE: u64 = 1024 * 1024;
+/// How a line begins that tells of a hook that could not do its work.
+const HOOK: &str = "hook: ";
 /// How long a line may be: a fault in a loop must not push everything else out.
 const LINE: usize = 1_000;
 
@@ -40,9 +42,43 @@ fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
     Ok(())
 }
 
+/// What hooks could not do since a time, oldest first: when, and what.
+pub fn faults(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
+    let mut found = Vec::new();
+    for name in ["rutter.log.1", "rutter.log"] {
+        let bytes = match fs::read(files.log().join(name)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        found.extend(text.lines().filter_map(|line| {
+            let (at, said) = line.split_once(' ')?;
+            let fault = said.strip_prefix(HOOK)?;
+            let at = at.parse().ok().filter(|at: &Time| *at >= since)?;
+            Some((at, fault.to_owned()))
+        }));
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_of_hooks_are_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::new(folder.path());
+        assert_eq!(faults(&files, Time::from_millis(0)).unwrap(), []);
+        for (millis, line) in
+            [(1_000, "hook: too old"), (3_000, "hook: spooled: busy"), (4_000, "spool: refused")]
+        {
+            append(&files, Time::from_millis(millis), &Clean::new(line)).unwrap();
+        }
+        let found = faults(&files, Time::from_millis(2_000)).unwrap();
+        assert_eq!(found, [(Time::from_millis(3_000), "spooled: busy".to_owned())]);
+    }
 
     #[test]
     fn two_files_and_no_more() {

@@ -1,11 +1,13 @@
 //! Points in time: milliseconds in the store, RFC 3339 everywhere else.
 
 use std::fmt;
-use std::time::Duration;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use thiserror::Error;
 
 /// The year 1: years before it are written in a way that not everybody reads.
 const FIRST: i64 = -62_135_596_800_000;
@@ -41,6 +43,17 @@ impl Time {
     }
 }
 
+/// When a file was changed, for instance.
+impl From<SystemTime> for Time {
+    fn from(time: SystemTime) -> Self {
+        let millis = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => millis(after),
+            Err(before) => -millis(before.duration()),
+        })
+    }
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Timestamp::from_millisecond(self.0) {
@@ -57,13 +70,24 @@ impl Serialize for Time {
     }
 }
 
+/// The text is no time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a time must be RFC 3339, like 2026-11-15T08:00:00.000Z")]
+pub struct BadTime;
+
+impl FromStr for Time {
+    type Err = BadTime;
+
+    fn from_str(text: &str) -> Result<Self, BadTime> {
+        let time: Timestamp = text.parse().map_err(|_| BadTime)?;
+        Ok(Self(time.as_millisecond()))
+    }
+}
+
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        let time: Timestamp = text.parse().map_err(|_| {
-            D::Error::custom("a time must be RFC 3339, like 2026-11-15T08:00:00.000Z")
-        })?;
-        Ok(Self(time.as_millisecond()))
+        text.parse().map_err(D::Error::custom)
     }
 }
 

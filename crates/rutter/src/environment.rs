@@ -42,6 +42,12 @@ pub(crate) fn is_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
+/// A variable, for who looks at what a client would be started with. An empty one is none.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
 /// The folder that the client was started in, which it tells its hooks.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_folder() -> Option<PathBuf> {

@@ -32,11 +32,14 @@ pub(crate) use document::Malformed;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
 pub(crate) use nearer::{beside, denied, runs, steps_back};
-pub(crate) use places::Place;
-pub(crate) use program::{choose as choose_start, is_found};
+pub(crate) use outline::{Outline, position};
+#[cfg(test)]
+pub(crate) use places::is_installed;
+pub(crate) use places::{Place, install};
+pub(crate) use program::{build_folder, choose as choose_start, is_found};
 pub(crate) use record::{Record, Records};
 pub(crate) use scope::Scope;
 pub(crate) use server::{PLUGIN_RULE, entry as server_entry};
 pub(crate) use site::{Site, Step, Way};
-pub(crate) use table::{Start, groups, is_shared, program as program_of};
+pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of};
 pub(crate) use work::carry_out;

@@ -7,6 +7,7 @@ mod ask;
 pub mod cli;
 mod commands;
 mod demo;
+pub mod doctor;
 mod environment;
 mod failure;
 pub mod hook;

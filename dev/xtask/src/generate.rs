@@ -1,4 +1,4 @@
-//! Files that follow from the event table, the command line and the keys of the configuration: written by `cargo xtask generate`, checked by `--check`.
+//! Files that follow from the event table, the command line, the keys of the configuration and the codes of the doctor: written by `cargo xtask generate`, checked by `--check`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 mod config;
 mod docs;
+mod doctor;
 mod schemas;
 mod types;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     schemas::add(&mut files);
     docs::add(&mut files);
     config::add(&mut files);
+    doctor::add(&mut files);
 
     let mut stale = Vec::new();
     for (path, text) in &files.0 {

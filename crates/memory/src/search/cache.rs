@@ -145,7 +145,7 @@ impl Drop for Draft {
 
 /// Where a file is written until it is whole.
 fn beside(path: &Path) -> PathBuf {
-    files::with_end(path, ".new")
+    files::with_end(path, files::DRAFT)
 }
 
 /// Removes a file, and what a killed process left of the next one.

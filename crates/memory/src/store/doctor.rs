@@ -1,8 +1,9 @@
 //! Is the memory well? What a person would want to know before trusting it, and what to type when it is not.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -11,11 +12,16 @@ use super::{
     Files, Salvaged, Store, StoreError, at, exchange, files, look, put_aside, schema, spool,
 };
 use crate::Time;
+use crate::choice::choice;
 
 /// More than this, and the database deserves a look.
 pub const SOFT_CAP: u64 = 1024 * 1024 * 1024;
 /// A log of changes that long was not folded for a while.
 const LONG_WAL: u64 = 64 * 1024 * 1024;
+/// Every session drains the spool when it ends; after a day something keeps them from it.
+const UNDRAINED: Duration = Duration::from_hours(24);
+/// The longest of what is written beside and renamed takes seconds.
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -36,9 +42,47 @@ pub struct Health {
     pub findings: Vec<Finding>,
 }
 
+choice! {
+    /// What a memory can suffer from.
+    Ailment, "ailment" {
+        /// The database is damaged, or cannot be read.
+        Damaged = "memory-damaged",
+        /// The database is of a newer program.
+        Newer = "memory-newer",
+        /// The database is of an older program, and nobody has brought it up to date.
+        Older = "memory-older",
+        /// The database is another program's.
+        Foreign = "memory-foreign",
+        /// Others may read what is kept.
+        Readable = "memory-readable",
+        /// The database is larger than anybody expects.
+        Large = "memory-large",
+        /// Much waits to be folded into the database.
+        Waiting = "memory-waiting",
+        /// A damaged database was put aside, and waits to be salvaged.
+        SetAside = "memory-set-aside",
+        /// A repair is at work, or was interrupted.
+        Repairing = "memory-repairing",
+        /// Rows were forgotten, and not every byte of them is gone.
+        Forgetting = "memory-forgetting",
+        /// Much is not in the files that are searched.
+        Unfiled = "memory-unfiled",
+        /// The files that are searched do not fit the database.
+        Misfiled = "memory-misfiled",
+        /// What hooks left in the spool was not taken in for long.
+        Undrained = "spool-old",
+        /// Files that a process left behind which was killed.
+        LeftBehind = "memory-leftovers",
+    }
+}
+
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// What kind of thing.
+    pub ailment: Ailment,
+    /// The file it is about, where it is about one.
+    pub file: Option<PathBuf>,
     /// What.
     pub what: String,
     /// What to type.
@@ -46,8 +90,23 @@ pub struct Finding {
 }
 
 impl Health {
-    fn find(&mut self, what: impl Into<String>, advice: impl Into<String>) {
-        self.findings.push(Finding { what: what.into(), advice: advice.into() });
+    fn find(&mut self, ailment: Ailment, what: impl Into<String>, advice: impl Into<String>) {
+        self.findings.push(Finding::new(ailment, None, what, advice));
+    }
+
+    fn find_at(&mut self, ailment: Ailment, file: PathBuf, what: &str, advice: impl Into<String>) {
+        self.findings.push(Finding::new(ailment, Some(file), what, advice));
+    }
+}
+
+impl Finding {
+    fn new(
+        ailment: Ailment,
+        file: Option<PathBuf>,
+        what: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self { ailment, file, what: what.into(), advice: advice.into() }
     }
 }
 
@@ -67,31 +126,26 @@ pub fn examine(folder: &Path) -> Result<Health, StoreError> {
         look_inside(&files, &mut health);
     }
     for path in readable_by_others(folder).map_err(at("read", folder))? {
-        health.find(
-            format!("others may read {}", path.display()),
-            format!("chmod go= '{}'", path.display()),
-        );
+        let advice = format!("chmod go= '{}'", path.display());
+        health.find_at(Ailment::Readable, path, "others may read this", advice);
     }
     if health.database > SOFT_CAP {
         health.find(
+            Ailment::Large,
             format!("the database has {} MiB", health.database / 1024 / 1024),
             "rutter forget --project frees the space of a project",
         );
     }
     if health.wal > LONG_WAL || health.spool > spool::SIZE / 2 {
-        health.find("much waits to be folded into the database", "rutter tend");
+        health.find(Ailment::Waiting, "much waits to be folded into the database", "rutter tend");
     }
     for path in files.damaged().map_err(at("read", folder))? {
-        health.find(
-            format!("a damaged database was put aside: {}", path.display()),
-            "rutter doctor --repair",
-        );
+        let what = "a damaged database was put aside";
+        health.find_at(Ailment::SetAside, path, what, "rutter doctor --repair");
     }
     for path in files.workshops().map_err(at("read", folder))? {
-        health.find(
-            format!("a repair is at work or was interrupted: {}", path.display()),
-            "rutter doctor --repair",
-        );
+        let what = "a repair is at work or was interrupted";
+        health.find_at(Ailment::Repairing, path, what, "rutter doctor --repair");
     }
     Ok(health)
 }
@@ -126,16 +180,26 @@ fn length(path: &Path) -> io::Result<u64> {
 }
 
 fn look_inside(files: &Files, health: &mut Health) {
+    let database = files.database();
     match check(files) {
-        Ok(Checked { found, faults, erasing, behind }) => {
+        Ok(Checked { found, faults, erasing, behind, misfiled }) => {
             if behind {
                 health.find(
+                    Ailment::Unfiled,
                     "much of what was learnt is not in the files that are searched, so a search takes long",
+                    "rutter tend",
+                );
+            }
+            if misfiled {
+                health.find(
+                    Ailment::Misfiled,
+                    "the files that are searched are torn, missing or of another database; a search does without",
                     "rutter tend",
                 );
             }
             if erasing {
                 health.find(
+                    Ailment::Forgetting,
                     "rows were forgotten, and not every byte of them is gone yet",
                     "rutter tend",
                 );
@@ -143,29 +207,34 @@ fn look_inside(files: &Files, health: &mut Health) {
             match found {
                 schema::Found::Newer(version) => {
                     health.schema = Some(version);
-                    health.find(
-                        format!("the database is of a newer version ({version})"),
-                        "update rutter",
-                    );
+                    let what = format!("the database is of a newer version ({version})");
+                    health.find_at(Ailment::Newer, database, &what, "update rutter");
                 }
-                schema::Found::Foreign => health.find(
-                    format!("{} is a database of another program", files.database().display()),
-                    "move it away, or set RUTTER_HOME to another folder",
-                ),
+                schema::Found::Foreign => {
+                    let advice = "move it away, or set RUTTER_HOME to another folder";
+                    let what = "this is a database of another program";
+                    health.find_at(Ailment::Foreign, database, what, advice);
+                }
                 schema::Found::Current => health.schema = Some(super::VERSION),
                 schema::Found::Older | schema::Found::Empty => {
-                    health.find("the database is of an older version", "rutter tend");
+                    let what = "the database is of an older version";
+                    health.find_at(Ailment::Older, database, what, "rutter tend");
                 }
             }
             for fault in faults {
-                health.find(format!("the database is damaged: {fault}"), "rutter doctor --repair");
+                health.find(
+                    Ailment::Damaged,
+                    format!("the database is damaged: {fault}"),
+                    "rutter doctor --repair",
+                );
             }
         }
         Err(error @ StoreError::Damaged(_)) => {
-            health.find(error.to_string(), "rutter doctor --repair");
+            health.find(Ailment::Damaged, error.to_string(), "rutter doctor --repair");
         }
         Err(error) => {
-            health.find(error.to_string(), format!("look at {}", files.database().display()));
+            let advice = format!("look at {}", database.display());
+            health.find(Ailment::Damaged, error.to_string(), advice);
         }
     }
 }
@@ -175,12 +244,14 @@ struct Checked {
     faults: Vec<String>,
     erasing: bool,
     behind: bool,
+    misfiled: bool,
 }
 
 fn check(files: &Files) -> Result<Checked, StoreError> {
     let connection = look(&files.database(), files::PATIENCE)?;
     let found = schema::find(&connection)?;
-    let mut checked = Checked { found, faults: Vec::new(), erasing: false, behind: false };
+    let mut checked =
+        Checked { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
     if found != schema::Found::Current {
         return Ok(checked);
     }
@@ -195,11 +266,55 @@ fn check(files: &Files) -> Result<Checked, StoreError> {
     checked.erasing =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
     checked.behind = index::is_behind(&connection, files)?;
+    checked.misfiled = !checked.behind && index::is_misfiled(&connection, files)?;
     let unreadable = exchange::unreadable(&connection)?;
     if unreadable > 0 {
         checked.faults.push(format!("{unreadable} rows make no sense"));
     }
     Ok(checked)
+}
+
+/// What was begun and not finished, a while ago: entries in the spool that nobody has taken in, and files of processes that
+/// were killed. Apart from [`examine`], because it takes a clock to tell.
+pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
+    let files = Files::new(folder);
+    let mut findings = Vec::new();
+    if !folder.exists() {
+        return Ok(findings);
+    }
+    let waiting = spool::waiting_since(&files).map_err(at("read", &files.spool()))?;
+    if let Some((path, since)) = waiting.filter(|(_, since)| now.since(*since) > UNDRAINED) {
+        let what = format!("what hooks left here at {since} is not in the database yet");
+        findings.push(Finding::new(Ailment::Undrained, Some(path), what, "rutter tend"));
+    }
+    for path in files.drafts().map_err(at("read", folder))? {
+        // One that is gone by now was no leftover.
+        let Ok(changed) = path.metadata().and_then(|metadata| metadata.modified()) else {
+            continue;
+        };
+        if now.since(Time::from(changed)) > ABANDONED {
+            let advice = format!("rm '{}'", path.display());
+            let what = "a process that was killed left this behind";
+            findings.push(Finding::new(Ailment::LeftBehind, Some(path), what, advice));
+        }
+    }
+    Ok(findings)
+}
+
+/// Takes from others what they may read of a memory. Returns what was changed.
+pub fn tighten(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let open = readable_by_others(folder).map_err(at("read", folder))?;
+    for path in &open {
+        let tighten = || {
+            let mode = std::fs::symlink_metadata(path)?.permissions().mode();
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode & 0o7700))
+        };
+        tighten().map_err(at("change the mode of", path))?;
+    }
+    Ok(open)
 }
 
 /// What a repair did.

@@ -135,6 +135,13 @@ impl Files {
         self.named(WORKSHOP)
     }
 
+    /// What is being written beside the file whose place it will take. Outside of that, a killed process left it.
+    pub(crate) fn drafts(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = self.named("")?;
+        found.retain(|path| path.is_file() && path.to_string_lossy().ends_with(DRAFT));
+        Ok(found)
+    }
+
     fn named(&self, start: &str) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -172,6 +179,8 @@ impl Files {
 
 const DAMAGED: &str = "rutter.db.damaged-";
 const WAL: &str = "-wal";
+/// What is behind the name of a file that is written to take another one's place.
+pub(crate) const DRAFT: &str = ".new";
 /// What a database is called that was salvaged.
 pub(crate) const SALVAGED: &str = ".salvaged";
 pub(crate) const WORKSHOP: &str = "salvage-";
@@ -272,7 +281,7 @@ pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
-    let beside = with_end(path, ".new");
+    let beside = with_end(path, DRAFT);
     // Left by one that was killed in the middle.
     remove_if_there(&beside)?;
     let written = private()

@@ -121,6 +121,24 @@ pub fn waits(files: &Files) -> bool {
     })
 }
 
+/// The file that waits longest of those that this program would take in, and since when.
+pub(crate) fn waiting_since(files: &Files) -> io::Result<Option<(PathBuf, Time)>> {
+    let mut oldest: Option<(PathBuf, Time)> = None;
+    for path in waiting(files)? {
+        let held = path.file_name().is_some_and(|name| name == HELD);
+        // One that is gone by now was taken in meanwhile.
+        let Ok(metadata) = fs::metadata(&path) else { continue };
+        if held || metadata.len() == 0 {
+            continue;
+        }
+        let since = Time::from(metadata.modified()?);
+        if oldest.as_ref().is_none_or(|(_, oldest)| since < *oldest) {
+            oldest = Some((path, since));
+        }
+    }
+    Ok(oldest)
+}
+
 /// Every file that may hold entries, oldest first.
 fn waiting(files: &Files) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();

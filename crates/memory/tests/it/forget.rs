@@ -201,7 +201,7 @@ fn a_forgetting_that_was_interrupted_is_finished_later() {
         assert!(!world.files_with(MARK).is_empty());
         let health = rutter_memory::store::doctor::examine(&world.memory()).unwrap();
         assert!(
-            health.findings.iter().any(|finding| finding.what.contains("not every byte")),
+            health.findings.iter().any(|finding| finding.ailment.as_str() == "memory-forgetting"),
             "{health:?}"
         );
         if finish_by_tending {

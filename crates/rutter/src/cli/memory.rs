@@ -418,9 +418,14 @@ pub struct ProjectMergeArgs {
 /// `rutter doctor`
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Put a damaged database aside and save what can be read of it
+    /// Save what can be read of a damaged database, take in what waits in the spool, close the memory to others
+    ///
+    /// Settings are never touched: `rutter init` puts those right.
     #[arg(long)]
     pub repair: bool,
+    /// Start the client that is installed, offline and in a folder of its own, and see what reaches the model
+    #[arg(long)]
+    pub live: bool,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,

@@ -1,78 +1,82 @@
 //! `rutter doctor`: is everything well, and what to do where it is not.
 
-use rutter_memory::config::Mistake;
 use rutter_memory::project::Located;
-use rutter_memory::store::doctor::{self, Health};
+use rutter_memory::store::doctor::{self, Repaired};
+use rutter_memory::store::spool;
+use rutter_memory::store::tend::{Bounds, Tended, tend};
 use serde_json::json;
+use std::path::PathBuf;
 
 use crate::Failure;
 use crate::cli::Format;
 use crate::cli::memory::DoctorArgs;
+use crate::doctor::{Places, Report};
 use crate::environment::Environment;
-use crate::ui::{Ui, size};
+use crate::ui::{Ui, count};
 
 pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let repaired = if args.repair { Some(doctor::repair(&env.data, env.now)?) } else { None };
-    let mut health = doctor::examine(&env.data)?;
-    health.findings.extend(configuration(env));
+    let places = Places::of(env)?;
+    let mended = if args.repair { Some(Mended::of(env)?) } else { None };
+    let report = Report::of(env, &places, args.live)?;
     if args.format.chosen() == Format::Json {
-        let salvaged: Vec<_> = repaired
-            .iter()
-            .flat_map(|repaired| &repaired.salvaged)
+        let mut value = serde_json::to_value(&report).map_err(std::io::Error::from)?;
+        if let Some(mended) = &mended {
+            value["repaired"] = mended.json();
+        }
+        ui.json(&value)?;
+    } else {
+        if let Some(mended) = &mended {
+            mended.write(ui)?;
+        }
+        report.write(ui.out)?;
+    }
+    if report.has_problems() { Err(Failure::Findings) } else { Ok(()) }
+}
+
+/// What `--repair` has done. It never touches settings: that is `rutter init`'s.
+struct Mended {
+    repaired: Repaired,
+    tightened: Vec<PathBuf>,
+    tended: Option<Tended>,
+}
+
+impl Mended {
+    fn of(env: &Environment) -> Result<Self, Failure> {
+        let tightened = doctor::tighten(&env.data)?;
+        let repaired = doctor::repair(&env.data, env.now)?;
+        let root = env.folder().ok().map(|folder| Located::find(folder).root);
+        let bounds = Bounds::from(&env.config(root.as_deref()).config.retention);
+        let waits = spool::waits(&env.files());
+        let tended = if waits { tend(&env.data, &bounds, env.now)? } else { None };
+        Ok(Self { repaired, tightened, tended })
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let salvaged = self.repaired.salvaged.iter();
+        let salvaged: Vec<_> = salvaged
             .map(|(path, salvaged)| json!({ "file": path.to_string_lossy(), "rows": salvaged }))
             .collect();
-        ui.json(&json!({ "health": health, "salvaged": salvaged }))?;
-    } else {
-        for (path, salvaged) in repaired.iter().flat_map(|repaired| &repaired.salvaged) {
+        json!({ "salvaged": salvaged, "tightened": self.tightened, "tended": self.tended })
+    }
+
+    fn write(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
+        for path in &self.tightened {
+            writeln!(ui.out, "closed    {} to others", path.display())?;
+        }
+        for (path, salvaged) in &self.repaired.salvaged {
             writeln!(
                 ui.out,
-                "salvaged {}: {} rows read, {} new here, {} refused; the file is kept",
+                "salvaged  {}: {} rows read, {} new here, {} refused; the file is kept",
                 path.display(),
                 salvaged.read,
                 salvaged.saved,
                 salvaged.refused
             )?;
         }
-        text(&health, ui)?;
-    }
-    if health.findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
-}
-
-/// What is wrong with the files of the configuration. That one is not trusted is the user's choice, and no fault.
-fn configuration(env: &Environment) -> impl Iterator<Item = doctor::Finding> {
-    let root = env.folder().ok().map(|folder| Located::find(folder).root);
-    let findings = env.config(root.as_deref()).findings.into_iter();
-    findings.filter(|finding| finding.mistake != Mistake::NotTrusted).map(|finding| {
-        doctor::Finding {
-            what: format!("{}: {}", finding.place(), finding.what),
-            advice: finding.advice,
+        if let Some(Tended { drained, .. }) = &self.tended {
+            let taken = count(*drained as u64, "entry");
+            writeln!(ui.out, "drained   {taken} out of the spool")?;
         }
-    })
-}
-
-fn text(health: &Health, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    writeln!(ui.out, "memory    {}", health.folder.display())?;
-    match health.schema {
-        Some(schema) => writeln!(ui.out, "database  schema {schema}, {}", size(health.database))?,
-        None if health.database == 0 => {
-            writeln!(ui.out, "database  none yet; the first command that needs one makes it")?;
-        }
-        None => writeln!(ui.out, "database  unreadable, {}", size(health.database))?,
+        Ok(())
     }
-    writeln!(
-        ui.out,
-        "waiting   {} in the log of changes, {} in the spool",
-        size(health.wal),
-        size(health.spool)
-    )?;
-    for path in &health.set_aside {
-        writeln!(ui.out, "aside     {}", path.display())?;
-    }
-    for finding in &health.findings {
-        writeln!(ui.out, "problem   {}\n          -> {}", finding.what, finding.advice)?;
-    }
-    if health.findings.is_empty() {
-        writeln!(ui.out, "all is well")?;
-    }
-    Ok(())
 }

@@ -17,6 +17,10 @@ pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         let _ = rustix::process::setsid();
         let _ = rustix::process::nice(LOWEST_PRIORITY);
     }
+    // A hook has started it for a memory that was there a moment ago. Whoever took it away meant it.
+    if args.detached && !env.data.exists() {
+        return Ok(());
+    }
     // A project has no say in it: there is one memory for all.
     let bounds = Bounds::from(&env.config(None).config.retention);
     let tended = tend(&env.data, &bounds, env.now)?;

@@ -61,7 +61,14 @@ impl Change {
     /// Shows what changes, and the lines around it, without the secrets that may stand there: this is read over
     /// shoulders, and by agents.
     pub(crate) fn show(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
-        let path = self.path().display().to_string();
+        let (path, target) = (self.path(), self.contents.target());
+        // What is written is what a link leads to, wherever that is.
+        let path = match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                format!("{} -> {}", path.display(), target.display())
+            }
+            _ => path.display().to_string(),
+        };
         let name = |there: bool| if there { path.as_str() } else { "/dev/null" };
         let (old, new) = (name(self.contents.bytes().is_some()), name(self.after.is_some()));
         let diff = if let Some(entry) = &self.entry {

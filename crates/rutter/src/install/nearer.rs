@@ -4,14 +4,21 @@
 //! the user's own, and a plugin's copy always runs as well. So whoever has rutter in two of these would be told everything
 //! twice. What is further from the user therefore steps back.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde_json::Value;
 
 use super::Scope;
 use super::server::denies;
 use super::table::{is_ours, program};
+
+/// No settings are longer.
+const LONGEST: u64 = 4 * 1024 * 1024;
+const NONBLOCK: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// The entries of ours in settings.
 pub(crate) fn entries(settings: &Value) -> impl Iterator<Item = &Value> {
@@ -76,9 +83,20 @@ pub(crate) fn runs(path: &Path) -> bool {
     entry_in(path).is_some()
 }
 
+/// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let file = File::options().read(true).custom_flags(NONBLOCK).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= LONGEST).then_some(bytes)
+}
+
 /// An entry of ours in a file.
 fn entry_in(path: &Path) -> Option<Value> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = read(path)?;
     // Most files say nothing of us, and need not be parsed to see that.
     if !bytes.windows(6).any(|word| word == b"rutter") {
         return None;
@@ -87,7 +105,7 @@ fn entry_in(path: &Path) -> Option<Value> {
 }
 
 fn settings_in(path: &Path) -> Option<Value> {
-    parse(&fs::read(path).ok()?)
+    parse(&read(path)?)
 }
 
 fn parse(bytes: &[u8]) -> Option<Value> {

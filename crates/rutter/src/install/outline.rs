@@ -8,18 +8,18 @@ use std::ops::Range;
 use rutter_contract::javascript::{self, Kind, Node, NotJson};
 
 /// An element of an array, or a member of an object.
-pub(super) struct Item {
+pub(crate) struct Item {
     /// The key of a member.
-    pub(super) key: Option<String>,
+    pub(crate) key: Option<String>,
     /// All of it: from the key to the end of the value.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Its value.
-    pub(super) value: Range<usize>,
+    pub(crate) value: Range<usize>,
 }
 
 /// What a value is, by its first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Object,
     List,
     Other,
@@ -27,18 +27,18 @@ pub(super) enum Shape {
 
 /// A JSON text.
 #[derive(Clone, Copy)]
-pub(super) struct Outline<'a> {
-    pub(super) text: &'a str,
+pub(crate) struct Outline<'a> {
+    pub(crate) text: &'a str,
 }
 
 impl<'a> Outline<'a> {
     /// The outline of a text, and its one value.
-    pub(super) fn read(text: &'a str) -> Result<(Self, Range<usize>), NotJson> {
+    pub(crate) fn read(text: &'a str) -> Result<(Self, Range<usize>), NotJson> {
         let root = javascript::parse(text)?;
         Ok((Self { text }, root.at..text.trim_end_matches([' ', '\t', '\n', '\r']).len()))
     }
 
-    pub(super) fn shape(&self, value: &Range<usize>) -> Shape {
+    pub(crate) fn shape(&self, value: &Range<usize>) -> Shape {
         match self.text.as_bytes().get(value.start) {
             Some(b'{') => Shape::Object,
             Some(b'[') => Shape::List,
@@ -47,7 +47,7 @@ impl<'a> Outline<'a> {
     }
 
     /// What an array or object holds, in order, and a key as often as it is written.
-    pub(super) fn items(&self, container: &Range<usize>) -> Vec<Item> {
+    pub(crate) fn items(&self, container: &Range<usize>) -> Vec<Item> {
         let members = match self.shape(container) {
             Shape::Object => true,
             Shape::List => false,
@@ -76,13 +76,13 @@ impl<'a> Outline<'a> {
     }
 
     /// The member of an object that counts: the last of its name.
-    pub(super) fn member(&self, object: &Range<usize>, key: &str) -> Option<Range<usize>> {
+    pub(crate) fn member(&self, object: &Range<usize>, key: &str) -> Option<Range<usize>> {
         let items = self.items(object);
         items.into_iter().rfind(|item| item.key.as_deref() == Some(key)).map(|item| item.value)
     }
 
     /// The text of a value.
-    pub(super) fn slice(&self, range: &Range<usize>) -> &'a str {
+    pub(crate) fn slice(&self, range: &Range<usize>) -> &'a str {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
@@ -119,7 +119,7 @@ impl<'a> Outline<'a> {
 }
 
 /// Line and column of a byte, both from 1 and columns in characters, as editors count.
-pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
+pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -44,8 +44,8 @@ pub(super) const PROGRAM: &str = "rutter";
 /// A matcher group of an event, as the settings have it.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
-    pub(super) event: EventName,
-    pub(super) value: Value,
+    pub(crate) event: EventName,
+    pub(crate) value: Value,
 }
 
 /// How the client is to start rutter.

@@ -44,7 +44,7 @@ fn help() {
       injections   What agents of this project were shown: when, on which event, how likely it was meant
       pause        Leave agents alone: hooks neither record nor say anything until it is ended
       project      The projects there is something about
-      doctor       Look whether everything is well, and say what to do where it is not
+      doctor       Find every way in which hooks die silently, and say what to type
       config       What you have decided: which hooks speak, how much, where, and what is kept
       trust        Let the .rutter.toml of this checkout have what it wants, as long as it stays as it
                    is

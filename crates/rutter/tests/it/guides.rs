@@ -1,13 +1,18 @@
 //! Every snippet of `docs/guide/` that can be run is run, and prints what the guide says it prints.
 //!
-//! The tools are Python's jsonschema and pytest, and ajv; `scripts/test` installs them and names them in
-//! `RUTTER_TEST_PYTHON` and `RUTTER_TEST_NODE_MODULES`.
+//! What is typed into a shell is in `pages`. The rest is here: its tools are Python's jsonschema and pytest, and ajv; `scripts/test`
+//! installs them and names them in `RUTTER_TEST_PYTHON` and `RUTTER_TEST_NODE_MODULES`.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
 use rutter_testkit::{Ran, root, skip};
+
+/// Links and anchors of every page in the repository.
+mod links;
+/// Every fenced block of the README, the guides and the security page.
+mod pages;
 
 /// The fenced blocks of a page: language and text.
 fn blocks(page: &str) -> Vec<(String, String)> {

@@ -62,7 +62,13 @@ fn a_link_stays_a_link() {
     fs::write(&real, "{\n}\n").unwrap();
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("../../dotfiles/claude.json", home.settings()).unwrap();
-    drop(home.init(&[]).success());
+    let ran = home.init(&[]).success();
+    let shown = format!(
+        "+++ {} -> {}\n",
+        home.settings().display(),
+        real.canonicalize().unwrap().display()
+    );
+    assert!(ran.stdout.contains(&shown), "{ran}");
     assert!(home.settings().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("SessionStart"));
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);

@@ -325,9 +325,9 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
             "transcript_path": "/t", "cwd": user.path("ship"),
         });
         // One that steps back need not read it.
-        let mut stdin = child.stdin.take().unwrap();
-        drop(std::io::Write::write_all(&mut stdin, payload.to_string().as_bytes()));
-        drop(stdin);
+        let mut pipe = child.stdin.take().unwrap();
+        drop(std::io::Write::write_all(&mut pipe, payload.to_string().as_bytes()));
+        drop(pipe);
         let ran: Ran = child.wait_with_output().unwrap().into();
         !ran.success().stdout.is_empty()
     };
@@ -351,6 +351,13 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     assert!(hear("project"));
     drop(user.rutter(&["init", "--bin", &bin]).success());
     assert!(!hear("project"));
+    // A pipe of that name would never end.
+    fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(user.path("ship/.claude/settings.local.json"))
+        .status();
+    assert!(made.unwrap().success());
+    assert!(hear("project"));
 }
 
 /// A session that was not there before.

@@ -21,6 +21,12 @@ mod context;
 mod contract;
 /// `rutter demo`, and its picture.
 mod demo;
+/// `rutter doctor` where all is well, and what it leaves alone.
+mod doctor;
+/// The same with a fault at a time.
+mod doctor_faults;
+/// What it says of settings, put to the real client.
+mod doctor_live;
 /// `rutter export` and `rutter import`, and `rutter forget`.
 mod exchange;
 /// `rutter contract explain`: verdicts for people and programs.
@@ -29,7 +35,7 @@ mod explain;
 mod faults;
 /// `rutter ghap`, from one process to the next.
 mod ghap;
-/// The snippets of the guides, run with the tools they are written for.
+/// Every snippet of the pages that people read, run with the tools it is written for; every link.
 mod guides;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;

@@ -39,6 +39,27 @@ pub(crate) fn rutter(args: &[&str]) -> Ran {
     Ran::of(&mut command(args))
 }
 
+/// A configuration in which no hook runs out of time, and what else is to be set: lines of a hook.
+pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
+    const HOOKS: [&str; 9] = [
+        "session_start",
+        "user_prompt_submit",
+        "ghap_checkin",
+        "outcome_capture",
+        "edits",
+        "subagent_start",
+        "pre_compact",
+        "stop",
+        "session_end",
+    ];
+    let section = |hook: &&str| {
+        let own = settings.iter().filter(|(of, _)| of == hook);
+        let own: Vec<&str> = own.map(|(_, line)| *line).collect();
+        format!("[hooks.{hook}]\ndeadline_ms = 1000\n{}\n", own.join("\n"))
+    };
+    HOOKS.iter().map(section).collect()
+}
+
 /// A memory, a project and a user's home of its own.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
@@ -63,24 +84,8 @@ impl Home {
 
     /// Has hooks speak however busy the machine is with other tests, and sets what else is to be set.
     pub(crate) fn set(&self, settings: &[(&str, &str)]) {
-        const HOOKS: [&str; 9] = [
-            "session_start",
-            "user_prompt_submit",
-            "ghap_checkin",
-            "outcome_capture",
-            "edits",
-            "subagent_start",
-            "pre_compact",
-            "stop",
-            "session_end",
-        ];
-        let section = |hook: &&str| {
-            let own = settings.iter().filter(|(of, _)| of == hook);
-            let own: Vec<&str> = own.map(|(_, line)| *line).collect();
-            format!("[hooks.{hook}]\ndeadline_ms = 1000\n{}\n", own.join("\n"))
-        };
         std::fs::create_dir_all(self.memory()).expect("a folder");
-        let text: String = HOOKS.iter().map(section).collect();
+        let text = patient(settings);
         std::fs::write(self.memory().join("config.toml"), text).expect("a configuration");
     }
 
@@ -109,6 +114,21 @@ impl Home {
         let mut args = args.to_vec();
         args.push("--json");
         serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
+    }
+
+    /// What the doctor finds about the memory and its configuration; that nothing is installed here is beside the point.
+    pub(crate) fn ailments(&self) -> Vec<String> {
+        let report = self.rutter(&["doctor", "--json"]).stdout;
+        let report: serde_json::Value = serde_json::from_str(&report).expect("a report");
+        let codes = report["findings"].as_array().expect("findings").iter();
+        let codes = codes.map(|finding| finding["code"].as_str().expect("a code").to_owned());
+        codes
+            .filter(|code| {
+                ["memory-", "spool-", "disk-", "log-", "config-"]
+                    .iter()
+                    .any(|kind| code.starts_with(kind))
+            })
+            .collect()
     }
 
     /// A program for the hooks to run. Tests of `init` need one: the one under test is a build, of which it has something to say.

@@ -120,6 +120,14 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
     Ok(newer.exists([high_water, TOO_MANY])?)
 }
 
+/// Whether the files that this database has made have to be made again: torn, of another table of vectors, or one without
+/// the other. One that has made none does without, whatever lies there.
+pub(crate) fn is_misfiled(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
+    let moment = connection.unchecked_transaction()?;
+    let index = Index::of(&moment, files)?;
+    Ok(!index.editions.is_empty() && index.waiting(&moment)?.is_none())
+}
+
 /// Removes the files, whole: nobody can say which bytes in them are of what.
 pub(crate) fn remove(files: &Files) -> Result<(), StoreError> {
     for path in [files.vectors(), files.terms()] {

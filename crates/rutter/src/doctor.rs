@@ -1,0 +1,157 @@
+//! Everything in which hooks can die without a word, looked at from the folder that a client would be started in.
+//!
+//! A report is what is there, part by part, and a list of findings. Each finding has a code of [`codes`], which is the
+//! one table: the reference is made from it. Nothing here changes anything of the user's: hooks are run in a memory and a
+//! project that exist for that alone. Nothing is quoted from settings but names and places, for they hold tokens.
+
+mod client;
+pub mod codes;
+mod document;
+mod entry;
+mod events;
+mod finding;
+mod handler;
+mod hooks;
+mod keys;
+mod layers;
+mod live;
+mod memory;
+mod places;
+mod plugins;
+mod process;
+mod program;
+mod render;
+mod rivals;
+mod runs;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod trust;
+
+use std::path::PathBuf;
+
+use rutter_memory::project::Located;
+use rutter_memory::store::doctor::Health;
+use serde::Serialize;
+
+pub(crate) use places::Places;
+
+use client::Client;
+use codes::Severity;
+use entry::Entry;
+use events::Came;
+use finding::Finding;
+use layers::Layer;
+use live::Proof;
+use runs::{Bench, Row};
+use trust::ClientState;
+
+use crate::Failure;
+use crate::environment::Environment;
+use crate::install::build_folder;
+
+/// What the program is called that hooks run.
+const NAME: &str = "rutter";
+
+/// What was looked at, and what was found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The form of this report; another number means that something was taken away or changed its meaning.
+    version: u32,
+    program: Program,
+    client: Client,
+    layers: Vec<Layer>,
+    hooks: Vec<Row>,
+    events: Vec<Came>,
+    /// None where nobody asked for it.
+    live: Option<Proof>,
+    memory: Kept,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// This program.
+#[derive(Debug, Serialize)]
+struct Program {
+    path: Option<PathBuf>,
+    version: &'static str,
+    /// The build folder of cargo that it lies in.
+    build_folder: Option<PathBuf>,
+}
+
+/// The memory, without what is wrong with it.
+#[derive(Debug, Serialize)]
+struct Kept {
+    folder: PathBuf,
+    schema: Option<u32>,
+    /// Of the database.
+    bytes: u64,
+    /// What waits in the log of changes.
+    wal: u64,
+    /// What waits in the spool.
+    spool: u64,
+    /// Damaged databases that were put aside.
+    set_aside: Vec<PathBuf>,
+}
+
+impl From<Health> for Kept {
+    fn from(health: Health) -> Self {
+        let Health { folder, schema, database, wal, spool, set_aside, findings: _ } = health;
+        Self { folder, schema, bytes: database, wal, spool, set_aside }
+    }
+}
+
+impl Report {
+    /// Looks at everything.
+    pub(crate) fn of(env: &Environment, places: &Places, live: bool) -> Result<Self, Failure> {
+        let mut findings = Vec::new();
+        let client = Client::ask(places, &mut findings);
+        let contract = client.contract();
+        let mut layers = layers::read(places, contract, &mut findings);
+        findings.extend(layers::switches(&layers, places, contract, &env.data));
+        findings.extend(layers::leftovers(&layers, env.now));
+        let plugins = plugins::enabled(&layers, places);
+        layers.extend(plugins::read(&plugins, contract, &mut findings));
+        let state = ClientState::read(places, contract, &mut findings);
+        findings.extend(hooks::examine(&layers, places));
+        let located = Located::find(env.folder()?);
+        let loaded = env.config(Some(&located.root));
+        let bench = Bench {
+            places,
+            contract,
+            config: &loaded.config,
+            now: env.now,
+            trusted: state.trusts(&places.folder),
+            root: &located.root,
+        };
+        let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
+        let rows = bench.run(&entries, &mut findings);
+        let events = events::examine(env, &entries, &mut findings);
+        let live = live.then(|| Proof::of(&client, &layers, &bench, env, &mut findings));
+        let health = memory::examine(env, &mut findings);
+        memory::decisions(&loaded, env, places, &mut findings);
+        findings.extend(rivals::find(&layers, &plugins, &state, places, contract));
+        // The worst first, and within that in the order of looking.
+        findings.sort_by_key(Finding::severity);
+        let build = env.program.as_ref().and_then(|program| build_folder(program.to_str()?));
+        Ok(Self {
+            version: 1,
+            program: Program {
+                path: env.program.clone(),
+                version: env!("CARGO_PKG_VERSION"),
+                build_folder: build.map(PathBuf::from),
+            },
+            client,
+            layers,
+            hooks: rows,
+            events,
+            live: live.flatten(),
+            memory: health.into(),
+            findings,
+        })
+    }
+
+    /// Whether something does not work.
+    pub(crate) fn has_problems(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity() == Severity::Problem)
+    }
+}

@@ -1,0 +1,79 @@
+//! The client: which `claude` is found, and of which version it is.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use rutter_contract::version::{Contract, Version};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+
+use super::codes;
+use super::finding::{Finding, Place};
+use super::places::Places;
+use super::process;
+
+/// How long it may take to say its version. It starts a runtime of its own first.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The first that knows `args`.
+const EXEC_FORM: Version = Version::new(2, 1, 139);
+
+/// What is known of the client.
+#[derive(Debug, Default)]
+pub(crate) struct Client {
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) version: Option<Version>,
+}
+
+impl Serialize for Client {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Client", 2)?;
+        out.serialize_field("path", &self.path)?;
+        out.serialize_field("version", &self.version.map(|version| version.to_string()))?;
+        out.end()
+    }
+}
+
+impl Client {
+    /// Asks the `claude` that is typed here.
+    pub(crate) fn ask(places: &Places, findings: &mut Vec<Finding>) -> Self {
+        if places.variables.simple {
+            let what =
+                "CLAUDE_CODE_SIMPLE is set here: a client that is started with it runs no hooks";
+            findings.push(Finding::new(&codes::CLIENT_SIMPLE, what));
+        }
+        let Some(path) = places.find_program("claude") else {
+            findings.push(Finding::new(&codes::CLIENT_MISSING, "there is no `claude` in PATH"));
+            return Self::default();
+        };
+        let place = Place::file(&path);
+        let mut command = Command::new(&path);
+        command.arg("--version").current_dir("/");
+        let said = match process::run(&mut command, b"", PATIENCE) {
+            Ok(ended) if ended.late => Err("it did not say its version in ten seconds".to_owned()),
+            Ok(ended) => {
+                let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+                said.parse::<Version>().map_err(|_| "it prints no version".to_owned())
+            }
+            Err(error) => Err(format!("it does not run: {error}")),
+        };
+        let version = match said {
+            Ok(version) => Some(version),
+            Err(why) => {
+                findings.push(Finding::new(&codes::CLIENT_UNUSABLE, why).at(place.clone()));
+                None
+            }
+        };
+        if let Some(old) = version.filter(|version| *version < EXEC_FORM) {
+            let what = format!(
+                "client {old} knows no `args` yet ({EXEC_FORM} does): it would start a bare `rutter` on every event"
+            );
+            findings.push(Finding::new(&codes::CLIENT_TOO_OLD, what).at(place));
+        }
+        Self { path: Some(path), version }
+    }
+
+    /// The contract that it keeps, as far as that was measured.
+    pub(crate) fn contract(&self) -> Contract {
+        self.version.map_or(Contract::newest(), Contract::for_client)
+    }
+}

@@ -1,0 +1,350 @@
+//! Everything that `rutter doctor` can find: the one table of codes, from which the reference is made.
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something does not work. The command ends with 1.
+    Problem,
+    /// It works, but.
+    Warning,
+    /// It may be wanted.
+    Note,
+}
+
+impl Severity {
+    /// Its name in output and documents.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Problem => "problem",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// One thing that can be found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Code {
+    /// What it is called, for good: scripts look for it.
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The part of the setup it is about.
+    pub about: &'static str,
+    /// What is wrong, in a sentence.
+    pub summary: &'static str,
+    /// What to do about it, where the finding itself does not know better.
+    pub advice: &'static str,
+}
+
+macro_rules! codes {
+    ($($about:literal { $($constant:ident = $name:literal, $severity:ident, $summary:literal, $advice:literal;)* })*) => {
+        $($(
+            #[doc = $summary]
+            pub static $constant: Code = Code {
+                name: $name,
+                severity: Severity::$severity,
+                about: $about,
+                summary: $summary,
+                advice: $advice,
+            };
+        )*)*
+
+        /// Every code, in the order of the reference.
+        pub static CODES: &[&Code] = &[$($(&$constant),*),*];
+    };
+}
+
+codes! {
+    "The client" {
+        CLIENT_MISSING = "client-missing", Note,
+            "There is no `claude` in `PATH`, so nothing can be said of its version.",
+            "install Claude Code, or add its folder to PATH";
+        CLIENT_UNUSABLE = "client-unusable", Warning,
+            "`claude --version` fails, hangs or prints no version.",
+            "claude --version";
+        CLIENT_TOO_OLD = "client-too-old", Problem,
+            "The client is older than 2.1.139: it knows no `args`, and would start a bare `rutter` on every event.",
+            "claude update";
+        CLIENT_SIMPLE = "client-simple", Problem,
+            "`CLAUDE_CODE_SIMPLE` is set here, and a client that is started with it runs no hooks.",
+            "unset CLAUDE_CODE_SIMPLE";
+        FOLDER_UNTRUSTED = "folder-untrusted", Note,
+            "The client has not been told to trust this folder. Until then an interactive session runs no hooks of its \
+             settings; `claude -p` runs them at once. The trust of a folder above counts; for newer clients not that of one outside of \
+             the repository.",
+            "start claude here once and accept its question";
+        STATE_UNREADABLE = "client-state-unreadable", Note,
+            "The file in which the client notes what it trusts cannot be read.",
+            "look at the file";
+    }
+    "Settings" {
+        SETTINGS_UNREADABLE = "settings-unreadable", Problem,
+            "A settings file is there and cannot be read, so the client goes without it.",
+            "make it a file that you may read";
+        SETTINGS_NOT_JSON = "settings-not-json", Problem,
+            "A settings file is not JSON as the client reads it: it skips the whole file. Comments and trailing commas are \
+             not allowed.",
+            "mend it there; comments and trailing commas are not allowed";
+        SETTINGS_NOT_OBJECT = "settings-not-object", Problem,
+            "Settings are an object; the client skips a file that holds anything else.",
+            "write { … }";
+        SETTINGS_NOT_UTF8 = "settings-not-utf8", Warning,
+            "A settings file is not UTF-8: the client replaces what it cannot read, and `rutter init` leaves the file alone.",
+            "save it as UTF-8";
+        SETTINGS_KEY_WRONG = "settings-key-wrong", Problem,
+            "A key of the settings has a value of the wrong type. For that the client skips the whole file: hooks, \
+             permissions and all.",
+            "give it a value of the right type, or take it out";
+        SETTINGS_VOIDED = "settings-voided", Problem,
+            "A hook cannot be loaded in a place where the client then skips the whole file: under PreToolUse or \
+             PermissionRequest, or, before about 2.1.325, under any event. Whoever's hook it is, ours die with it.",
+            "mend that entry, or take it out";
+        SETTINGS_KEY_TWICE = "settings-key-twice", Warning,
+            "A key stands twice in a settings file, and the client forgets the first.",
+            "make the two one";
+        SETTINGS_LEFTOVER = "settings-leftover", Warning,
+            "A `rutter init` or `uninstall` that was killed left a copy of settings beside them, more than an hour ago.",
+            "rm FILE";
+        HOOKS_WRONG = "hooks-wrong", Problem,
+            "`hooks` is not an object of events, so the client runs none of the hooks of that file.",
+            "write { \"<event>\": [ … ] }";
+        EVENT_UNKNOWN = "event-unknown", Warning,
+            "There is no such event, so these hooks never run.",
+            "rutter contract events";
+        EVENT_WRONG = "event-wrong", Warning,
+            "The hooks of an event are not an array of matcher groups, so none of them runs.",
+            "write [ { \"hooks\": [ … ] } ]";
+        ENTRY_WRONG = "entry-wrong", Warning,
+            "The client cannot load an entry under `hooks` and passes over it. It is not one of ours.",
+            "mend it, or take it out";
+        HOOKS_DISABLED = "hooks-disabled", Problem,
+            "`disableAllHooks` is what counts after precedence (managed, local, project, user), so no hook runs.",
+            "take `disableAllHooks` out there";
+        HOOKS_MANAGED_ONLY = "hooks-managed-only", Problem,
+            "Managed settings let only hooks of the organisation or of plugins run.",
+            "ask whoever manages this machine";
+        ENV_OFF = "env-off", Warning,
+            "`env` in the settings switches rutter's hooks off.",
+            "take `RUTTER` out of `env` there";
+        ENV_MOVES = "env-moves-memory", Warning,
+            "`env` in the settings makes hooks use another memory than the commands that are typed here.",
+            "set the same here, or take it out there";
+        ENV_SIMPLE = "env-simple", Problem,
+            "`env` in the settings sets `CLAUDE_CODE_SIMPLE`, with which the client runs no hooks. Newer clients take it from the \
+             user's settings, older ones from any.",
+            "take `CLAUDE_CODE_SIMPLE` out of `env` there";
+    }
+    "Our hooks" {
+        HOOKS_NONE = "hooks-none", Problem,
+            "No settings that a client reads in this folder run rutter.",
+            "rutter init";
+        HOOKS_MISSING = "hooks-missing", Problem,
+            "Events that rutter listens to do not run it: the entries are of an older version, or somebody took some out.",
+            "rutter init";
+        HOOKS_EXTRA = "hooks-extra", Warning,
+            "rutter is run on events that it has nothing to do on.",
+            "rutter init";
+        HOOKS_TWICE = "hooks-twice", Warning,
+            "Two entries run rutter on the same event. The client runs the same command once, but another path, another way \
+             to write it, and the copy of a plugin once more: everything is recorded twice.",
+            "rutter uninstall where it is not wanted";
+        HOOK_WRONG = "hook-wrong", Problem,
+            "The client cannot load an entry of ours and passes over it.",
+            "rutter init";
+        HOOK_MATCHER_NEVER = "hook-matcher-never", Problem,
+            "The matcher of an entry of ours fits nothing that rutter listens to, so it never runs.",
+            "rutter init";
+        HOOK_MATCHER_DIFFERS = "hook-matcher-differs", Warning,
+            "The matcher of an entry of ours is not the one that `rutter init` writes, so rutter hears of less, or of more.",
+            "rutter init";
+        HOOK_TIMEOUT = "hook-timeout", Warning,
+            "The `timeout` of an entry of ours is far from what `rutter init` writes. It counts seconds, not milliseconds.",
+            "rutter init";
+        HOOK_CONDITION = "hook-condition", Problem,
+            "An entry of ours has an `if`: on most events it then never runs, on the others seldom.",
+            "rutter init";
+        HOOK_ASYNC = "hook-async", Warning,
+            "An entry of ours runs in the background, so what it says comes too late, or not at all.",
+            "rutter init";
+        HOOK_ON_FAILURE = "hook-on-failure", Warning,
+            "An entry of ours has `onFailure`: a hook of rutter that cannot be started would then block the agent.",
+            "rutter init";
+        HOOK_FIELD = "hook-field", Warning,
+            "An entry of ours has a field that the client ignores there.",
+            "rutter init";
+        HOOK_SHELL = "hook-shell", Warning,
+            "An entry of ours is a line for a shell: a process more on every event, and a path that the shell may misread.",
+            "rutter init";
+    }
+    "The program that hooks run" {
+        PROGRAM_MISSING = "program-missing", Problem,
+            "The program that hooks are to run is not there.",
+            "rutter init";
+        PROGRAM_NOT_IN_PATH = "program-not-in-path", Problem,
+            "The hooks look for `rutter` in `PATH` and there is none, so they do nothing, without a word.",
+            "add the folder of rutter to PATH";
+        PROGRAM_NOT_EXECUTABLE = "program-not-executable", Problem,
+            "What hooks are to run is no program, or you may not run it.",
+            "rutter init";
+        PROGRAM_BROKEN = "program-broken", Problem,
+            "The program that hooks are to run does not run: of another kind of machine, a script without its interpreter, or \
+             it fails.",
+            "rutter init";
+        PROGRAM_OTHER = "program-other", Problem,
+            "The program that hooks run goes by the name of rutter and is something else.",
+            "rutter init";
+        PROGRAM_VERSION = "program-version", Warning,
+            "Hooks run another version of rutter than this one.",
+            "rutter init";
+        PROGRAM_IS_BUILD = "program-is-build", Warning,
+            "The program that hooks run lies in a build folder of cargo, where the next `cargo clean` takes it away.",
+            "rutter init --bin PATH";
+        PROGRAM_WRITABLE = "program-writable", Warning,
+            "Others may write to the program that hooks run, or to a folder above it.",
+            "chmod go-w PATH";
+    }
+    "A run of each hook" {
+        HOOK_FAILS = "hook-fails", Problem,
+            "An entry of ours was run as the client runs it, and failed.",
+            "rutter init";
+        HOOK_ANSWER = "hook-answer", Problem,
+            "What an entry of ours printed is not what the client takes whole, or it decides something.",
+            "rutter contract explain";
+        HOOK_SLOW = "hook-slow", Warning,
+            "A hook took more than half of the time after which it stops trying to speak.",
+            "run rutter doctor again when the machine is quiet";
+    }
+    "What has come" {
+        EVENT_UNSEEN = "event-unseen", Warning,
+            "An event that rutter is registered on has not come for 14 days, although others have.",
+            "rutter doctor --live";
+    }
+    "The whole chain, with `--live`" {
+        LIVE_NO_CLIENT = "live-no-client", Problem,
+            "`--live` starts the client, and there is none that can be started.",
+            "install Claude Code, or add its folder to PATH";
+        LIVE_UNSEEN = "live-unseen", Problem,
+            "The client was started, offline, with the entries of ours that the settings have, and something that had to happen did \
+             not.",
+            "mend what else was found, then rutter doctor --live";
+    }
+    "The memory" {
+        MEMORY_UNREADABLE = "memory-unreadable", Problem,
+            "The folder of the memory cannot be read.",
+            "make it a folder of your own";
+        MEMORY_UNWRITABLE = "memory-unwritable", Problem,
+            "Nothing can be written to the folder of the memory.",
+            "make it a folder of your own";
+        MEMORY_DAMAGED = "memory-damaged", Problem,
+            "The database is damaged, or cannot be read.",
+            "rutter doctor --repair";
+        MEMORY_NEWER = "memory-newer", Problem,
+            "The database is of a newer rutter; this one leaves it alone.",
+            "update rutter";
+        MEMORY_FOREIGN = "memory-foreign", Problem,
+            "Where the database should be is one of another program.",
+            "move it away, or set RUTTER_HOME to another folder";
+        MEMORY_OLDER = "memory-older", Warning,
+            "The database is of an older rutter and was not brought up to date.",
+            "rutter tend";
+        MEMORY_SET_ASIDE = "memory-set-aside", Warning,
+            "A damaged database was put aside and waits to be salvaged.",
+            "rutter doctor --repair";
+        MEMORY_REPAIRING = "memory-repairing", Warning,
+            "A repair is at work or was interrupted.",
+            "rutter doctor --repair";
+        MEMORY_READABLE = "memory-readable", Warning,
+            "Others may read a file or folder of the memory.",
+            "rutter doctor --repair";
+        MEMORY_FORGETTING = "memory-forgetting", Warning,
+            "Rows were forgotten, and not every byte of them is gone yet.",
+            "rutter tend";
+        MEMORY_LARGE = "memory-large", Warning,
+            "The database has more than 1 GB.",
+            "rutter forget --project frees the space of a project";
+        MEMORY_WAITING = "memory-waiting", Warning,
+            "Much waits to be folded into the database.",
+            "rutter tend";
+        MEMORY_UNFILED = "memory-unfiled", Warning,
+            "Much of what was learnt is not in the files that are searched, so a search takes long.",
+            "rutter tend";
+        MEMORY_MISFILED = "memory-misfiled", Warning,
+            "The files that are searched are torn, missing or of another database; a search does without.",
+            "rutter tend";
+        MEMORY_LEFTOVERS = "memory-leftovers", Warning,
+            "A process that was killed left a file behind, more than an hour ago.",
+            "rm FILE";
+        SPOOL_OLD = "spool-old", Warning,
+            "What hooks left in the spool was not taken in for more than a day.",
+            "rutter tend";
+        DISK_FULL = "disk-full", Warning,
+            "Less than 50 MB are left where the memory is.",
+            "make room there";
+        LOG_FAULTS = "log-faults", Note,
+            "Hooks could not do their work in the last seven days; the log has the reasons.",
+            "look at the log";
+    }
+    "What was decided" {
+        CONFIG_VOID = "config-void", Problem,
+            "A file of the configuration cannot be read or is no TOML, so nothing of it counts.",
+            "rutter config check";
+        CONFIG_WRONG = "config-wrong", Warning,
+            "A key or value of the configuration makes no sense, and does not count.",
+            "rutter config check";
+        CONFIG_UNTRUSTED = "config-untrusted", Note,
+            "The `.rutter.toml` of this checkout wants more than it may have until it is trusted.",
+            "rutter trust";
+        HOOK_OFF = "hook-off", Note,
+            "The configuration switches hooks off.",
+            "rutter config show --origin";
+        FOLDER_EXCLUDED = "folder-excluded", Note,
+            "The configuration excludes this folder: hooks neither record nor say anything here.",
+            "take it out of scope.exclude";
+        PAUSED = "paused", Note,
+            "Somebody has asked for quiet: hooks neither record nor say anything.",
+            "rutter pause --off";
+        SWITCHED_OFF = "switched-off", Warning,
+            "`RUTTER=off` is set here: hooks of a client that is started from here do nothing.",
+            "unset RUTTER";
+    }
+    "Other memories" {
+        RIVAL = "rival-memory", Note,
+            "Another memory puts its own text before the agent. Both work; the agent reads twice as much.",
+            "keep the one you want";
+    }
+}
+
+/// The code of a name.
+pub fn of(name: &str) -> Option<&'static Code> {
+    CODES.iter().copied().find(|code| code.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rutter_memory::store::doctor::Ailment;
+
+    use super::*;
+
+    #[test]
+    fn names_are_stable_words_and_each_is_there_once() {
+        let names: BTreeSet<&str> = CODES.iter().map(|code| code.name).collect();
+        assert_eq!(names.len(), CODES.len());
+        for code in CODES {
+            assert!(code.name.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '8'));
+            assert!(code.summary.ends_with('.') && !code.advice.is_empty(), "{}", code.name);
+        }
+    }
+
+    #[test]
+    fn every_ailment_of_a_memory_has_one() {
+        for ailment in Ailment::NAMES {
+            assert!(of(ailment).is_some(), "{ailment}");
+        }
+    }
+}

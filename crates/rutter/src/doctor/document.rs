@@ -1,0 +1,147 @@
+//! A JSON file of somebody else's, read as the client reads it.
+
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::javascript::{self, Kind, Node};
+use serde_json::Value;
+
+use super::codes;
+use super::finding::{Finding, Place, named};
+use crate::install::{Outline, position};
+
+/// A file that holds an object.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) root: Node,
+    /// Whether it held bytes that are no UTF-8, which the client replaces.
+    pub(crate) replaced: bool,
+}
+
+/// What became of reading a file.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// There is none.
+    Absent,
+    /// It says nothing, and the client takes that for no settings.
+    Blank,
+    /// The client goes without it.
+    Void {
+        finding: Box<Finding>,
+        /// Whether its text speaks of rutter.
+        speaks_of_us: bool,
+    },
+    /// It is there.
+    Document(Box<Document>),
+}
+
+impl Reading {
+    pub(crate) fn of(path: &Path) -> Self {
+        let unreadable = |what: &str| Self::Void {
+            finding: Box::new(
+                Finding::new(&codes::SETTINGS_UNREADABLE, what).at(Place::file(path)),
+            ),
+            speaks_of_us: false,
+        };
+        let bytes = match path.metadata() {
+            // A pipe of that name would never end.
+            Ok(found) if !found.is_file() => return unreadable("this is no file"),
+            Ok(_) => match std::fs::read(path) {
+                Ok(bytes) => bytes,
+                Err(error) => return unreadable(&format!("this cannot be read: {error}")),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match path.symlink_metadata() {
+                    Ok(_) => unreadable("this is a link that leads nowhere"),
+                    Err(_) => Self::Absent,
+                };
+            }
+            Err(error) => return unreadable(&format!("this cannot be read: {error}")),
+        };
+        Self::parse(path, &bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let replaced = matches!(text, std::borrow::Cow::Owned(_));
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        if text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
+            return Self::Blank;
+        }
+        let void = |finding: Finding, at: usize| Self::Void {
+            finding: Box::new(finding.at(place(path, &text, at))),
+            speaks_of_us: text.contains("rutter"),
+        };
+        let root = match javascript::parse(&text) {
+            Ok(root) => root,
+            Err(error) => {
+                let what = format!(
+                    "this is not JSON: expected {}; the client skips the whole file",
+                    error.expected
+                );
+                return void(Finding::new(&codes::SETTINGS_NOT_JSON, what), error.at);
+            }
+        };
+        if !matches!(root.kind, Kind::Object(_)) {
+            let what = format!(
+                "settings are an object, and this is {}; the client skips the whole file",
+                root.kind.name()
+            );
+            return void(Finding::new(&codes::SETTINGS_NOT_OBJECT, what), root.at);
+        }
+        Self::Document(Box::new(Document { path: path.to_owned(), text, root, replaced }))
+    }
+}
+
+impl Document {
+    /// The place of a byte.
+    pub(crate) fn place(&self, at: usize) -> Place {
+        place(&self.path, &self.text, at)
+    }
+
+    /// A value as other readers take it; nothing where they refuse it, which nothing of ours is.
+    pub(crate) fn value(&self, node: &Node) -> Value {
+        serde_json::from_str(self.text.get(self.range(node)).unwrap_or_default())
+            .unwrap_or(Value::Null)
+    }
+
+    /// Keys that stand more than once in the root, in `hooks` or in `env`.
+    pub(crate) fn doubles(&self) -> Vec<Finding> {
+        let Ok((outline, _)) = Outline::read(&self.text) else { return Vec::new() };
+        let inner = ["hooks", "env"].into_iter().filter_map(|key| self.root.get(key));
+        let mut found = Vec::new();
+        for object in std::iter::once(&self.root).chain(inner) {
+            if !matches!(object.kind, Kind::Object(_)) {
+                continue;
+            }
+            let mut seen: Vec<String> = Vec::new();
+            for item in outline.items(&self.range(object)) {
+                let Some(key) = item.key else { continue };
+                if seen.contains(&key) {
+                    let what = format!(
+                        "`{}` stands here a second time, and the client forgets the first",
+                        named(&key)
+                    );
+                    let finding = Finding::new(&codes::SETTINGS_KEY_TWICE, what);
+                    found.push(finding.at(self.place(item.range.start)));
+                } else {
+                    seen.push(key);
+                }
+            }
+        }
+        found
+    }
+
+    fn range(&self, node: &Node) -> Range<usize> {
+        let rest = self.text.get(node.at..).unwrap_or_default();
+        let length = javascript::parse_first(rest).map_or(0, |(_, end)| end);
+        node.at..node.at + length
+    }
+}
+
+fn place(path: &Path, text: &str, at: usize) -> Place {
+    Place { file: path.to_owned(), position: Some(position(text, at)) }
+}

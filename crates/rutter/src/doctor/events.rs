@@ -1,0 +1,58 @@
+//! Which events have come, and which never do.
+
+use rutter_contract::EventName;
+use rutter_memory::Time;
+use rutter_memory::tally::{self, DAYS};
+use serde::Serialize;
+
+use super::codes;
+use super::entry::Entry;
+use super::finding::Finding;
+use crate::environment::Environment;
+
+/// How often others must have come before it says something that one has not.
+const OFTEN: u64 = 100;
+
+/// The events that every session of some length has. Others wait for a subagent, or for a long conversation.
+const USUAL: [EventName; 7] = [
+    EventName::SessionStart,
+    EventName::UserPromptSubmit,
+    EventName::PreToolUse,
+    EventName::PostToolUse,
+    EventName::PostToolUseFailure,
+    EventName::Stop,
+    EventName::SessionEnd,
+];
+
+/// An event, how often it came in the last fortnight, and when last.
+#[derive(Debug, Serialize)]
+pub(crate) struct Came {
+    pub(crate) event: EventName,
+    pub(crate) times: u64,
+    pub(crate) last: Time,
+}
+
+/// What has come. Of those that are registered and never came, while others did, there is something to say.
+pub(crate) fn examine(
+    env: &Environment,
+    entries: &[&Entry],
+    findings: &mut Vec<Finding>,
+) -> Vec<Came> {
+    // That it cannot be read is told by what is said of the folder.
+    let came: Vec<Came> = tally::read(&env.files(), env.now)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|seen| Came { event: seen.event, times: seen.times, last: seen.last })
+        .collect();
+    let most = came.iter().max_by_key(|came| came.times).filter(|came| came.times >= OFTEN);
+    let Some(most) = most else { return came };
+    for event in USUAL {
+        let registered = entries.iter().any(|entry| entry.event == event);
+        let times = came.iter().find(|came| came.event == event).map_or(0, |came| came.times);
+        if registered && times == 0 {
+            let what = format!("{event}: never seen in {DAYS} days, {} {}", most.times, most.event);
+            findings.push(Finding::new(&codes::EVENT_UNSEEN, what));
+        }
+    }
+    came
+}

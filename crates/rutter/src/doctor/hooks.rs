@@ -1,0 +1,326 @@
+//! Our entries, held against what `rutter init` writes.
+
+use std::path::{Path, PathBuf};
+
+use rutter_contract::spec::MatcherValues;
+use rutter_contract::{EventName, table};
+use rutter_memory::project::WorkTree;
+use serde_json::Value;
+
+use super::codes::{self, Code};
+use super::entry::{Entry, Start};
+use super::finding::{Finding, Place, named};
+use super::layers::{Layer, Whose};
+use super::places::Places;
+use crate::install::{self, Group, groups, is_shared, runs};
+
+/// Longer than anybody wants to wait for a hook, in seconds; who writes more means milliseconds.
+const LONG: f64 = 60.0;
+/// Shorter than a hook of ours may take to end itself, in seconds.
+const SHORT: f64 = 1.0;
+
+/// Everything about our entries that can be told without running them.
+pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
+    let wanted = groups(&install::Start::Path(super::NAME.to_owned()));
+    let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
+    let lost: Vec<EventName> = layers.iter().flat_map(|layer| layer.lost.clone()).collect();
+    let mut findings = Vec::new();
+    if entries.is_empty() && lost.is_empty() {
+        // A file that cannot be read may have them; what is wrong with it is said already.
+        if !layers.iter().any(|layer| layer.may_have_ours) {
+            findings.push(none(places));
+        }
+        return findings;
+    }
+    findings.extend(missing(&entries, &lost, &wanted));
+    let mut remarks = Remarks::default();
+    for entry in &entries {
+        if let Some(group) = wanted.iter().find(|group| group.event == entry.event) {
+            matcher(entry, group, &mut remarks);
+            fields(entry, &group.value["hooks"][0], &mut remarks);
+        } else {
+            let what = "rutter has nothing to do on";
+            remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
+        }
+        if matches!(entry.start(places), Start::Shell { .. }) {
+            remarks.add(
+                &codes::HOOK_SHELL,
+                entry,
+                &entry.place,
+                "a shell starts rutter, a process more on each event, for",
+            );
+        }
+    }
+    findings.extend(remarks.findings());
+    findings.extend(twice(&heard(layers)));
+    for finding in &mut findings {
+        if let Some(option) = option(finding, layers) {
+            finding.advice += option;
+        }
+    }
+    findings
+}
+
+/// How `rutter init` is told which file it is about, where that is not the one it would take by itself.
+fn option(finding: &Finding, layers: &[Layer]) -> Option<&'static str> {
+    let file = &finding.place.as_ref()?.file;
+    let layer = layers.iter().find(|layer| layer.path == *file)?;
+    match layer.whose {
+        _ if finding.advice != "rutter init" => None,
+        Whose::Project => Some(" --project"),
+        Whose::User => Some(" --user"),
+        Whose::Plugin => Some(" --plugin DIR"),
+        Whose::Managed | Whose::Local | Whose::Checkout => None,
+    }
+}
+
+/// Entries that do not step back for another one: what others get as well does, for the user's own, and the copy of a plugin
+/// for that of the project.
+fn heard(layers: &[Layer]) -> Vec<&Entry> {
+    let of = |wanted: &[Whose], shared: bool| -> Vec<&Entry> {
+        let layers = layers.iter().filter(|layer| wanted.contains(&layer.whose));
+        let entries = layers.flat_map(|layer| &layer.entries);
+        entries.filter(|entry| is_shared(&entry.handler) == shared).collect()
+    };
+    let all =
+        [Whose::Managed, Whose::Local, Whose::Checkout, Whose::Project, Whose::User, Whose::Plugin];
+    let mut heard = of(&all, false);
+    // Which of the user's own a shared one looks at.
+    if of(&[Whose::Local, Whose::User], false).is_empty() {
+        let project = of(&[Whose::Project], true);
+        heard.extend(if project.is_empty() { of(&[Whose::Plugin], true) } else { project });
+    }
+    heard
+}
+
+fn none(places: &Places) -> Finding {
+    let elsewhere = elsewhere(&places.folder).map_or_else(String::new, |folder| {
+        format!(
+            "; {} has them, and older clients read settings only where they are started",
+            folder.display()
+        )
+    });
+    let what = format!("no settings that a client reads here run rutter{elsewhere}");
+    Finding::new(&codes::HOOKS_NONE, what).at(Place::file(&places.local()))
+}
+
+/// A folder above, or the checkout that a worktree belongs to, whose settings run rutter.
+fn elsewhere(folder: &Path) -> Option<PathBuf> {
+    let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let main =
+        WorkTree::around(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
+    let above = settled.ancestors().skip(1).map(Path::to_owned);
+    above.chain(main).find(|folder| {
+        let names = ["settings.local.json", "settings.json"];
+        names.iter().any(|name| runs(&folder.join(".claude").join(name)))
+    })
+}
+
+fn missing(entries: &[&Entry], lost: &[EventName], wanted: &[Group]) -> Option<Finding> {
+    let there = |event| entries.iter().any(|entry| entry.event == event) || lost.contains(&event);
+    let missing: Vec<&str> = wanted
+        .iter()
+        .filter(|group| !there(group.event))
+        .map(|group| group.event.as_str())
+        .collect();
+    let place = entries.first().map(|entry| Place::file(&entry.place.file));
+    (!missing.is_empty()).then(|| {
+        let what = format!("rutter is not run on {}", missing.join(", "));
+        let finding = Finding::new(&codes::HOOKS_MISSING, what);
+        match place {
+            Some(place) => finding.at(place),
+            None => finding,
+        }
+    })
+}
+
+/// The same remark about several entries of a file is one finding.
+#[derive(Default)]
+struct Remarks(Vec<Remark>);
+
+struct Remark {
+    code: &'static Code,
+    what: String,
+    place: Place,
+    events: Vec<EventName>,
+}
+
+impl Remarks {
+    fn add(&mut self, code: &'static Code, entry: &Entry, place: &Place, what: impl Into<String>) {
+        let what = what.into();
+        let same = self.0.iter_mut().find(|remark| {
+            remark.code == code && remark.what == what && remark.place.file == place.file
+        });
+        match same {
+            Some(remark) if remark.events.contains(&entry.event) => {}
+            Some(remark) => remark.events.push(entry.event),
+            None => {
+                let (place, events) = (place.clone(), vec![entry.event]);
+                self.0.push(Remark { code, what, place, events });
+            }
+        }
+    }
+
+    fn findings(self) -> impl Iterator<Item = Finding> {
+        self.0.into_iter().map(|Remark { code, what, place, events }| {
+            let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
+            Finding::new(code, format!("{what} {}", events.join(", "))).at(place)
+        })
+    }
+}
+
+fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
+    let values = table::event(entry.event).matcher.values;
+    if matches!(values, MatcherValues::Ignored) {
+        return;
+    }
+    let found = entry.matcher.as_deref().filter(|matcher| !is_everything(matcher));
+    let wanted = wanted.value["matcher"].as_str().filter(|matcher| !is_everything(matcher));
+    if found == wanted {
+        return;
+    }
+    let init = |wanted: Option<&str>| {
+        wanted.map_or_else(|| "leaves it out".to_owned(), |wanted| format!("writes `{wanted}`"))
+    };
+    let place = &entry.matcher_place;
+    let Some(text) = found else {
+        let what = format!("the matcher fits everything, and `rutter init` {}, for", init(wanted));
+        return remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
+    };
+    let shown = named(text);
+    // What rutter listens to, else what the event can be about, where that is known.
+    let known = wanted.and_then(list).or_else(|| match values {
+        MatcherValues::List(choice) => {
+            Some(choice.values.iter().map(|value| value.text.to_owned()).collect())
+        }
+        _ => None,
+    });
+    let never = match (list(text), &known) {
+        (Some(names), Some(known)) => !names.iter().any(|name| known.contains(name)),
+        (Some(names), None) => names.is_empty(),
+        (None, Some(known)) => calls(text).is_some_and(|needed| {
+            !known.iter().any(|name| needed.iter().any(|needed| name.contains(needed)))
+        }),
+        (None, None) => false,
+    };
+    if never {
+        let what = format!("the matcher `{shown}` fits nothing that rutter listens to on");
+        return remarks.add(&codes::HOOK_MATCHER_NEVER, entry, place, what);
+    }
+    let what = format!("the matcher is `{shown}`, and `rutter init` {}, for", init(wanted));
+    remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
+}
+
+fn is_everything(matcher: &str) -> bool {
+    matches!(matcher, "" | "*")
+}
+
+/// The names that a matcher lists; nothing for what the client takes for a regular expression.
+fn list(matcher: &str) -> Option<Vec<String>> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|');
+    matcher.chars().all(plain).then(|| {
+        let names = matcher.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    })
+}
+
+/// What a matcher in the form of a permission rule, `Bash(pytest|npm test)`, needs to find in a name: to the client it is a
+/// regular expression, and the bracket a group of it. Nothing where that cannot be told without an engine.
+fn calls(matcher: &str) -> Option<Vec<String>> {
+    let (tool, rest) = matcher.split_once('(')?;
+    let group = rest.strip_suffix(')')?;
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let begin = |choice: &str| {
+        let mut signs = choice.chars();
+        let first = signs.next().filter(char::is_ascii_alphanumeric)?;
+        let optional = signs.next().is_some_and(|second| matches!(second, '*' | '?' | '{'));
+        (!optional).then(|| format!("{tool}{first}"))
+    };
+    let named = !tool.is_empty() && plain(tool) && !group.contains(['(', ')']);
+    if named { group.split('|').map(begin).collect() } else { None }
+}
+
+fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
+    let place = &entry.place;
+    for (key, value) in entry.handler.as_object().into_iter().flatten() {
+        match (key.as_str(), value) {
+            ("timeout", value) => {
+                let seconds = value.as_f64().unwrap_or_default();
+                if !(SHORT..=LONG).contains(&seconds) {
+                    let what = format!(
+                        "`timeout` counts seconds: {seconds} of them, where `rutter init` writes {}, for",
+                        wanted["timeout"]
+                    );
+                    remarks.add(&codes::HOOK_TIMEOUT, entry, place, what);
+                }
+            }
+            ("if", Value::String(rule)) if !rule.is_empty() => {
+                let tools =
+                    matches!(table::event(entry.event).matcher.values, MatcherValues::Tools);
+                let what = if tools {
+                    "an `if` lets rutter run only sometimes on"
+                } else {
+                    "an `if` keeps rutter from running at all on"
+                };
+                remarks.add(&codes::HOOK_CONDITION, entry, place, what);
+            }
+            ("async" | "asyncRewake", Value::Bool(true)) => {
+                let what = format!("`{key}` sends rutter to the background, so nobody hears it on");
+                remarks.add(&codes::HOOK_ASYNC, entry, place, what);
+            }
+            ("onFailure", Value::String(word)) if word == "block" => {
+                let what = "`onFailure` blocks the agent when rutter cannot be started on";
+                remarks.add(&codes::HOOK_ON_FAILURE, entry, place, what);
+            }
+            (
+                "type" | "command" | "args" | "statusMessage" | "shell" | "if" | "async"
+                | "asyncRewake" | "onFailure",
+                _,
+            )
+            | ("once", Value::Bool(false)) => {}
+            (key, _) => {
+                let what = format!("the client ignores `{}` in the entry of", named(key));
+                remarks.add(&codes::HOOK_FIELD, entry, place, what);
+            }
+        }
+    }
+}
+
+/// Entries that run beside each other on one event.
+fn twice(entries: &[&Entry]) -> Option<Finding> {
+    let mut events = Vec::new();
+    let mut second: Option<(&Entry, &Entry)> = None;
+    for (at, entry) in entries.iter().enumerate() {
+        let other = entries[..at]
+            .iter()
+            .find(|other| other.event == entry.event && other.identity() != entry.identity());
+        let Some(other) = other else { continue };
+        second.get_or_insert((other, entry));
+        if !events.contains(&entry.event.as_str()) {
+            events.push(entry.event.as_str());
+        }
+    }
+    let (first, second) = second?;
+    let what = format!("this and {} both run rutter on {}", first.place, events.join(", "));
+    let finding = Finding::new(&codes::HOOKS_TWICE, what).at(second.place.clone());
+    let folder = |entry: &Entry| entry.place.file.clone();
+    // In one file `init` makes them one again.
+    Some(if folder(first) == folder(second) { finding.advise("rutter init") } else { finding })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rule_in_the_place_of_a_matcher_needs() {
+        let needs = |matcher: &str| calls(matcher).map(|needed| needed.join(" "));
+        assert_eq!(needs("Bash(pytest|npm test)").as_deref(), Some("Bashp Bashn"));
+        assert_eq!(needs("Bash(echo *)").as_deref(), Some("Bashe"));
+        for open in
+            ["Bash()", "Bash(x|)", "Bash(x*)", "Bash(x)?", "Bash|(Edit)", "(Bash)", "Bash((x))"]
+        {
+            assert_eq!(calls(open), None, "{open}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Keys of the client's settings for which a value of the wrong type costs the whole file.
+//!
+//! Each was put to clients 2.1.325 and 2.1.197 with a value of another type beside a hook, which then did not run. Keys whose
+//! wrong values the client forgives are not here, and neither are those that nobody writes by hand.
+
+use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::version::Contract;
+
+use super::codes;
+use super::document::Document;
+use super::finding::Finding;
+
+/// What a value has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Text,
+    Flag,
+    /// A flag for which `null` is as good as nothing, in the newer client.
+    FlagOrNull,
+    Number,
+    /// A number over zero.
+    Positive,
+    Object,
+    FlagOrObject,
+    Texts,
+    /// A list, or one text in its place.
+    TextsOrText,
+}
+
+use Type::{Flag, FlagOrNull, FlagOrObject, Number, Object, Positive, Text, Texts, TextsOrText};
+
+const KEYS: &[(&str, Type)] = &[
+    ("apiKeyHelper", Text),
+    ("awsCredentialExport", Text),
+    ("awsAuthRefresh", Text),
+    ("otelHeadersHelper", Text),
+    ("model", Text),
+    ("outputStyle", Text),
+    ("language", Text),
+    ("agent", Text),
+    ("plansDirectory", Text),
+    ("minimumVersion", Text),
+    ("autoMemoryDirectory", Text),
+    ("respectGitignore", Flag),
+    ("includeCoAuthoredBy", Flag),
+    ("includeGitInstructions", Flag),
+    ("enableAllProjectMcpServers", Flag),
+    ("disableAllHooks", Flag),
+    ("disableSkillShellExecution", Flag),
+    ("skipWebFetchPreflight", Flag),
+    ("spinnerTipsEnabled", Flag),
+    ("syntaxHighlightingDisabled", Flag),
+    ("alwaysThinkingEnabled", Flag),
+    ("fastMode", Flag),
+    ("promptSuggestionEnabled", Flag),
+    ("autoMemoryEnabled", Flag),
+    ("prefersReducedMotion", Flag),
+    ("verbose", Flag),
+    ("autoCompactEnabled", Flag),
+    ("showTurnDuration", Flag),
+    ("fileCheckpointingEnabled", Flag),
+    ("terminalProgressBarEnabled", Flag),
+    ("skipDangerousModePermissionPrompt", Flag),
+    ("allowManagedHooksOnly", FlagOrNull),
+    ("cleanupPeriodDays", Positive),
+    ("feedbackSurveyRate", Number),
+    ("env", Object),
+    ("attribution", FlagOrObject),
+    ("permissions", Object),
+    ("statusLine", Object),
+    ("fileSuggestion", Object),
+    ("worktree", Object),
+    ("sandbox", Object),
+    ("enabledPlugins", Object),
+    ("pluginConfigs", Object),
+    ("modelOverrides", Object),
+    ("skillOverrides", Object),
+    ("spinnerVerbs", Object),
+    ("enabledMcpjsonServers", TextsOrText),
+    ("disabledMcpjsonServers", TextsOrText),
+    ("availableModels", Texts),
+    ("companyAnnouncements", Texts),
+    ("claudeMdExcludes", Texts),
+    ("allowedHttpHookUrls", Texts),
+    ("httpHookAllowedEnvVars", Texts),
+    ("fallbackModel", Texts),
+];
+
+impl Type {
+    fn takes(self, node: &Node, contract: Contract) -> bool {
+        match (self, &node.kind) {
+            (Text | TextsOrText, Kind::Text(_))
+            | (Flag | FlagOrNull | FlagOrObject, Kind::Bool(_))
+            | (Number, Kind::Number(_))
+            | (Object | FlagOrObject, Kind::Object(_)) => true,
+            (FlagOrNull, Kind::Null) => contract.malformed_handler_is_skipped_alone(),
+            (Positive, Kind::Number(number)) => {
+                number.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite())
+            }
+            (Texts | TextsOrText, Kind::List(items)) => {
+                items.iter().all(|item| matches!(item.kind, Kind::Text(_)))
+            }
+            _ => false,
+        }
+    }
+
+    const fn wanted(self) -> &'static str {
+        match self {
+            Text => "a string",
+            Flag | FlagOrNull => "true or false",
+            Number => "a number",
+            Positive => "a number over 0",
+            Object => "an object",
+            FlagOrObject => "true, false or an object",
+            Texts | TextsOrText => "an array of strings",
+        }
+    }
+}
+
+/// What costs the client a whole file, apart from its hooks.
+pub(super) fn examine(document: &Document, contract: Contract) -> Vec<Finding> {
+    let wrong = document.root.members().iter().filter_map(|(key, node)| {
+        let (name, wanted) = KEYS.iter().find(|(name, _)| name == key)?;
+        if wanted.takes(node, contract) {
+            return None;
+        }
+        // The value itself may be a secret in the wrong place.
+        let what = format!(
+            "`{name}` has to be {}, and this is {}; the client skips the whole file for it",
+            wanted.wanted(),
+            said(node, *wanted)
+        );
+        let finding = Finding::new(&codes::SETTINGS_KEY_WRONG, what).at(document.place(node.at));
+        Some(finding.advise(format!("write {}, or take `{name}` out", wanted.wanted())))
+    });
+    wrong.collect()
+}
+
+fn said(node: &Node, wanted: Type) -> &'static str {
+    match &node.kind {
+        Kind::Number(_) if wanted == Positive => "none",
+        Kind::List(_) if matches!(wanted, Texts | TextsOrText) => "an array of something else",
+        kind => kind.name(),
+    }
+}

@@ -1,0 +1,354 @@
+//! The settings that a client which is started here reads, the strongest first, and what they decide together.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rutter_contract::EventName;
+use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::version::Contract;
+use rutter_memory::Time;
+use rutter_memory::project::WorkTree;
+use serde::Serialize;
+
+use super::codes;
+use super::document::{Document, Reading};
+use super::entry::Entry;
+use super::finding::{Finding, Place};
+use super::places::{Places, is_yes};
+use super::{keys, shape};
+use crate::install::is_ours;
+
+/// The variable that makes the client run no hooks.
+const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
+
+/// How the name of a file begins that `init` writes beside another.
+const BESIDE: &str = ".rutter-";
+/// Writing one takes a moment.
+const ABANDONED: Duration = Duration::from_hours(1);
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Whose {
+    /// The organisation's.
+    Managed,
+    /// The user's, in this folder.
+    Local,
+    /// The user's, in the main checkout of the repository that the folder is in.
+    Checkout,
+    /// The project's.
+    Project,
+    /// The user's, everywhere.
+    User,
+    /// A plugin's.
+    Plugin,
+}
+
+impl Whose {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::Local => "local",
+            Self::Checkout => "checkout",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Plugin => "plugin",
+        }
+    }
+}
+
+/// How the client takes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum State {
+    Absent,
+    /// It says nothing.
+    Blank,
+    /// The client goes without it.
+    Void,
+    /// It counts.
+    Read,
+}
+
+/// One settings file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Layer {
+    pub(crate) whose: Whose,
+    pub(crate) path: PathBuf,
+    pub(crate) state: State,
+    /// How many entries under `hooks` the client can load.
+    pub(crate) hooks: usize,
+    /// How many of them are ours.
+    pub(crate) ours: usize,
+    /// Those.
+    #[serde(skip)]
+    pub(crate) entries: Vec<Entry>,
+    /// Events of entries of ours that the client cannot load.
+    #[serde(skip)]
+    pub(crate) lost: Vec<EventName>,
+    /// Whether the file cannot be read and yet speaks of rutter.
+    #[serde(skip)]
+    pub(crate) may_have_ours: bool,
+    #[serde(skip)]
+    pub(crate) document: Option<Box<Document>>,
+}
+
+impl Layer {
+    /// Reads a file, and says what is wrong with it.
+    pub(crate) fn read(
+        whose: Whose,
+        path: &Path,
+        plugin: Option<&Path>,
+        contract: Contract,
+        findings: &mut Vec<Finding>,
+    ) -> Self {
+        let mut layer = Self {
+            whose,
+            path: path.to_owned(),
+            state: State::Absent,
+            hooks: 0,
+            ours: 0,
+            entries: Vec::new(),
+            lost: Vec::new(),
+            may_have_ours: false,
+            document: None,
+        };
+        match Reading::of(path) {
+            Reading::Absent => {}
+            Reading::Blank => layer.state = State::Blank,
+            Reading::Void { finding, speaks_of_us } => {
+                layer.state = State::Void;
+                layer.may_have_ours = speaks_of_us;
+                findings.push(*finding);
+            }
+            Reading::Document(document) => layer.take(document, plugin, contract, findings),
+        }
+        layer
+    }
+
+    fn take(
+        &mut self,
+        document: Box<Document>,
+        plugin: Option<&Path>,
+        contract: Contract,
+        findings: &mut Vec<Finding>,
+    ) {
+        if document.replaced {
+            let what = "this is not UTF-8: the client replaces what it cannot read";
+            let finding = Finding::new(&codes::SETTINGS_NOT_UTF8, what);
+            findings.push(finding.at(Place::file(&document.path)));
+        }
+        findings.extend(document.doubles());
+        // A plugin's file has other keys.
+        let wrong = if plugin.is_none() { keys::examine(&document, contract) } else { Vec::new() };
+        let shape = shape::read(&document, contract);
+        let void = shape.is_void() || !wrong.is_empty();
+        self.state = if void { State::Void } else { State::Read };
+        findings.extend(wrong);
+        for group in &shape.groups {
+            self.hooks += group.entries.len();
+            for node in &group.entries {
+                let handler = document.value(node);
+                if is_ours(&handler) {
+                    self.entries.push(Entry {
+                        event: group.event,
+                        matcher: group.matcher.map(str::to_owned),
+                        matcher_place: document.place(group.at),
+                        place: document.place(node.at),
+                        handler,
+                        plugin: plugin.map(Path::to_owned),
+                        of_checkout: matches!(
+                            self.whose,
+                            Whose::Local | Whose::Checkout | Whose::Project
+                        ),
+                    });
+                }
+            }
+        }
+        self.ours = self.entries.len();
+        let shape::Shape { findings: found, lost, .. } = shape;
+        findings.extend(found);
+        self.lost = lost;
+        self.document = Some(document);
+    }
+
+    /// A key of it, if the file counts.
+    pub(crate) fn get(&self, key: &str) -> Option<(&Document, &Node)> {
+        let document = self.document.as_deref().filter(|_| self.state == State::Read)?;
+        Some((document, document.root.get(key)?))
+    }
+}
+
+/// Every layer but plugins, the strongest first.
+pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Finding>) -> Vec<Layer> {
+    let mut files: Vec<(Whose, PathBuf)> = Vec::new();
+    files.extend(places.managed.iter().map(|path| (Whose::Managed, path.clone())));
+    files.push((Whose::Local, places.local()));
+    files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
+    files.push((Whose::Project, places.project()));
+    files.extend(places.user().map(|path| (Whose::User, path)));
+    // In the home folder the project's file is the user's.
+    let project = places.project();
+    if places.user().is_some_and(|user| user == project) {
+        files.retain(|(whose, _)| *whose != Whose::Project);
+    }
+    files
+        .into_iter()
+        .map(|(whose, path)| Layer::read(whose, &path, None, contract, findings))
+        .collect()
+}
+
+/// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
+/// worktree, unless that is bare or the home folder. Measured: it does not read the project's there, and 2.1.197 neither.
+fn checkout(places: &Places, contract: Contract) -> Option<PathBuf> {
+    let tree = WorkTree::around(&places.folder)?;
+    let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
+    let here = places.folder.canonicalize().ok()?;
+    let home = places.variables.home.as_ref().and_then(|home| Path::new(home).canonicalize().ok());
+    let newer = contract.version() == Contract::NEWEST;
+    (newer && here != main && home.as_deref() != Some(main))
+        .then(|| main.join(".claude/settings.local.json"))
+}
+
+/// Copies of settings that were being written when their writer was killed. They hold what settings hold, tokens included.
+pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
+    let mut folders: Vec<&Path> = layers
+        .iter()
+        .filter(|layer| !matches!(layer.whose, Whose::Managed | Whose::Plugin))
+        .filter_map(|layer| layer.path.parent())
+        .collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let mut findings = Vec::new();
+    for entry in folders.into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten() {
+        let Ok(entry) = entry else { continue };
+        let changed = entry.metadata().and_then(|found| found.modified()).map(Time::from);
+        let old = changed.is_ok_and(|changed| now.since(changed) > ABANDONED);
+        if old && entry.file_name().to_string_lossy().starts_with(BESIDE) {
+            let path = entry.path();
+            let what = "a process that was killed left this copy of settings behind";
+            let advice = format!("rm '{}'", path.display());
+            let finding = Finding::new(&codes::SETTINGS_LEFTOVER, what).at(Place::file(&path));
+            findings.push(finding.advise(advice));
+        }
+    }
+    findings
+}
+
+/// The strongest layer that says something, and what.
+fn decided<'a, T>(
+    layers: &'a [Layer],
+    said: impl Fn(&'a Document, &'a Layer) -> Option<(T, &'a Node)>,
+) -> Option<(T, Place)> {
+    layers.iter().find_map(|layer| {
+        let document = layer.document.as_deref().filter(|_| layer.state == State::Read)?;
+        let (value, node) = said(document, layer)?;
+        Some((value, document.place(node.at)))
+    })
+}
+
+/// What the layers switch off together.
+pub(crate) fn switches(
+    layers: &[Layer],
+    places: &Places,
+    contract: Contract,
+    data: &Path,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let flag = |key: &'static str, managed: bool| {
+        decided(layers, move |document, layer| {
+            if managed && layer.whose != Whose::Managed {
+                return None;
+            }
+            let node = document.root.get(key)?;
+            matches!(node.kind, Kind::Bool(_)).then_some((node.kind == Kind::Bool(true), node))
+        })
+    };
+    if let Some((true, place)) = flag("disableAllHooks", false) {
+        let what =
+            "`disableAllHooks` is true here and nothing stronger says otherwise: no hook runs";
+        findings.push(Finding::new(&codes::HOOKS_DISABLED, what).at(place));
+    }
+    let ours_managed =
+        layers.iter().any(|layer| layer.whose == Whose::Managed && !layer.entries.is_empty());
+    if let Some((true, place)) = flag("allowManagedHooksOnly", true).filter(|_| !ours_managed) {
+        let what = "`allowManagedHooksOnly`: only hooks of the organisation run";
+        findings.push(Finding::new(&codes::HOOKS_MANAGED_ONLY, what).at(place));
+    }
+    let locked = decided(layers, |document, layer| {
+        let node = document.root.get("strictPluginOnlyCustomization")?;
+        let locks = match &node.kind {
+            Kind::Bool(locks) => *locks,
+            Kind::List(surfaces) => surfaces.iter().any(|surface| surface.text() == Some("hooks")),
+            _ => false,
+        };
+        (layer.whose == Whose::Managed).then_some((locks, node))
+    });
+    if let Some((true, place)) = locked.filter(|_| !ours_managed) {
+        let what =
+            "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
+        findings.push(Finding::new(&codes::HOOKS_MANAGED_ONLY, what).at(place));
+    }
+    findings.extend(environment(layers, places, contract, data));
+    findings
+}
+
+/// What `env` in the settings changes for hooks.
+fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Path) -> Vec<Finding> {
+    // Measured: the newer client takes this one from settings of a folder no longer.
+    let may_simplify = |layer: &Layer| {
+        let of_folder = matches!(layer.whose, Whose::Local | Whose::Checkout | Whose::Project);
+        !of_folder || contract.version() < Contract::NEWEST
+    };
+    let set = |name: &'static str| {
+        decided(layers, move |document, layer| {
+            let node = document.root.get("env")?.get(name)?;
+            if name == SIMPLE && !may_simplify(layer) {
+                return None;
+            }
+            let text = match &node.kind {
+                Kind::Text(text) | Kind::Number(text) => text.clone(),
+                Kind::Bool(flag) => flag.to_string(),
+                _ => return None,
+            };
+            Some((text, node))
+        })
+    };
+    let mut findings = Vec::new();
+    if let Some((_, place)) = set("RUTTER").filter(|(value, _)| value == "off") {
+        let what = "`env` sets RUTTER=off: hooks neither record nor say anything";
+        findings.push(Finding::new(&codes::ENV_OFF, what).at(place));
+    }
+    if let Some((_, place)) = set(SIMPLE).filter(|(value, _)| is_yes(value)) {
+        let what = "`env` sets CLAUDE_CODE_SIMPLE: the client runs no hooks";
+        findings.push(Finding::new(&codes::ENV_SIMPLE, what).at(place));
+    }
+    let names = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"];
+    let said = names.map(|name| set(name).map(|(value, place)| (name, value, place)));
+    let here = &places.variables;
+    let [home, data_home, user] =
+        [(&said[0], &here.rutter_home), (&said[1], &here.data_home), (&said[2], &here.home)].map(
+            |(said, here)| match said {
+                Some((_, value, _)) => Some(PathBuf::from(value)),
+                None => here.as_ref().map(PathBuf::from),
+            },
+        );
+    // As the hooks work it out; see the environment of this program.
+    let there = home.filter(|home| !home.as_os_str().is_empty()).or_else(|| {
+        data_home
+            .filter(|folder| folder.is_absolute())
+            .or_else(|| {
+                user.filter(|user| user.is_absolute()).map(|user| user.join(".local/share"))
+            })
+            .map(|folder| folder.join("rutter"))
+    });
+    let moved = there.is_some_and(|there| places.folder.join(there) != data);
+    if let Some((name, _, place)) = said.into_iter().flatten().next().filter(|_| moved) {
+        let what = format!(
+            "`env` sets {name}: hooks use another memory than the {} of this command",
+            data.display()
+        );
+        findings.push(Finding::new(&codes::ENV_MOVES, what).at(place));
+    }
+    findings
+}

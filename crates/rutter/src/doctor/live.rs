@@ -1,0 +1,272 @@
+//! The whole chain, with the client that is installed: settings, client, hook, memory, and the request that the model gets.
+//!
+//! What each part promises can be checked alone, and hooks still die between two of them. So here nothing is taken for granted: the real client
+//! is started in a sandbox of its own, offline, with the entries of ours that the user's settings have, and a scripted model
+//! makes a test fail, mends it, and has it fail again in a second session. What counts is what the model is sent.
+
+use std::path::{Path, PathBuf};
+
+use rutter_check::live::{Client, LiveError, Record, Sandbox, Script, Turn};
+use rutter_contract::EventName;
+use rutter_memory::store::Files;
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::{Store, Time, tally};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::client::Client as Installed;
+use super::codes;
+use super::finding::Finding;
+use super::layers::{Layer, State, Whose};
+use super::runs::Bench;
+use crate::environment::Environment;
+use crate::install::{Place, Scope, Start, groups, install};
+
+/// What was seen.
+#[derive(Debug, Serialize)]
+pub(crate) struct Proof {
+    /// What had to happen, in order.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Something that had to happen.
+#[derive(Debug, Serialize)]
+pub(crate) struct Step {
+    /// What.
+    pub(crate) what: String,
+    /// Whether it did.
+    pub(crate) seen: bool,
+}
+
+/// Settings of a scope, as far as they are about our hooks.
+struct Copy {
+    scope: Scope,
+    settings: Value,
+}
+
+impl Proof {
+    /// Starts the client that is installed, with our entries as they are registered, or as `rutter init` would.
+    pub(crate) fn of(
+        client: &Installed,
+        layers: &[Layer],
+        bench: &Bench<'_>,
+        env: &Environment,
+        findings: &mut Vec<Finding>,
+    ) -> Option<Self> {
+        let Some(path) = &client.path else {
+            let what = "there is no `claude` in PATH to start";
+            findings.push(Finding::new(&codes::LIVE_NO_CLIENT, what));
+            return None;
+        };
+        let proof = Client::at(path).and_then(|client| {
+            prove(&client, &copies(layers, bench.trusted, env), &env.search, env.now)
+        });
+        let proof = match proof {
+            Ok(proof) => proof,
+            Err(error) => {
+                findings.push(Finding::new(&codes::LIVE_NO_CLIENT, error.to_string()));
+                return None;
+            }
+        };
+        for step in proof.steps.iter().filter(|step| !step.seen) {
+            let what = format!("not seen: {}", step.what);
+            findings.push(Finding::new(&codes::LIVE_UNSEEN, what));
+        }
+        Some(proof)
+    }
+}
+
+/// What the settings say of our hooks, and nothing else of them: other people's hooks are not run, and no token goes along.
+fn copies(layers: &[Layer], trusted: bool, env: &Environment) -> Vec<Copy> {
+    let mut copies: Vec<Copy> = Vec::new();
+    for layer in layers.iter().filter(|layer| layer.state == State::Read) {
+        let scope = match layer.whose {
+            Whose::Local | Whose::Checkout => Scope::Local,
+            // A stranger's checkout has nothing run that the client would not run either.
+            Whose::Project if trusted => Scope::Project,
+            Whose::User => Scope::User,
+            Whose::Project | Whose::Plugin | Whose::Managed => continue,
+        };
+        let mut hooks = Map::new();
+        for entry in &layer.entries {
+            let mut group = json!({ "hooks": [entry.handler] });
+            if let Some(matcher) = &entry.matcher {
+                group["matcher"] = json!(matcher);
+            }
+            let groups = hooks.entry(entry.event.as_str()).or_insert_with(|| json!([]));
+            if let Value::Array(groups) = groups {
+                groups.push(group);
+            }
+        }
+        let mut settings = json!({ "hooks": hooks });
+        if let Some(switch) = switch(&layer.path) {
+            settings["disableAllHooks"] = json!(switch);
+        }
+        // The folder's own counts before that of the main checkout.
+        if !copies.iter().any(|copy| copy.scope == scope) {
+            copies.push(Copy { scope, settings });
+        }
+    }
+    let registered = copies
+        .iter()
+        .any(|copy| copy.settings["hooks"].as_object().is_some_and(|hooks| !hooks.is_empty()));
+    if !registered && let Some(program) = env.program.as_ref().and_then(|path| path.to_str()) {
+        let start = Start::Path(program.to_owned());
+        let settings = install("", &[Place::Hooks(groups(&start))])
+            .ok()
+            .and_then(|made| serde_json::from_str(&made.text).ok());
+        copies.retain(|copy| copy.scope != Scope::Local);
+        copies.extend(settings.map(|settings| Copy { scope: Scope::Local, settings }));
+    }
+    copies
+}
+
+/// Whether a file switches all hooks off or on.
+fn switch(path: &Path) -> Option<bool> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    settings["disableAllHooks"].as_bool()
+}
+
+/// The events that two such sessions fire. A subagent and a compaction take longer to bring about than a doctor has.
+const EVENTS: [EventName; 7] = [
+    EventName::SessionStart,
+    EventName::UserPromptSubmit,
+    EventName::PreToolUse,
+    EventName::PostToolUse,
+    EventName::PostToolUseFailure,
+    EventName::Stop,
+    EventName::SessionEnd,
+];
+
+const WRONG: &str = "def total(items):\n    return sum(items) * 0.9\n";
+const RIGHT: &str = "def total(items):\n    return sum(items)\n";
+
+/// What stands for a runner of tests: the machine need not have one. It prints what pytest would.
+const RUNNER: &str = r"#!/bin/sh
+if grep -q '0\.9' cart.py; then
+cat <<'OUT'
+============================= test session starts ==============================
+collected 1 item
+
+test_cart.py F                                                           [100%]
+
+=================================== FAILURES ===================================
+__________________________________ test_total __________________________________
+
+    def test_total():
+>       assert total([50, 50]) == 100
+E       assert 90.0 == 100
+
+test_cart.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED test_cart.py::test_total - assert 90.0 == 100
+============================== 1 failed in 0.01s ===============================
+OUT
+exit 1
+fi
+cat <<'OUT'
+============================= test session starts ==============================
+collected 1 item
+
+test_cart.py .                                                           [100%]
+
+============================== 1 passed in 0.01s ===============================
+OUT
+";
+
+/// Runs two sessions of a client with these settings. `search` is where programs are looked for.
+fn prove(
+    client: &Client,
+    layers: &[Copy],
+    search: &[PathBuf],
+    now: Time,
+) -> Result<Proof, LiveError> {
+    let mut sandbox = Sandbox::new()?;
+    let memory = sandbox.home().join("memory");
+    let failed = |source| LiveError::File { path: memory.clone(), source };
+    // Hooks would make one, but only for the session after.
+    drop(Store::open(&memory, now).map_err(|error| failed(std::io::Error::other(error)))?);
+    // A machine that is busy with something else is no fault of the hooks.
+    sandbox.file(memory.join("config.toml"), patient_configuration());
+    sandbox.file("cart.py", WRONG).program("bin/pytest", RUNNER);
+    for layer in layers {
+        let path = layer.scope.settings(&sandbox.project(), Some(&sandbox.home().join(".claude")));
+        match (layer.scope, path) {
+            // The sandbox writes that one itself.
+            (Scope::Project, _) => {
+                for (key, value) in layer.settings.as_object().into_iter().flatten() {
+                    sandbox.setting(key, value.clone());
+                }
+            }
+            (_, Some(path)) => drop(sandbox.file(path, layer.settings.to_string())),
+            (_, None) => {}
+        }
+    }
+    let cart = sandbox.project().join("cart.py");
+    let first = [vec![run()], edit(&cart, WRONG, RIGHT), vec![run()]].concat();
+    let second = [edit(&cart, RIGHT, WRONG), vec![run()]].concat();
+    let first = session(sandbox, client, first, &memory, search)?;
+    let second = session(first.again(), client, second, &memory, search)?;
+    // What the last hook has started may still be at work here, and the folder is about to go.
+    while let Ok(None) = tend(&memory, &Bounds::default(), now) {
+        std::thread::yield_now();
+    }
+    Ok(Proof { steps: steps(&first, &second, &memory, now) })
+}
+
+fn session(
+    mut sandbox: Sandbox,
+    client: &Client,
+    turns: Vec<Turn>,
+    memory: &Path,
+    search: &[PathBuf],
+) -> Result<Record, LiveError> {
+    let own = sandbox.project().join("bin");
+    let search = std::env::join_paths(std::iter::once(&own).chain(search)).unwrap_or_default();
+    sandbox.script(Script::new(turns)).prompt("The total of the cart is wrong.");
+    sandbox.args(["--allowedTools", "Bash,Read,Edit"]);
+    sandbox.env("PATH", search.to_string_lossy()).env("RUTTER_HOME", memory.to_string_lossy());
+    sandbox.run(client)
+}
+
+fn run() -> Turn {
+    Turn::call("Bash", json!({ "command": "pytest", "description": "Run the tests" }))
+}
+
+/// The client wants a file read before it is changed.
+fn edit(file: &Path, old: &str, new: &str) -> Vec<Turn> {
+    vec![
+        Turn::call("Read", json!({ "file_path": file })),
+        Turn::call("Edit", json!({ "file_path": file, "old_string": old, "new_string": new })),
+    ]
+}
+
+fn patient_configuration() -> String {
+    let hooks = ["session_start", "user_prompt_submit", "outcome_capture", "edits", "session_end"];
+    hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat()
+}
+
+fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step> {
+    let told = |record: &Record, text: &str| record.reached_model(text).is_some();
+    let mut steps = vec![
+        Step {
+            what: "the client ran a tool that the scripted model called".to_owned(),
+            seen: told(first, "assert 90.0 == 100"),
+        },
+        Step {
+            what: "when a session starts, the model reads what rutter says".to_owned(),
+            seen: told(first, "ghap start --domain"),
+        },
+        Step {
+            what: "when a test fails again in another session, it reads what mended it".to_owned(),
+            seen: told(second, "Seen before and fixed"),
+        },
+    ];
+    let seen = tally::read(&Files::new(memory), now).unwrap_or_default();
+    steps.extend(EVENTS.map(|event| Step {
+        what: format!("{event} came to the hook"),
+        seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),
+    }));
+    steps
+}

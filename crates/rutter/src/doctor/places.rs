@@ -1,0 +1,105 @@
+//! Where the client keeps what it reads, and what a client that is started here would be told by its environment.
+//!
+//! Plain data, so that a test can put managed settings somewhere else than in `/etc`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::Failure;
+use crate::environment::{self, Environment};
+
+/// The files of a client that is started in a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// The folder.
+    pub(crate) folder: PathBuf,
+    /// Settings of the organisation, the strongest first.
+    pub(crate) managed: Vec<PathBuf>,
+    /// The user's folder of the client; none where there is no home.
+    pub(crate) config: Option<PathBuf>,
+    /// Where the client notes which folders it trusts, and servers of the user.
+    pub(crate) state: Option<PathBuf>,
+    /// What a client that is started here finds in its environment.
+    pub(crate) variables: Variables,
+    /// Where programs are looked for.
+    pub(crate) search: Vec<PathBuf>,
+}
+
+/// Variables that decide about hooks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Variables {
+    pub(crate) off: bool,
+    pub(crate) simple: bool,
+    pub(crate) rutter_home: Option<OsString>,
+    pub(crate) data_home: Option<OsString>,
+    pub(crate) home: Option<OsString>,
+}
+
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code";
+
+impl Places {
+    pub(crate) fn of(env: &Environment) -> Result<Self, Failure> {
+        let home = environment::home();
+        let own = environment::variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        Ok(Self {
+            folder: env.folder()?.to_owned(),
+            managed: managed(Path::new(MANAGED)),
+            state: env.client_file.clone(),
+            config: own.or_else(|| home.map(|home| home.join(".claude"))),
+            variables: Variables {
+                off: environment::is_off(),
+                simple: environment::variable("CLAUDE_CODE_SIMPLE")
+                    .and_then(|value| value.into_string().ok())
+                    .is_some_and(|value| is_yes(&value)),
+                rutter_home: environment::variable("RUTTER_HOME"),
+                data_home: environment::variable("XDG_DATA_HOME"),
+                home: environment::variable("HOME"),
+            },
+            search: env.search.clone(),
+        })
+    }
+
+    pub(crate) fn local(&self) -> PathBuf {
+        self.folder.join(".claude/settings.local.json")
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.join(".claude/settings.json")
+    }
+
+    pub(crate) fn user(&self) -> Option<PathBuf> {
+        self.config.as_ref().map(|folder| folder.join("settings.json"))
+    }
+
+    /// A program by its name. Not from a folder of `PATH` that is a different one in every checkout.
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let folders = self.search.iter().filter(|folder| folder.is_absolute());
+        let mut paths = folders.map(|folder| folder.join(name));
+        paths.find(|path| path.is_file() && is_executable(path))
+    }
+}
+
+/// What the client takes for yes in a variable. Measured: `1` is, `0` is not.
+pub(crate) fn is_yes(value: &str) -> bool {
+    matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
+}
+
+pub(crate) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The managed settings in a folder: single files go before the whole, the last name first.
+pub(crate) fn managed(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join("managed-settings.d"))
+        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+        .unwrap_or_default();
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    found.sort();
+    found.reverse();
+    found.push(folder.join("managed-settings.json"));
+    found
+}

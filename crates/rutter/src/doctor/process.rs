@@ -1,0 +1,119 @@
+//! Running a program that may hang, with an eye on the clock.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::FdFlags;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// The most that is taken of what a program prints.
+const OUTPUT: u64 = 1024 * 1024;
+/// How often a process that has closed its output is asked whether it has ended.
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// A process that has ended, or was ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// None when a signal ended it.
+    pub(crate) exit: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    /// Whether its time was up.
+    pub(crate) late: bool,
+    pub(crate) took: Duration,
+}
+
+/// Runs a command with this on its stdin. It need not read it.
+pub(crate) fn run(command: &mut Command, stdin: &[u8], limit: Duration) -> io::Result<Ended> {
+    let begun = Instant::now();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // So that what it starts can be ended with it.
+        .process_group(0)
+        .spawn()?;
+    if let Some(mut pipe) = child.stdin.take() {
+        let bytes = stdin.to_vec();
+        thread::spawn(move || drop(pipe.write_all(&bytes)));
+    }
+    let stdout = reader(child.stdout.take());
+    let stderr = reader(child.stderr.take());
+    let left = || limit.saturating_sub(begun.elapsed());
+    let (said, done) = receive(&stdout, left());
+    let ended = done && wait(&mut child, begun, limit)?;
+    let took = begun.elapsed();
+    if !ended {
+        end(&mut child);
+    }
+    let status = child.wait()?;
+    let (complained, _) = receive(&stderr, if ended { left().max(PAUSE) } else { PAUSE });
+    Ok(Ended { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
+}
+
+/// Reads a pipe in a thread of its own, for nobody can say when it ends.
+fn reader(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    if let Some(pipe) = pipe {
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            drop(pipe.take(OUTPUT).read_to_end(&mut bytes));
+            drop(sender.send(bytes));
+        });
+    }
+    receiver
+}
+
+fn receive(pipe: &mpsc::Receiver<Vec<u8>>, limit: Duration) -> (Vec<u8>, bool) {
+    match pipe.recv_timeout(limit) {
+        Ok(bytes) => (bytes, true),
+        Err(_) => (Vec::new(), false),
+    }
+}
+
+fn wait(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<bool> {
+    while child.try_wait()?.is_none() {
+        if begun.elapsed() >= limit {
+            return Ok(false);
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(true)
+}
+
+fn end(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    drop(child.kill());
+}
+
+/// Tells when all processes have ended that were started while it was held, those that outlive their parents included: each
+/// inherits an end of a pipe, and closes it when it ends.
+pub(crate) struct Lifeline {
+    reader: PipeReader,
+    writer: PipeWriter,
+}
+
+impl Lifeline {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        rustix::io::fcntl_setfd(&writer, FdFlags::empty())?;
+        Ok(Self { reader, writer })
+    }
+
+    /// Waits for them.
+    pub(crate) fn wait(self, limit: Duration) {
+        let Self { reader, writer } = self;
+        drop(writer);
+        let Ok(limit) = Timespec::try_from(limit) else { return };
+        // Nobody writes to it: what comes is its end.
+        let _ = poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&limit));
+    }
+}

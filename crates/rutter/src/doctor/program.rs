@@ -1,0 +1,189 @@
+//! The programs that our entries run: whether each is there, runs, is a rutter, and is safe to run.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::codes;
+use super::entry::{Entry, Start};
+use super::finding::{Finding, Place, named};
+use super::places::{Places, is_executable};
+use super::process;
+use crate::install::build_folder;
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How much of a shell's complaint is repeated.
+const COMPLAINT: usize = 120;
+
+/// Looks at the program of an entry. Whether it is worth running.
+pub(crate) fn examine(entry: &Entry, places: &Places, findings: &mut Vec<Finding>) -> bool {
+    let start = entry.start(places);
+    let place = entry.place.clone();
+    let Some(path) = resolve(&start, places) else {
+        findings.push(absent(&start, place));
+        return false;
+    };
+    if let Some(finding) = unusable(&path, &place) {
+        findings.push(finding);
+        return false;
+    }
+    let mut command = Command::new(&path);
+    command.arg("--version").current_dir("/");
+    if let Some(finding) = version(&mut command, &path, &place) {
+        let stops = finding.code != &codes::PROGRAM_VERSION;
+        findings.push(finding);
+        if stops {
+            return false;
+        }
+    }
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if let Some(folder) = real.to_str().and_then(build_folder) {
+        let what = format!(
+            "{} is a build in {}, which the next `cargo clean` takes away",
+            path.display(),
+            folder.display()
+        );
+        findings.push(Finding::new(&codes::PROGRAM_IS_BUILD, what).at(place.clone()));
+    }
+    if let Some(open) = writable(&real) {
+        let what = format!("others may write to {}, so they decide what hooks run", open.display());
+        let advice = format!("chmod go-w '{}'", open.display());
+        findings.push(Finding::new(&codes::PROGRAM_WRITABLE, what).at(place).advise(advice));
+    }
+    true
+}
+
+/// Where the program of an entry is; nothing where none is found by its name.
+pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
+    match start {
+        Start::Exec { program, .. } if program.contains('/') => Some(places.folder.join(program)),
+        Start::Exec { program, .. } => places.find_program(program),
+        Start::Guarded { .. } => places.find_program(super::NAME),
+        Start::Shell { word, .. } => {
+            let bare = word.trim_matches(['"', '\'']);
+            let path = match (bare.strip_prefix("$HOME/"), bare.strip_prefix("~/")) {
+                (Some(rest), _) if !word.starts_with('\'') => home(places, rest)?,
+                (_, Some(rest)) if word.starts_with('~') => home(places, rest)?,
+                _ => bare.to_owned(),
+            };
+            if path.contains(['$', '`']) {
+                return ask_shell(word, places);
+            }
+            if path.contains('/') {
+                Some(places.folder.join(path))
+            } else {
+                places.find_program(&path)
+            }
+        }
+    }
+}
+
+/// Whatever a shell makes of a word, only a shell can tell. Whoever comes here has seen to it that the word is the user's.
+fn ask_shell(word: &str, places: &Places) -> Option<PathBuf> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.folder);
+    let ended = process::run(&mut shell, b"", PATIENCE).ok()?;
+    let said = String::from_utf8(ended.stdout).ok()?;
+    (ended.exit == Some(0)).then(|| places.folder.join(said.trim_end()))
+}
+
+fn home(places: &Places, rest: &str) -> Option<String> {
+    let home = places.variables.home.as_ref()?;
+    Some(Path::new(home).join(rest).to_str()?.to_owned())
+}
+
+fn absent(start: &Start, place: Place) -> Finding {
+    match start {
+        Start::Guarded { .. } => {
+            let what = "these hooks look for `rutter` in PATH, and there is none: they do nothing";
+            Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place)
+        }
+        Start::Exec { program: name, .. } | Start::Shell { word: name, .. } => {
+            let what = format!("there is no program `{}`", named(name));
+            Finding::new(&codes::PROGRAM_MISSING, what).at(place)
+        }
+    }
+}
+
+fn unusable(path: &Path, place: &Place) -> Option<Finding> {
+    let shown = path.display();
+    match path.metadata() {
+        Err(error) => {
+            let what = format!("{shown} cannot be run: {error}");
+            Some(Finding::new(&codes::PROGRAM_MISSING, what).at(place.clone()))
+        }
+        Ok(_) if !is_executable(path) => {
+            let what = format!("{shown} is no program that can be run");
+            let finding = Finding::new(&codes::PROGRAM_NOT_EXECUTABLE, what).at(place.clone());
+            Some(if path.is_file() {
+                finding.advise(format!("chmod +x '{shown}'"))
+            } else {
+                finding
+            })
+        }
+        Ok(_) => None,
+    }
+}
+
+/// What is wrong with what a program says of itself.
+fn version(command: &mut Command, path: &Path, place: &Place) -> Option<Finding> {
+    let shown = path.display();
+    let broken = |why: &str| {
+        let what = format!("{shown} does not run: {why}");
+        Some(Finding::new(&codes::PROGRAM_BROKEN, what).at(place.clone()))
+    };
+    let ended = match process::run(command, b"", PATIENCE) {
+        Ok(ended) => ended,
+        // The shell would try to read it as a script.
+        Err(error) => return broken(&error.to_string()),
+    };
+    if ended.late {
+        return broken("it did not say its version in five seconds");
+    }
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let of = said.trim().strip_prefix("rutter ");
+    match (ended.exit, of) {
+        (Some(0), Some(env!("CARGO_PKG_VERSION"))) => None,
+        (Some(0), Some(version)) => {
+            let what = format!(
+                "{shown} is rutter {}, and this is {}",
+                named(version),
+                env!("CARGO_PKG_VERSION")
+            );
+            Some(Finding::new(&codes::PROGRAM_VERSION, what).at(place.clone()))
+        }
+        (Some(0), None) => {
+            let what =
+                format!("{shown} is not rutter: it does not say so when it is asked its version");
+            Some(Finding::new(&codes::PROGRAM_OTHER, what).at(place.clone()))
+        }
+        (Some(code), _) => {
+            let complaint = String::from_utf8_lossy(&ended.stderr);
+            let line: String =
+                complaint.lines().next().unwrap_or_default().chars().take(COMPLAINT).collect();
+            broken(format!("exit {code} {line}").trim())
+        }
+        (None, _) => broken("a signal ended it"),
+    }
+}
+
+/// The program itself, or the folder on the way to it, that others may write to. A folder in which everybody may only
+/// touch what is their own is none.
+fn writable(path: &Path) -> Option<&Path> {
+    const OTHERS: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+    path.ancestors().find(|path| {
+        path.symlink_metadata().is_ok_and(|found| {
+            let mode = found.permissions().mode();
+            let sticky = found.is_dir() && mode & STICKY != 0;
+            let stranger = found.is_file() && found.uid() != 0 && found.uid() != user();
+            (mode & OTHERS != 0 && !sticky && !found.is_symlink()) || stranger
+        })
+    })
+}
+
+fn user() -> u32 {
+    rustix::process::getuid().as_raw()
+}

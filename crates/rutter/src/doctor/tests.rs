@@ -1,0 +1,235 @@
+//! What no user can plant: settings of an organisation, a form of entry that a shared file has, and any text at all.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use proptest::prelude::*;
+use rutter_contract::EventName;
+use rutter_contract::version::Contract;
+use serde_json::json;
+
+use super::entry::{Entry, Start};
+use super::finding::{Finding, Place};
+use super::layers::{Layer, State, Whose, read, switches};
+use super::places::{Places, Variables, managed};
+use super::{hooks, program};
+use crate::install::{self, groups, install, is_installed};
+
+fn places(folder: &Path) -> Places {
+    Places {
+        folder: folder.join("ship"),
+        managed: managed(&folder.join("etc")),
+        config: Some(folder.join("home/.claude")),
+        state: Some(folder.join("home/.claude.json")),
+        variables: Variables {
+            rutter_home: Some(folder.join("memory").into_os_string()),
+            ..Variables::default()
+        },
+        search: Vec::new(),
+    }
+}
+
+fn put(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+fn found(places: &Places, folder: &Path) -> Vec<(&'static str, String)> {
+    let mut findings = Vec::new();
+    let layers = read(places, Contract::newest(), &mut findings);
+    findings.extend(switches(&layers, places, Contract::newest(), &folder.join("memory")));
+    let shown = |place: Option<Place>| {
+        let place = place.map(|place| place.to_string()).unwrap_or_default();
+        place.replace(folder.to_str().unwrap(), "")
+    };
+    findings.into_iter().map(|Finding { code, place, .. }| (code.name, shown(place))).collect()
+}
+
+fn start(program: &str) -> crate::install::Start {
+    crate::install::Start::Path(program.to_owned())
+}
+
+/// What `init` would have in the settings.
+fn wanted(program: &str) -> [install::Place; 2] {
+    [install::Place::Hooks(groups(&start(program))), install::Place::Rule(true)]
+}
+
+#[test]
+fn an_organisation_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    put(&at("ship/.claude/settings.local.json"), "{\"disableAllHooks\": false}");
+    let whole = at("etc/managed-settings.json");
+    for (text, code, place) in [
+        ("{\"allowManagedHooksOnly\": true}", "hooks-managed-only", ":1:27"),
+        ("{\"strictPluginOnlyCustomization\": true}", "hooks-managed-only", ":1:35"),
+        ("{\"strictPluginOnlyCustomization\": [\"hooks\"]}", "hooks-managed-only", ":1:35"),
+        ("{\"disableAllHooks\": true}", "hooks-disabled", ":1:21"),
+        ("{\"allowManagedHooksOnly\": true,}", "settings-not-json", ":1:32"),
+    ] {
+        put(&whole, text);
+        let expected = vec![(code, format!("/etc/managed-settings.json{place}"))];
+        assert_eq!(found(&places(folder.path()), folder.path()), expected, "{text}");
+    }
+    put(&whole, "{\"strictPluginOnlyCustomization\": [\"skills\"], \"disableAllHooks\": true}");
+    // A single file goes before the whole, and the last of several before the others.
+    put(&at("etc/managed-settings.d/10-a.json"), "{\"disableAllHooks\": true}");
+    put(&at("etc/managed-settings.d/20-b.json"), "{\"disableAllHooks\": false}");
+    assert_eq!(found(&places(folder.path()), folder.path()), []);
+}
+
+#[test]
+fn an_entry_that_looks_for_rutter_finds_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "if command -v rutter >/dev/null 2>&1; then exec rutter hook --from project; fi";
+    let place = Place::file(Path::new("/ship/.claude/settings.json"));
+    let entry = Entry {
+        event: EventName::Stop,
+        matcher: None,
+        matcher_place: place.clone(),
+        place,
+        handler: json!({ "type": "command", "command": line }),
+        plugin: None,
+        of_checkout: true,
+    };
+    let places = places(folder.path());
+    assert!(matches!(entry.start(&places), Start::Guarded { .. }));
+    let mut findings = Vec::new();
+    assert!(!program::examine(&entry, &places, &mut findings));
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!(
+        (finding.code.name, finding.advice.as_str()),
+        ("program-not-in-path", "add the folder of rutter to PATH")
+    );
+}
+
+#[test]
+fn lines_for_a_shell_are_taken_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut places = places(folder.path());
+    places.variables.home = Some("/home/me".into());
+    for (line, word, path) in [
+        ("/x/rutter hook", "/x/rutter", "/x/rutter"),
+        ("'/x y/rutter' hook Stop", "'/x y/rutter'", "/x y/rutter"),
+        ("\"$HOME/bin/rutter\" hook", "\"$HOME/bin/rutter\"", "/home/me/bin/rutter"),
+        ("~/bin/rutter hook", "~/bin/rutter", "/home/me/bin/rutter"),
+    ] {
+        let place = Place::file(Path::new("/s"));
+        let entry = Entry {
+            event: EventName::Stop,
+            matcher: None,
+            matcher_place: place.clone(),
+            place,
+            handler: json!({ "type": "command", "command": line }),
+            plugin: None,
+            of_checkout: false,
+        };
+        let start = entry.start(&places);
+        assert_eq!(start, Start::Shell { line: line.to_owned(), word: word.to_owned() });
+        assert_eq!(program::resolve(&start, &places).unwrap(), Path::new(path));
+    }
+}
+
+/// A settings file, read as one of the user's.
+fn layer(folder: &Path, text: &str, contract: Contract) -> (Layer, Vec<Finding>) {
+    let path = folder.join("ship/.claude/settings.local.json");
+    put(&path, text);
+    let mut findings = Vec::new();
+    let layer = Layer::read(Whose::Local, &path, None, contract, &mut findings);
+    (layer, findings)
+}
+
+/// Pieces of settings, right and wrong.
+fn settings() -> impl Strategy<Value = String> {
+    let value = prop::sample::select(vec![
+        "null",
+        "1",
+        "-1",
+        "\"x\"",
+        "true",
+        "[]",
+        "{}",
+        "[null]",
+        "\"Bash\"",
+        "[{}]",
+        "{\"type\":\"command\",\"command\":\"/x/rutter\",\"args\":[\"hook\"]}",
+        "{\"type\":\"command\",\"command\":\"rutter hook\",\"timeout\":0}",
+        "{\"type\":\"prompt\"}",
+        "\"\\ud800\"",
+        "1e999",
+        "{\"hooks\":[{}],\"matcher\":1}",
+    ]);
+    let key = prop::sample::select(vec![
+        "hooks",
+        "matcher",
+        "type",
+        "Stop",
+        "PreToolUse",
+        "PermissionRequest",
+        "env",
+        "x",
+        "SessionStart",
+        "model",
+    ]);
+    let leaf = value.prop_map(str::to_owned);
+    leaf.prop_recursive(5, 40, 4, move |inner| {
+        let members =
+            prop::collection::vec((key.clone(), inner.clone()), 0..4).prop_map(|members| {
+                let members: Vec<_> =
+                    members.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+                format!("{{{}}}", members.join(",\n"))
+            });
+        let items =
+            prop::collection::vec(inner, 0..3).prop_map(|items| format!("[{}]", items.join(",")));
+        prop_oneof![2 => members, 1 => items]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn no_settings_make_it_panic(text in prop_oneof![3 => settings(), 1 => "[\\[\\]{}\",: a\n]{0,30}|\\PC{0,20}"]) {
+        let folder = tempfile::tempdir().unwrap();
+        for contract in Contract::MEASURED.map(Contract::for_client) {
+            let (layer, findings) = layer(folder.path(), &text, contract);
+            prop_assert!(findings.iter().all(|finding| finding.place.is_some()));
+            let layers = [layer];
+            let places = places(folder.path());
+            drop(switches(&layers, &places, contract, folder.path()));
+            drop(hooks::examine(&layers, &places));
+        }
+    }
+
+    #[test]
+    fn what_is_well_and_complete_is_installed(text in settings(), program in prop::sample::select(vec!["/opt/rutter", "/a b/rutter"])) {
+        let folder = tempfile::tempdir().unwrap();
+        // What `init` takes at all, it leaves complete; what was wrong beside it stays wrong.
+        let Ok(installed) = install(&text, &wanted(program)) else { return Ok(()) };
+        let (layer, findings) = layer(folder.path(), &installed.text, Contract::newest());
+        let void = findings.iter().any(|finding| {
+            matches!(finding.code.name, "settings-voided" | "settings-key-wrong")
+        });
+        prop_assert_eq!(layer.state == State::Void, void, "{:?}", findings);
+        if !void {
+            let ours = groups(&start(program)).len();
+            prop_assert_eq!(layer.ours, ours, "{}", installed.text);
+            prop_assert!(is_installed(&installed.text, &wanted(program)).unwrap());
+            let layers = [layer];
+            let missing = hooks::examine(&layers, &places(folder.path()));
+            prop_assert!(missing.is_empty(), "{:?}", missing);
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_found_ours_are_there(text in settings()) {
+        let folder = tempfile::tempdir().unwrap();
+        let (layer, mut findings) = layer(folder.path(), &text, Contract::newest());
+        let layers = [layer];
+        findings.extend(hooks::examine(&layers, &places(folder.path())));
+        if findings.is_empty() {
+            prop_assert!(is_installed(&text, &wanted("/opt/rutter")).unwrap());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Whether the client trusts this folder.
+//!
+//! The client notes it by path. Seen in interactive sessions of clients 2.1.325 and 2.1.197: hooks of settings wait until a
+//! folder is trusted; it is when it is noted itself, or a folder above it, for the newer client inside a repository up to its
+//! root. That of a worktree the main checkout counts as well was read in the newer one.
+
+use std::path::{Path, PathBuf};
+
+use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::version::Contract;
+use rutter_memory::project::WorkTree;
+
+use super::codes;
+use super::document::{Document, Reading};
+use super::finding::{Finding, Place};
+use super::places::Places;
+
+/// What the client notes about folders and servers.
+pub(crate) struct ClientState {
+    pub(crate) document: Option<Box<Document>>,
+    /// Whether what is trusted around a repository does not count inside.
+    bounded: bool,
+}
+
+impl ClientState {
+    pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Finding>) -> Self {
+        let none = Self { document: None, bounded: contract.version() == Contract::NEWEST };
+        let Some(path) = &places.state else { return none };
+        let document = match Reading::of(path) {
+            Reading::Document(document) => Some(document),
+            Reading::Absent | Reading::Blank => None,
+            Reading::Void { finding, .. } => {
+                let what = "this cannot be read, so nobody can say whether this folder is trusted";
+                let place = finding.place.unwrap_or_else(|| Place::file(path));
+                findings.push(Finding::new(&codes::STATE_UNREADABLE, what).at(place));
+                return none;
+            }
+        };
+        let state = Self { document, ..none };
+        if !state.trusts(&places.folder) {
+            let what = "the client has not been told to trust this folder: an interactive session holds hooks back \
+                        until it is, `claude -p` runs them";
+            findings
+                .push(Finding::new(&codes::FOLDER_UNTRUSTED, what).at(Place::file(&places.folder)));
+        }
+        state
+    }
+
+    /// Whether it trusts a folder.
+    pub(crate) fn trusts(&self, folder: &Path) -> bool {
+        let noted = |folder: &Path| {
+            let trust =
+                self.project(folder).and_then(|project| project.get("hasTrustDialogAccepted"));
+            trust.is_some_and(|trust| trust.kind == Kind::Bool(true))
+        };
+        let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let tree = WorkTree::around(&settled);
+        let main = tree.as_ref().and_then(|tree| tree.common_dir.parent()).map(Path::to_owned);
+        let root = tree.as_ref().map(|tree| &tree.root).filter(|_| self.bounded);
+        let inside = |above: &&Path| root.is_none_or(|root| above.starts_with(root));
+        settled.ancestors().take_while(inside).any(noted)
+            || [Some(folder.to_owned()), main]
+                .into_iter()
+                .flatten()
+                .any(|path: PathBuf| noted(&path))
+    }
+
+    /// What is noted of a folder.
+    pub(crate) fn project(&self, folder: &Path) -> Option<&Node> {
+        self.document.as_ref()?.root.get("projects")?.get(folder.to_str()?)
+    }
+}

@@ -1,0 +1,427 @@
+//! A setup that is well, and what `rutter doctor` says of it and does not do to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rutter::doctor::codes;
+use rutter_testkit::Ran;
+use serde_json::{Value, json};
+
+use crate::support::{command, patient};
+
+/// A user with a client, a project, and rutter installed in it. Everything is in one folder, and all is well.
+pub(crate) struct Setup {
+    folder: tempfile::TempDir,
+    /// Variables beside those of every user.
+    pub(crate) variables: Vec<(&'static str, String)>,
+}
+
+impl Setup {
+    /// All is well.
+    pub(crate) fn new() -> Self {
+        let setup = Self::bare();
+        setup.ok(&["init", "--bin", setup.text("bin/rutter").as_str()]);
+        setup
+    }
+
+    /// The same before `rutter init`.
+    pub(crate) fn bare() -> Self {
+        let folder = tempfile::Builder::new().prefix("rutter-setup.").tempdir().unwrap();
+        let setup = Self { folder, variables: Vec::new() };
+        for name in ["bin", "ship", "home/.config/rutter"] {
+            fs::create_dir_all(setup.path(name)).unwrap();
+        }
+        // A program of its own: the one under test lies in a build folder, of which there is something to say.
+        let built = env!("CARGO_BIN_EXE_rutter");
+        if fs::hard_link(built, setup.path("bin/rutter")).is_err() {
+            fs::copy(built, setup.path("bin/rutter")).unwrap();
+        }
+        setup.has_client("2.1.325 (Claude Code)");
+        setup.trusts(&setup.path("ship"));
+        // However busy the machine is with other tests, no hook is slow.
+        setup.write("home/.config/rutter/config.toml", &patient(&[]));
+        setup.ok(&["tend"]);
+        setup
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.path("home/.local/share/rutter")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A file of the memory, for its owner alone.
+    pub(crate) fn keep(&self, name: &str, text: &[u8]) -> PathBuf {
+        let path = self.memory().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        path
+    }
+
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        self.write(name, script);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    pub(crate) fn has_client(&self, says: &str) {
+        self.program("bin/claude", &format!("#!/bin/sh\necho '{says}'\n"));
+    }
+
+    /// The client trusts a folder.
+    pub(crate) fn trusts(&self, folder: &Path) {
+        let state =
+            json!({ "projects": { folder.to_str().unwrap(): { "hasTrustDialogAccepted": true } } });
+        self.write("home/.claude.json", &state.to_string());
+    }
+
+    /// Changes the settings that `init` wrote.
+    pub(crate) fn edit(&self, change: impl FnOnce(&mut Value)) {
+        let path = "ship/.claude/settings.local.json";
+        let mut settings: Value =
+            serde_json::from_str(&fs::read_to_string(self.path(path)).unwrap()).unwrap();
+        change(&mut settings);
+        self.write(path, &format!("{settings:#}\n"));
+    }
+
+    /// Changes our entry of an event, which is alone there.
+    pub(crate) fn edit_entry(&self, event: &str, key: &str, value: impl Into<Value>) {
+        let value = value.into();
+        self.edit(|settings| settings["hooks"][event][0]["hooks"][0][key] = value);
+    }
+
+    /// Has hooks run another program than rutter.
+    pub(crate) fn runs(&self, program: &str) {
+        let settings = fs::read_to_string(self.path("ship/.claude/settings.local.json")).unwrap();
+        let settings = settings.replace(&self.text("bin/rutter"), &self.text(program));
+        self.write("ship/.claude/settings.local.json", &settings);
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(args);
+        command
+            .env("HOME", self.path("home"))
+            .env("PATH", format!("{}:/usr/bin:/bin", self.text("bin")))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.path("ship"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn rutter(&self, args: &[&str]) -> Ran {
+        Ran::of(&mut self.command(args))
+    }
+
+    pub(crate) fn ok(&self, args: &[&str]) {
+        drop(self.rutter(args).success());
+    }
+
+    /// The report for programs, after a look at the exit code.
+    #[track_caller]
+    pub(crate) fn report(&self) -> Value {
+        let ran = self.rutter(&["doctor", "--json"]);
+        assert_eq!(ran.stderr, "", "{ran}");
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let problems = findings.iter().filter(|finding| finding["severity"] == "problem").count();
+        assert_eq!(ran.exit, Some(i32::from(problems > 0)), "{ran}");
+        report
+    }
+
+    /// Asserts that one thing is found and nothing else: which, where and what to type. `[HOME]` stands for the folder.
+    #[track_caller]
+    pub(crate) fn finds(&self, code: &str, place: &str, advice: &str) {
+        let report = self.report();
+        let findings = report["findings"].as_array().unwrap();
+        let [finding] = findings.as_slice() else { panic!("not {code} alone: {findings:#?}") };
+        let known = codes::of(code).unwrap_or_else(|| panic!("{code} is not in the table"));
+        assert_eq!(finding["code"], code, "{finding:#}");
+        assert_eq!(finding["severity"], known.severity.as_str(), "{finding:#}");
+        let shown = |key: &str| {
+            let text = finding[key].as_str().unwrap_or("-");
+            text.replace(self.text("").trim_end_matches('/'), "[HOME]")
+        };
+        assert_eq!((shown("place").as_str(), shown("advice").as_str()), (place, advice));
+        assert!(!shown("what").is_empty());
+        // For people it is the same, and fits their window where no path is longer.
+        let text = self.rutter(&["doctor"]).stdout;
+        assert!(text.contains(&format!("[{code}]")) && text.contains("-> "), "{text}");
+        for line in text.lines().filter(|line| !line.contains('/')) {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+}
+
+/// Every file below a folder and what it holds.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(tree(&path));
+            found.insert(path, Vec::new());
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_setup_that_is_well_has_nothing_to_find() {
+    let setup = Setup::new();
+    let report = setup.report();
+    assert_eq!(report["findings"], json!([]), "{report:#}");
+    let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        ["version", "program", "client", "layers", "hooks", "events", "live", "memory", "findings"]
+    );
+    assert_eq!(report["client"]["version"], "2.1.325");
+    let answers: Vec<(&str, &str)> = report["hooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["event"].as_str().unwrap(), row["answer"].as_str().unwrap()))
+        .collect();
+    assert_eq!(answers[0], ("SessionStart", "heard"));
+    assert_eq!(answers.len(), 9);
+    assert!(answers[1..].iter().all(|(_, answer)| *answer == "silent"), "{answers:?}");
+    for row in report["hooks"].as_array().unwrap() {
+        assert_eq!(row["exit"], 0, "{row}");
+        assert!(row["milliseconds"].as_f64().unwrap() > 0.0, "{row}");
+    }
+
+    insta::with_settings!({filters => vec![
+        (setup.text("").trim_end_matches('/'), "[HOME]"),
+        (r", [^\n]*/debug/rutter, a build of cargo", ", [PROGRAM]"),
+        (r" +[0-9.]+ ms", " [TIME]"),
+        (r"schema [0-9]+, [0-9]+ KiB", "schema [N], [SIZE]"),
+    ]}, {
+        insta::assert_snapshot!(setup.rutter(&["doctor"]), @"
+        exit 0
+        --- stdout
+        rutter    0.1.0, [PROGRAM]
+        client    2.1.325, [HOME]/bin/claude
+        settings  managed  none
+                  local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
+                  project  none: [HOME]/ship/.claude/settings.json
+                  user     none: [HOME]/home/.claude/settings.json
+        hooks     SessionStart [TIME]  heard whole
+                  SessionEnd [TIME]  silent
+                  UserPromptSubmit [TIME]  silent
+                  PreToolUse         * [TIME]  silent
+                  PostToolUse        Bash|Edit|Write|NotebookEdit [TIME]  silent
+                  PostToolUseFailure Bash [TIME]  silent
+                  SubagentStart [TIME]  silent
+                  PreCompact [TIME]  silent
+                  Stop [TIME]  silent
+        heard     nothing in 14 days
+        memory    [HOME]/home/.local/share/rutter
+        database  schema [N], [SIZE]
+        waiting   0 B in the log of changes, 0 B in the spool
+
+        all is well
+        ");
+    });
+}
+
+#[test]
+fn nothing_of_the_users_is_touched() {
+    let setup = Setup::new();
+    // Reading a database leaves an index beside its log, so it is looked at once before.
+    drop(setup.report());
+    let before = tree(&setup.path(""));
+    drop(setup.report());
+    let after = tree(&setup.path(""));
+    let changed: Vec<&PathBuf> = after
+        .iter()
+        .filter(|(path, bytes)| before.get(*path) != Some(bytes))
+        .map(|(path, _)| path)
+        .chain(before.keys().filter(|path| !after.contains_key(*path)))
+        .filter(|path| !path.ends_with("rutter.db-shm"))
+        .collect();
+    assert!(changed.is_empty(), "{changed:?}");
+    assert_eq!(setup.rutter(&["sessions", "list", "--json"]).success().stdout, "[]\n");
+}
+
+#[test]
+fn no_scratch_folder_is_left_behind() {
+    let mut setup = Setup::new();
+    fs::create_dir(setup.path("scratch")).unwrap();
+    setup.variables.push(("TMPDIR", setup.text("scratch")));
+    let report = setup.report();
+    // The end of a session starts housekeeping that outlives its hook.
+    assert!(report["hooks"].to_string().contains("SessionEnd"));
+    let left: Vec<_> = fs::read_dir(setup.path("scratch")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn secrets_in_settings_do_not_show() {
+    const SECRET: &str = "sk-ant-api03-hunter2hunter2hunter2";
+    let setup = Setup::new();
+    let settings = json!({
+        "env": { "RUTTER_HOME": format!("/x/{SECRET}"), "RUTTER": "off", "ANTHROPIC_API_KEY": SECRET },
+        "model": [SECRET],
+        "apiKeyHelper": { "token": SECRET },
+        "permissions": SECRET,
+        "hooks": {
+            SECRET: [],
+            "Notification": SECRET,
+            "Stop": [
+                { "hooks": [{ "type": SECRET, "command": SECRET }] },
+                { "matcher": { "x": SECRET }, "hooks": [] },
+                { "hooks": [{ "type": "command", "command": format!("icm hook --token {SECRET}") }] },
+                { "hooks": [{ "type": "http", "url": SECRET, "headers": { "Authorization": SECRET } }] },
+            ],
+        },
+    });
+    setup.write("home/.claude/settings.json", &settings.to_string());
+    setup.edit_entry("Stop", SECRET, SECRET);
+    setup.write(
+        ".mcp.json",
+        &json!({ "mcpServers": { "mem0": { "env": { "KEY": SECRET } } } }).to_string(),
+    );
+    for args in [&["doctor"][..], &["doctor", "--json"]] {
+        let ran = setup.rutter(args);
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(!ran.stdout.contains("hunter2") && !ran.stderr.contains("hunter2"), "{ran}");
+    }
+    let report = setup.report();
+    assert!(report["findings"].as_array().unwrap().len() > 6, "{report:#}");
+}
+
+#[test]
+fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
+    let setup = Setup::new();
+    fs::remove_file(setup.path("home/.claude.json")).unwrap();
+    let evil = format!("#!/bin/sh\ntouch '{}'\necho rutter 0.1.0\n", setup.text("ran"));
+    setup.program("ship/tools/rutter", &evil);
+    let entry = |handler: Value| json!([{ "hooks": [handler] }]);
+    setup.write(
+        "ship/.claude/settings.json",
+        &json!({ "hooks": {
+            "Stop": entry(json!({ "type": "command", "command": "./tools/rutter", "args": ["hook"] })),
+            "SessionStart": entry(json!({ "type": "command", "command": format!("\"$(touch '{}')/rutter\" hook", setup.text("ran")) })),
+            "PreCompact": entry(json!({ "type": "command", "command": "/bin/true|tools/rutter hook" })),
+        } })
+        .to_string(),
+    );
+    let report = setup.report();
+    let untrusted = report["hooks"].as_array().unwrap().iter();
+    assert_eq!(untrusted.filter(|row| row["answer"] == "untrusted").count(), 3, "{report:#}");
+    assert!(!setup.path("ran").exists(), "{report:#}");
+    // Once the client trusts it, it runs them, and so does the doctor.
+    setup.trusts(&setup.path("ship"));
+    drop(setup.report());
+    assert!(setup.path("ran").exists());
+}
+
+#[test]
+fn trust_is_inherited_from_above_as_far_as_the_repository() {
+    let setup = Setup::new();
+    let untrusted = || setup.report()["findings"].to_string().contains("folder-untrusted");
+    setup.trusts(&setup.path(""));
+    let root = setup.text("");
+    let state =
+        json!({ "projects": { root.trim_end_matches('/'): { "hasTrustDialogAccepted": true } } });
+    setup.write("home/.claude.json", &state.to_string());
+    assert!(!untrusted());
+    for name in ["objects", "refs"] {
+        fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();
+    }
+    setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
+    assert!(untrusted(), "what is trusted outside of a repository does not count inside");
+    // The older client looks further up.
+    setup.has_client("2.1.197 (Claude Code)");
+    assert!(!untrusted());
+    setup.has_client("2.1.325 (Claude Code)");
+    setup.trusts(&setup.path("ship"));
+    assert!(!untrusted());
+}
+
+#[test]
+fn a_repair_drains_and_closes_and_leaves_settings_alone() {
+    let setup = Setup::new();
+    setup.edit_entry("Stop", "timeout", 5000);
+    let settings = fs::read(setup.path("ship/.claude/settings.local.json")).unwrap();
+    fs::set_permissions(setup.memory(), fs::Permissions::from_mode(0o755)).unwrap();
+    let line = json!({ "form": 1, "entries": [] });
+    fs::create_dir_all(setup.memory().join("spool")).unwrap();
+    fs::set_permissions(setup.memory().join("spool"), fs::Permissions::from_mode(0o700)).unwrap();
+    setup.keep("spool/current.jsonl", format!("{line}\n").as_bytes());
+    let ran = setup.rutter(&["doctor", "--repair"]).success();
+    assert!(ran.stdout.starts_with("closed    "), "{ran}");
+    assert!(ran.stdout.contains("drained   0 entries out of the spool\n"), "{ran}");
+    assert!(ran.stdout.contains("[hook-timeout]") && ran.stdout.ends_with("1 warning\n"), "{ran}");
+    assert_eq!(fs::read(setup.path("ship/.claude/settings.local.json")).unwrap(), settings);
+    assert!(!setup.memory().join("spool/current.jsonl").exists());
+}
+
+#[test]
+fn the_folders_that_have_them_are_named() {
+    let setup = Setup::new();
+    fs::create_dir(setup.path("ship/deep")).unwrap();
+    let ran = Ran::of(setup.command(&["doctor", "--json"]).current_dir(setup.path("ship/deep")));
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["findings"][0]["code"], "hooks-none", "{ran}");
+    let what = report["findings"][0]["what"].as_str().unwrap();
+    assert!(what.contains(&format!("; {} has them", setup.text("ship"))), "{what}");
+    // Inside a repository the newer client reads those of its root, and the older one does not.
+    for name in ["objects", "refs"] {
+        fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();
+    }
+    setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
+    for (client, expected) in [("2.1.325", json!([])), ("2.1.197", json!(["hooks-none"]))] {
+        setup.has_client(client);
+        let ran =
+            Ran::of(setup.command(&["doctor", "--json"]).current_dir(setup.path("ship/deep")));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let codes = report["findings"].as_array().unwrap().iter().map(|one| one["code"].clone());
+        assert_eq!(codes.collect::<Value>(), expected, "{ran}");
+    }
+}
+
+#[test]
+fn what_has_come_is_counted() {
+    use rutter_contract::EventName;
+    use rutter_memory::{Time, store::Files, tally};
+    let setup = Setup::new();
+    let files = Files::new(setup.memory());
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = Time::from_millis(now.as_millis().try_into().unwrap());
+    let come =
+        |event, times: u32| (0..times).for_each(|_| tally::count(&files, event, now).unwrap());
+    come(EventName::SessionStart, 3);
+    come(EventName::PostToolUse, 99);
+    let report = setup.report();
+    assert_eq!(report["findings"], json!([]), "too few to say anything: {report:#}");
+    assert_eq!(report["events"][0]["event"], "PostToolUse", "{report:#}");
+    assert_eq!(report["events"][0]["times"], 99);
+    for event in
+        [EventName::UserPromptSubmit, EventName::PreToolUse, EventName::Stop, EventName::SessionEnd]
+    {
+        come(event, 5);
+    }
+    come(EventName::PostToolUse, 113);
+    setup.finds("event-unseen", "-", "rutter doctor --live");
+    let text = setup.rutter(&["doctor"]).success().stdout;
+    assert!(text.contains("PostToolUseFailure: never seen in 14 days, 212 PostToolUse"), "{text}");
+    assert!(text.contains("heard     in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
+}

@@ -1,0 +1,243 @@
+//! Every fenced block of the pages that people read is accounted for: run, read by what it is written for, or marked in the
+//! page with the reason why not.
+//!
+//! A page is typed by somebody who has just installed rutter, in a home and a repository of their own, from top to bottom
+//! in one shell. What it shows behind a command has to be what the command prints.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use rutter_testkit::root;
+
+mod block;
+mod runner;
+mod scene;
+mod shell;
+mod text;
+
+use runner::check;
+
+/// Blocks that only something can run which is not there. A page can give no other reason.
+const REASONS: [&str; 5] = [
+    "needs the client",
+    "installs a program",
+    "asks on a terminal",
+    "takes minutes",
+    "needs a tool that may not be here",
+];
+
+/// Pages that may show what no command prints: what an agent reads, what a file of somebody's looks like.
+const WITH_TEXT: [&str; 5] = [
+    "README.md",
+    "docs/guide/first-hour.md",
+    "docs/guide/ghap.md",
+    "docs/guide/loop.md",
+    "docs/guide/schemas.md",
+];
+
+/// The page whose Python and JavaScript `guides.rs` runs.
+const WITH_PROGRAMS: &str = "docs/guide/schemas.md";
+
+/// Pages that have no block.
+const PROSE: [&str; 1] = ["docs/README.md"];
+
+macro_rules! pages {
+    ($($test:ident: $page:literal,)+) => {
+        /// Pages that have blocks.
+        const PAGES: &[&str] = &[$($page),+];
+        $(
+            #[test]
+            fn $test() {
+                holds($page);
+            }
+        )+
+    };
+}
+
+pages! {
+    readme_holds: "README.md",
+    security_holds: "SECURITY.md",
+    first_hour_holds: "docs/guide/first-hour.md",
+    ghap_holds: "docs/guide/ghap.md",
+    hooks_holds: "docs/guide/hooks.md",
+    install_holds: "docs/guide/install.md",
+    loop_holds: "docs/guide/loop.md",
+    memory_holds: "docs/guide/memory.md",
+    privacy_holds: "docs/guide/privacy.md",
+    schemas_holds: "docs/guide/schemas.md",
+    troubleshooting_holds: "docs/guide/troubleshooting.md",
+}
+
+#[track_caller]
+fn holds(page: &str) {
+    let text = fs::read_to_string(root().join(page)).unwrap();
+    let complaints = check(page, &text);
+    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
+}
+
+#[test]
+fn every_guide_is_listed() {
+    let guides = fs::read_dir(root().join("docs/guide")).unwrap();
+    let there: BTreeSet<String> = guides
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(|name| format!("docs/guide/{name}"))
+        .collect();
+    let listed = PAGES.iter().filter(|page| page.starts_with("docs/guide/"));
+    let listed: BTreeSet<String> = listed.map(|page| (*page).to_owned()).collect();
+    assert_eq!(there, listed);
+    for page in PROSE {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        assert_eq!(
+            block::blocks(&text).unwrap().len(),
+            0,
+            "{page} has blocks: list it with the others"
+        );
+    }
+}
+
+/// A claim about security names the test that shows it; one that was renamed shows nothing.
+#[test]
+fn tests_that_the_security_page_names_are_there() {
+    let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let is_name = |word: &&str| {
+        let plain = |sign: char| sign.is_ascii_lowercase() || sign == '_';
+        word.matches('_').count() > 1 && word.chars().all(plain)
+    };
+    let named: BTreeSet<&str> = page.split('`').filter(is_name).collect();
+    assert!(named.len() > 10, "{named:?}");
+    let mut sources = String::new();
+    let mut folders = vec![root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                sources += &fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    let missing = named.iter().filter(|name| !sources.contains(&format!("fn {name}(")));
+    assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "no test has this name");
+}
+
+/// What is said about a page of a guide that says this.
+fn complaint(text: &str) -> String {
+    let complaints = check("docs/guide/ghap.md", text);
+    assert_eq!(complaints.len(), 1, "{complaints:#?}");
+    complaints[0].clone()
+}
+
+fn console(lines: &str) -> String {
+    format!("# A page\n\n```console\n{lines}\n```\n")
+}
+
+#[test]
+fn what_is_right_passes() {
+    // Ids and times are others than the page's, and a row goes by the same one in all of it.
+    let page = console(
+        "$ rutter remember \"CI runs on Postgres 17\" --category fact --tag ci\n\
+         1234abcd fact #ci: CI runs on Postgres 17\n\
+         $ rutter memories\n\
+         ID        CATEGORY  IMPORTANCE  WHERE    TAGS  TEXT\n\
+         1234abcd  fact      0.5         project  ci    CI runs on Postgres 17\n\
+         $ rutter forget 1234abcd --yes\n\
+         $ rutter memories\n\
+         note: there are none; `rutter remember` adds one",
+    );
+    assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+    let page = console(
+        "$ cat <<'END'\na $ b\nEND\na $ b\n$ cd .. && \\\n  cd shop\n$ pwd\n/home/ada/shop",
+    );
+    assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+}
+
+#[test]
+fn a_wrong_output_fails() {
+    let said =
+        complaint(&console("$ rutter config path\nuser     /home/ada/config.toml (not there)\n…"));
+    assert!(
+        said.contains("docs/guide/ghap.md:4: `rutter config path` prints something else"),
+        "{said}"
+    );
+    assert!(said.contains("/home/ada/.config/rutter/config.toml (not there)"), "{said}");
+    let said = complaint(&console("$ echo one; echo two\none"));
+    assert!(said.contains("prints something else"), "a line too many: {said}");
+    let said = complaint(&console("$ echo one\none\ntwo"));
+    assert!(said.contains("prints something else"), "a line too few: {said}");
+    let said = complaint(&console("$ true\n0000aaaa active"));
+    assert!(said.contains("prints something else"), "nothing at all: {said}");
+}
+
+#[test]
+fn a_command_that_fails_or_is_not_there_fails() {
+    let said = complaint(&console("$ rutter ghap shew"));
+    assert!(said.contains("ends with exit 2"), "{said}");
+    let said = complaint(&console("$ no-such-program"));
+    assert!(said.contains("ends with exit 127"), "{said}");
+    let said = complaint(&console("$ exit 0"));
+    assert!(said.contains("ended the shell"), "{said}");
+    let said = complaint(&console("$ rutter episodes show beef\n…"));
+    assert!(said.contains("ends with exit 1"), "{said}");
+    // Shown with what it says, it may.
+    let page =
+        console("$ rutter episodes show beef\nerror: no episode has an id that ends in beef");
+    assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+}
+
+#[test]
+fn an_id_that_nothing_shows_fails() {
+    let said = complaint(&console("$ rutter episodes show 4be2d90f\n…"));
+    assert!(said.contains("4be2d90f is shown by no command above"), "{said}");
+    // A row goes by one id in all of a page.
+    let echo = |half: u32| format!("$ printf '%s%s\\n' {half} {half}\n1111aaaa");
+    let said = complaint(&console(&format!("{}\n{}", echo(2222), echo(3333))));
+    assert!(said.contains("1111aaaa was 22222222 above and is 33333333 here"), "{said}");
+}
+
+#[test]
+fn what_is_not_run_says_why() {
+    let block = "```console\n$ claude\n```\n";
+    assert_eq!(
+        check("docs/guide/ghap.md", &format!("<!-- not run: needs the client -->\n{block}")),
+        [""; 0]
+    );
+    let said = complaint(&format!("<!-- not run: too much work -->\n{block}"));
+    assert!(said.contains("`too much work` is no reason"), "{said}");
+    let said = complaint(&format!("<!-- not run: needs the client -->\n\nclaude\n\n{block}"));
+    assert!(said.contains(":1: no block follows this mark"), "{said}");
+    let said = complaint(&format!("<!-- scene: a war -->\n{block}"));
+    assert!(said.contains("there is no scene `a war`"), "{said}");
+}
+
+#[test]
+fn every_kind_of_block_is_looked_at() {
+    let fenced = |language: &str, body: &str| format!("```{language}\n{body}\n```\n");
+    for (page, expected) in [
+        ("no block at all\n".to_owned(), "has no block"),
+        (fenced("", "x"), "a block without a language"),
+        (fenced("ruby", "puts 1"), "nobody knows what to do with `ruby`"),
+        (fenced("python", "print(1)"), "is run in docs/guide/schemas.md alone"),
+        (fenced("json", "{\"a\": }"), "is no JSON"),
+        (fenced("toml", "notify = \"brief\""), "begins with the name of its file"),
+        (fenced("toml", "# .rutter.toml\nnotify = \"loud\""), "`rutter config check` finds"),
+        (fenced("toml", "# .rutter.toml\nnotify = "), "`rutter config check` finds"),
+        (fenced("sh", "exit 3"), "ends with exit 3"),
+        (fenced("console", "rutter status"), "no command stands before it"),
+        ("```console\n$ true\n".to_owned(), "is never closed"),
+        ("- x\n  ```console\n  $ false\n  ```\n".to_owned(), "begins its line"),
+    ] {
+        let said = complaint(&page);
+        assert!(said.contains(expected), "{page} {said}");
+    }
+    let said = check("docs/guide/privacy.md", &fenced("text", "anything"));
+    assert!(said[0].contains("may show no text"), "{said:?}");
+    for page in [
+        fenced("json", "{\"a\": 1}"),
+        fenced("toml", "# ~/.config/rutter/config.toml\nnotify = \"brief\""),
+        fenced("sh", "command -v rutter"),
+        fenced("text", "anything"),
+    ] {
+        assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+    }
+}

@@ -1,0 +1,192 @@
+//! What has happened before somebody types what a page says: events of a client, told to the real hooks.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::shell::{HOME, Shell};
+
+/// A name that a page has for it, and what happens.
+pub(super) struct Scene {
+    name: &'static str,
+    steps: &'static [Step],
+}
+
+/// One thing that happens, in the first session or in the second.
+enum Step {
+    /// A session begins, and the reader types in it what follows.
+    Begins(Session),
+    /// It ends, and the reader is outside.
+    Ends(Session),
+    /// Somebody asks for something.
+    Prompt(Session, &'static str),
+    Fails(Session, &'static Failure),
+    /// The agent edits `cart.py`.
+    Mends(Session),
+    Passes(Session),
+    /// `cart.py` is as it was at first.
+    Reverts,
+}
+
+use Session::{First, Second};
+use Step::{Begins, Ends, Fails, Mends, Passes, Prompt, Reverts};
+
+#[derive(Clone, Copy)]
+enum Session {
+    First,
+    Second,
+}
+
+impl Session {
+    fn id(self) -> &'static str {
+        match self {
+            First => "0c3b7a52-9d1e-4f60-8a37-5e2f1b6c4d90",
+            Second => "7e91d4f8-2b6c-4a05-9c13-f08a5d7b3e64",
+        }
+    }
+}
+
+/// A test that fails.
+struct Failure {
+    module: &'static str,
+    test: &'static str,
+    error: &'static str,
+}
+
+const TOTAL: Failure =
+    Failure { module: "test_cart.Cart", test: "test_total", error: "AssertionError: 90.0 != 100" };
+const EVICTS: Failure =
+    Failure { module: "test_cache.Cache", test: "test_evicts", error: "AssertionError: 9 != 8" };
+
+const BROKEN: &str = "    return sum(items) * 0.9";
+const WHOLE: &str = "    return sum(items)";
+
+const SCENES: [Scene; 7] = [
+    Scene { name: "a session begins", steps: &[Begins(First)] },
+    Scene {
+        name: "a test fails and an edit mends it",
+        steps: &[Begins(First), Fails(First, &TOTAL), Mends(First), Passes(First), Ends(First)],
+    },
+    Scene {
+        name: "the same test fails in a later session",
+        steps: &[Begins(Second), Reverts, Fails(Second, &TOTAL)],
+    },
+    Scene {
+        name: "a failure that was mended comes back",
+        steps: &[
+            Begins(First),
+            Fails(First, &TOTAL),
+            Mends(First),
+            Passes(First),
+            Ends(First),
+            Begins(Second),
+            Reverts,
+            Fails(Second, &TOTAL),
+        ],
+    },
+    Scene { name: "that session ends", steps: &[Ends(Second)] },
+    Scene { name: "the run contradicts the prediction", steps: &[Fails(First, &EVICTS)] },
+    Scene {
+        name: "a later session is asked about it",
+        steps: &[
+            Ends(First),
+            Begins(Second),
+            Prompt(Second, "the cache test is flaky again, have a look"),
+        ],
+    },
+];
+
+pub(super) fn named(name: &str) -> Option<&'static Scene> {
+    SCENES.iter().find(|scene| scene.name == name)
+}
+
+/// What a hook put before the model.
+pub(super) fn context(stdout: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(stdout).ok()?;
+    Some(answer["hookSpecificOutput"]["additionalContext"].as_str()?.to_owned())
+}
+
+impl Scene {
+    /// What has to be typed for it to happen.
+    pub(super) fn commands(&self, shell: &mut Shell) -> Vec<String> {
+        // Hooks make no database, and what they start is waited for: who exports waits for those who tend.
+        let settled = "rutter tend >/dev/null && rutter export >/dev/null";
+        let mut commands = vec![settled.to_owned()];
+        for step in self.steps {
+            commands.extend(step.commands(shell));
+        }
+        // What the last hook said is asked for, so it comes last.
+        let last = commands.pop().unwrap_or_default();
+        commands.push(settled.to_owned());
+        commands.push(last);
+        commands
+    }
+}
+
+impl Step {
+    fn commands(&self, shell: &mut Shell) -> Vec<String> {
+        let cwd = format!("{}{HOME}/shop", shell.base().display());
+        let cart = |line: &str| format!("printf 'def total(items):\\n{line}\\n' >{cwd}/cart.py");
+        let mut hook = |session: &Session, event: &str, fields: Value| {
+            let mut payload =
+                json!({ "session_id": session.id(), "cwd": cwd, "hook_event_name": event });
+            if let (Value::Object(payload), Value::Object(fields)) = (&mut payload, fields) {
+                payload.extend(fields);
+            }
+            let file = shell.file("payload", &payload.to_string());
+            let patient = shell.base().join("patient");
+            format!("XDG_CONFIG_HOME={} rutter hook <{}", patient.display(), file.display())
+        };
+        let bash = json!({ "command": "python3 -m unittest" });
+        match self {
+            Begins(session) => vec![
+                format!("export CLAUDE_CODE_SESSION_ID={}", session.id()),
+                hook(session, "SessionStart", json!({ "source": "startup" })),
+            ],
+            Ends(session) => vec![
+                "unset CLAUDE_CODE_SESSION_ID".to_owned(),
+                hook(session, "SessionEnd", json!({ "reason": "other" })),
+            ],
+            Prompt(session, prompt) => {
+                vec![hook(session, "UserPromptSubmit", json!({ "prompt": prompt }))]
+            }
+            Fails(session, failure) => {
+                let fields =
+                    json!({ "tool_name": "Bash", "tool_input": bash, "error": failure.output() });
+                vec![hook(session, "PostToolUseFailure", fields)]
+            }
+            Passes(session) => {
+                let output = format!(".\n{}\nRan 1 test in 0.000s\n\nOK", "-".repeat(70));
+                let response = json!({ "stdout": output, "stderr": "", "interrupted": false });
+                let fields =
+                    json!({ "tool_name": "Bash", "tool_input": bash, "tool_response": response });
+                vec![hook(session, "PostToolUse", fields)]
+            }
+            Mends(session) => {
+                let lines =
+                    [" def total(items):".to_owned(), format!("-{BROKEN}"), format!("+{WHOLE}")];
+                let patch = json!([{ "lines": lines }]);
+                let response =
+                    json!({ "filePath": format!("{cwd}/cart.py"), "structuredPatch": patch });
+                let fields = json!({ "tool_name": "Edit", "tool_response": response });
+                vec![cart(WHOLE), hook(session, "PostToolUse", fields)]
+            }
+            Reverts => vec![cart(BROKEN)],
+        }
+    }
+}
+
+impl Failure {
+    /// As unittest prints it, and the client passes it on.
+    fn output(&self) -> String {
+        let Self { module, test, error } = self;
+        let (double, single) = ("=".repeat(70), "-".repeat(70));
+        let file = module.split('.').next().unwrap_or_default();
+        let mut text =
+            format!("Exit code 1\nF\n{double}\nFAIL: {test} ({module}.{test})\n{single}\n");
+        let place = format!("  File \"/home/ada/shop/{file}.py\", line 6, in {test}");
+        let called = "    self.assertEqual(seen, wanted)";
+        writeln!(text, "Traceback (most recent call last):\n{place}\n{called}\n{error}\n").unwrap();
+        text + &format!("{single}\nRan 1 test in 0.000s\n\nFAILED (failures=1)")
+    }
+}

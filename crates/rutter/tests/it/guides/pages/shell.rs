@@ -1,0 +1,124 @@
+//! The shell that a page is typed into.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Where the reader's home is, in pages.
+pub(super) const HOME: &str = "/home/ada";
+
+/// A shell in a repository of somebody who has rutter and has not used it.
+pub(super) struct Shell {
+    child: Child,
+    input: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// Stands for the root of the reader's machine.
+    folder: tempfile::TempDir,
+    files: usize,
+}
+
+/// What came of a command.
+pub(super) struct Typed {
+    pub(super) exit: i32,
+    /// Both of its outputs, as a terminal shows them.
+    pub(super) output: String,
+}
+
+impl Shell {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let home = base.join(&HOME[1..]);
+        let project = home.join("shop");
+        fs::create_dir_all(home.join(".cargo/bin")).unwrap();
+        install(&home.join(".cargo/bin/rutter"));
+        // A repository by its files: there may be no git.
+        for folder in ["objects", "refs/heads", "info"] {
+            fs::create_dir_all(project.join(".git").join(folder)).unwrap();
+        }
+        put(&project.join(".git/HEAD"), "ref: refs/heads/main\n");
+        let remote = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
+        put(&project.join(".git/config"), &format!("[core]\n\tbare = false\n{remote}"));
+        // What the README calls a hook of the reader's own.
+        put(&project.join("my-hook"), "#!/bin/sh\ncat >/dev/null\n");
+        fs::set_permissions(project.join("my-hook"), fs::Permissions::from_mode(0o755)).unwrap();
+        // However busy the machine is, hooks speak in the scenes that are played.
+        fs::create_dir_all(base.join("patient/rutter")).unwrap();
+        let hooks = [
+            "session_start",
+            "user_prompt_submit",
+            "ghap_checkin",
+            "outcome_capture",
+            "edits",
+            "session_end",
+        ];
+        let patient = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+        put(&base.join("patient/rutter/config.toml"), &patient);
+
+        let mut child = Command::new("sh")
+            .env_clear()
+            .env("HOME", &home)
+            .env("PATH", format!("{}/.cargo/bin:/usr/bin:/bin", home.display()))
+            .env("COLUMNS", "100")
+            .current_dir(&project)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Self { input: child.stdin.take(), child, answers, folder, files: 0 }
+    }
+
+    /// The root of the reader's machine.
+    pub(super) fn base(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    /// A file of its own with this in it.
+    pub(super) fn file(&mut self, name: &str, text: &str) -> PathBuf {
+        self.files += 1;
+        let folder = self.base().join(format!("files/{}", self.files));
+        fs::create_dir_all(&folder).unwrap();
+        put(&folder.join(name), text);
+        folder.join(name)
+    }
+
+    /// Types a command; none where there is no shell any more.
+    pub(super) fn type_in(&mut self, command: &str) -> Option<Typed> {
+        // From a file, so that it can be of many lines and read no line of ours; in this very shell, so that it can go elsewhere.
+        let script = self.file("command", &format!("{command}\n"));
+        let output = script.with_file_name("output");
+        let line =
+            format!(". {} </dev/null >{} 2>&1; echo $?\n", script.display(), output.display());
+        let input = self.input.as_mut()?;
+        input.write_all(line.as_bytes()).and_then(|()| input.flush()).ok()?;
+        let mut exit = String::new();
+        self.answers.read_line(&mut exit).ok()?;
+        let exit = exit.trim().parse().ok()?;
+        let output = String::from_utf8_lossy(&fs::read(output).unwrap()).into_owned();
+        let base = self.base();
+        Some(Typed { exit, output: output.replace(base.to_str().unwrap(), "") })
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // Without anything more to read it ends.
+        drop(self.input.take());
+        drop(self.child.wait());
+    }
+}
+
+/// Puts the program where `cargo install` would. It is large, so where it can be it is the same file.
+fn install(path: &Path) {
+    let built = env!("CARGO_BIN_EXE_rutter");
+    if fs::hard_link(built, path).is_err() {
+        fs::copy(built, path).unwrap();
+    }
+}
+
+fn put(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+}

@@ -1,0 +1,167 @@
+//! What a page shows and what a command prints, compared without what is different every time.
+
+use std::collections::BTreeMap;
+
+/// A line without what differs, and the ids that stood in it.
+#[derive(Debug)]
+struct Line {
+    plain: String,
+    ids: Vec<String>,
+}
+
+/// Which id of the page is which one here.
+#[derive(Default)]
+pub(super) struct Ids(BTreeMap<String, String>);
+
+impl Ids {
+    /// A command with the ids of this machine in place of the page's, or one that nobody can know.
+    pub(super) fn translate(&self, command: &str) -> Result<String, String> {
+        let mut out = String::new();
+        for part in parts(command) {
+            match part {
+                Part::Id(id) => out += self.0.get(id).ok_or_else(|| id.to_owned())?,
+                Part::Other(text) | Part::Varying(text, _) => out += text,
+            }
+        }
+        Ok(out)
+    }
+
+    fn learn(&mut self, page: &str, here: &str) -> Result<(), String> {
+        let known = self.0.entry(page.to_owned()).or_insert_with(|| here.to_owned());
+        if known == here {
+            return Ok(());
+        }
+        Err(format!("{page} was {known} above and is {here} here"))
+    }
+}
+
+/// Compares what a page shows with what there is. `…` on a line of its own stands for any lines.
+pub(super) fn compare(shown: &[&str], printed: &str, ids: &mut Ids) -> Result<(), String> {
+    let trimmed = |lines: Vec<&str>| -> Vec<Line> {
+        let end = lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
+        lines[..end].iter().map(|line| Line::of(line)).collect()
+    };
+    let (shown, printed) = (trimmed(shown.to_vec()), trimmed(printed.lines().collect()));
+    let Some(pairs) = align(&shown, &printed) else {
+        let text = |lines: &[Line]| -> String {
+            lines.iter().flat_map(|line| ["    ", &line.plain, "\n"]).collect()
+        };
+        return Err(format!(
+            "prints something else. The page:\n{}here:\n{}",
+            text(&shown),
+            text(&printed)
+        ));
+    };
+    let pairs = pairs.into_iter().flat_map(|(page, here)| page.ids.iter().zip(&here.ids));
+    pairs.into_iter().try_for_each(|(page, here)| ids.learn(page, here))
+}
+
+/// The same for a text in which line ends mean nothing.
+pub(super) fn compare_words(shown: &[&str], said: &str, ids: &mut Ids) -> Result<(), String> {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    compare(&[&flat(&shown.join(" "))], &flat(said), ids)
+}
+
+fn align<'a>(shown: &'a [Line], printed: &'a [Line]) -> Option<Vec<(&'a Line, &'a Line)>> {
+    match shown.split_first() {
+        None => printed.is_empty().then(Vec::new),
+        Some((first, rest)) if first.plain.trim() == "…" => {
+            (0..=printed.len()).find_map(|skipped| align(rest, &printed[skipped..]))
+        }
+        Some((first, rest)) => {
+            let (here, left) = printed.split_first()?;
+            let mut pairs = (first.plain == here.plain).then(|| align(rest, left)).flatten()?;
+            pairs.push((first, here));
+            Some(pairs)
+        }
+    }
+}
+
+impl Line {
+    fn of(line: &str) -> Self {
+        let (mut plain, mut ids) = (String::new(), Vec::new());
+        for part in parts(line.trim_end()) {
+            match part {
+                Part::Id(id) => {
+                    ids.push(id.to_owned());
+                    plain += "[id]";
+                }
+                Part::Varying(_, name) => plain += name,
+                Part::Other(text) => plain += text,
+            }
+        }
+        // Columns are as wide as the longest path in them.
+        while plain.contains("   ") {
+            plain = plain.replace("   ", "  ");
+        }
+        Self { plain, ids }
+    }
+}
+
+enum Part<'a> {
+    Id(&'a str),
+    Varying(&'a str, &'static str),
+    Other(&'a str),
+}
+
+/// A text, piece by piece.
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let (mut rest, mut inside_word) = (text, false);
+    while let Some(first) = rest.chars().next() {
+        let found = if inside_word { None } else { varying(rest) };
+        let (length, part) = match found {
+            Some((length, None)) => (length, Part::Id(&rest[..length])),
+            Some((length, Some(name))) => (length, Part::Varying(&rest[..length], name)),
+            None => (first.len_utf8(), Part::Other(&rest[..first.len_utf8()])),
+        };
+        inside_word = rest[..length].ends_with(char::is_alphanumeric);
+        parts.push(part);
+        rest = &rest[length..];
+    }
+    parts
+}
+
+/// What a text begins with that is different every time: its length and what it is; nothing is an id.
+fn varying(text: &str) -> Option<(usize, Option<&'static str>)> {
+    let shaped = |shape: &str| {
+        let mut signs = text.chars();
+        let fits = shape.chars().all(|wanted| {
+            signs.next().is_some_and(|sign| match wanted {
+                '0' => sign.is_ascii_digit(),
+                'x' => matches!(sign, '0'..='9' | 'a'..='f'),
+                _ => sign == wanted,
+            })
+        });
+        let ends = !signs.next().is_some_and(char::is_alphanumeric);
+        (fits && ends).then_some(shape.len())
+    };
+    if let Some(length) = shaped("0000-00-00T00:00:00.000Z") {
+        return Some((length, Some("[time]")));
+    }
+    if let Some(length) = shaped("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+        return Some((length, Some("[uuid]")));
+    }
+    if let Some(length) = shaped("xxxxxxxx") {
+        return Some((length, None));
+    }
+    if text.starts_with("just now") {
+        return Some(("just now".len(), Some("[age]")));
+    }
+    let digits = text.len()
+        - text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').len();
+    let unit = text[digits..].strip_prefix(' ').filter(|_| digits > 0)?;
+    for name in ["minute", "hour", "day", "month", "year"] {
+        for age in [format!("{name} ago"), format!("{name}s ago")] {
+            if unit.starts_with(&age) {
+                return Some((digits + 1 + age.len(), Some("[age]")));
+            }
+        }
+    }
+    let word = unit.split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default();
+    match word {
+        "ms" | "µs" => Some((digits + 1 + word.len(), Some("[duration]"))),
+        "B" | "KiB" | "MiB" => Some((digits + 1 + word.len(), Some("[size]"))),
+        _ => None,
+    }
+}
