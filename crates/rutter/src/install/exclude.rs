@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rutter_memory::project::WorkTree;
 
-use super::{Change, Contents, is_installed};
+use super::{Change, Contents, runs};
 use crate::Failure;
 
 /// Stands above a line that is ours; a line without it was there before us, and stays.
@@ -78,10 +78,7 @@ impl Exclude {
         let mut others = linked
             .chain(main)
             .filter(|root| root.canonicalize().is_ok_and(|root| root != self.root));
-        others.any(|root| {
-            let text = fs::read_to_string(root.join(&self.file)).unwrap_or_default();
-            is_installed(&text).unwrap_or_default()
-        })
+        others.any(|root| runs(&root.join(&self.file)))
     }
 
     /// The change that adds the file; nothing when git leaves it alone already, as far as its two most common lists say.

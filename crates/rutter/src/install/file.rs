@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use super::settings::Malformed;
+use super::document::Malformed;
 use crate::Failure;
 
 /// Only for its owner: settings may hold keys.
@@ -108,7 +108,7 @@ impl Contents {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         let text = str::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            Malformed::at(&valid, valid.len(), "this is not UTF-8")
+            Malformed::unreadable(&valid, valid.len(), "this is not UTF-8")
         })?;
         Ok(match text.strip_prefix(MARK) {
             Some(body) => Text { mark: MARK, body },
@@ -118,19 +118,23 @@ impl Contents {
 
     /// Makes it say something else, or nothing at all, if it still is what was read.
     pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), Failure> {
+        self.try_replace(after).map_err(|error| self.refused(&error))
+    }
+
+    /// The same; what was changed meanwhile is [busy](io::ErrorKind::ResourceBusy).
+    pub(super) fn try_replace(&self, after: Option<&[u8]>) -> io::Result<()> {
         let missing = if after.is_some() { self.missing_folders() } else { 0 };
         if missing > 0
             && let Some(folder) = self.target.parent()
         {
-            fs::create_dir_all(folder).map_err(|error| self.refused(&error))?;
+            fs::create_dir_all(folder)?;
         }
         let done = match after {
             Some(after) => self.write(after),
             None => self.check().and_then(|()| fs::remove_file(&self.target)),
         };
-        done.map_err(|error| {
+        done.inspect_err(|_| {
             self.remove_folders(missing);
-            self.refused(&error)
         })
     }
 
@@ -178,10 +182,11 @@ impl Contents {
         if now == self.bytes {
             return Ok(());
         }
-        Err(io::Error::other("another program has changed it just now"))
+        let what = "another program has changed it just now";
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, what))
     }
 
-    fn refused(&self, error: &io::Error) -> Failure {
+    pub(super) fn refused(&self, error: &io::Error) -> Failure {
         Failure::Refused(format!(
             "{} cannot be written: {error}; nothing was changed, put that right and try again",
             self.path.display()

@@ -15,6 +15,7 @@ use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::Scope;
+use super::server::denies;
 use super::table::{is_ours, is_shared, program};
 
 /// No settings are longer.
@@ -48,7 +49,7 @@ pub(crate) fn beside(
         // At home the settings of the project are those of the user.
         .filter(|(_, path)| !own.as_deref().is_some_and(|own| is_same(own, path)))
         .filter_map(|(other, path)| {
-            let settings = settings_in(&path)?;
+            let settings = ours_in(&path)?;
             let entry = entries(&settings).next()?.1.clone();
             Some((other, path, entry))
         })
@@ -114,13 +115,31 @@ fn checkout(folder: &Path) -> Option<PathBuf> {
 
 /// Whether a file has rutter run on an event, by a program that is there: one that is gone is heard by nobody.
 fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
-    let Some(settings) = settings_in(path) else { return false };
+    let Some(settings) = ours_in(path) else { return false };
     entries(&settings).any(|(on, entry)| {
         let program = Path::new(program(entry).unwrap_or_default());
         on == event
             && (shared || !is_shared(entry))
             && (!program.is_absolute() || program.is_file())
     })
+}
+
+/// Where a rule denies the agent all of rutter's tools: the file, and the rule. It counts from any of them, whatever
+/// another one allows.
+pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    let files = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
+    files.into_iter().find_map(|path| {
+        let settings = settings_in(&path)?;
+        let mut rules =
+            settings["permissions"]["deny"].as_array()?.iter().filter_map(Value::as_str);
+        let rule = rules.find(|rule| denies(rule))?.to_owned();
+        Some((path, rule))
+    })
+}
+
+/// Whether a settings file has an entry of ours.
+pub(crate) fn runs(path: &Path) -> bool {
+    ours_in(path).is_some_and(|settings| entries(&settings).next().is_some())
 }
 
 /// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
@@ -135,11 +154,19 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Settings that speak of rutter.
-fn settings_in(path: &Path) -> Option<Value> {
+fn ours_in(path: &Path) -> Option<Value> {
     let bytes = read(path)?;
     // Most files say nothing of us, and need not be parsed to see that.
     if !bytes.windows(6).any(|word| word == b"rutter") {
         return None;
     }
-    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).ok()
+    parse(&bytes)
+}
+
+fn settings_in(path: &Path) -> Option<Value> {
+    parse(&read(path)?)
+}
+
+fn parse(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()
 }

@@ -42,6 +42,7 @@ const TIMEOUT: u32 = 5;
 pub(super) const PROGRAM: &str = "rutter";
 
 /// A matcher group of an event, as the settings have it.
+#[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) event: EventName,
     pub(crate) value: Value,
@@ -87,14 +88,14 @@ impl Start {
 }
 
 // The parts of the line that asks first. `exec` leaves no shell behind to wait for.
-const GUARD: &str = "if command -v ";
-const ASKS: &str = " >/dev/null 2>&1; then exec";
-const ENDS: &str = "; fi";
+pub(super) const GUARD: &str = "if command -v ";
+pub(super) const ASKS: &str = " >/dev/null 2>&1; then exec";
+pub(super) const ENDS: &str = "; fi";
 /// The option by which a hook is told whose file started it.
 pub(crate) const FROM: &str = "--from";
 
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
     if word.chars().all(plain) {
         word.to_owned()
@@ -156,7 +157,7 @@ fn guarded(line: &str) -> Option<&str> {
     (ours && quoted(program) == asked && is_program(program)).then_some(program)
 }
 
-fn is_program(path: &str) -> bool {
+pub(super) fn is_program(path: &str) -> bool {
     Path::new(path).file_name().is_some_and(|name| name == PROGRAM)
 }
 
@@ -175,7 +176,7 @@ fn is_shell_form(line: &str) -> bool {
 }
 
 /// A line of a shell as far as it is plain: the program, its path perhaps in quotes, and the words behind it.
-fn words(line: &str) -> Option<(&str, Vec<&str>)> {
+pub(super) fn words(line: &str) -> Option<(&str, Vec<&str>)> {
     let line = line.trim();
     let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
     let (program, rest) = match quote {

@@ -46,7 +46,7 @@ fn git_leaves_the_settings_alone() {
     +/.claude/settings.local.json
 
     The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks.
+    Start claude in this folder: new sessions run the hooks and have the tools.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");
     assert!(home.init(&[]).success().stdout.contains("nothing to do"));
@@ -98,8 +98,8 @@ fn a_folder_inside_has_settings_of_its_own() {
     assert!(inside.join(".claude/settings.local.json").exists());
     assert_output!(home, ran.stdout.rsplit_once("\n\n").unwrap().1, @"
     The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks.
-    Elsewhere in the repository they do not run; for that, `rutter init` in [HOME]/ship.
+    Start claude in this folder: new sessions run the hooks and have the tools.
+    Elsewhere in the repository the hooks do not run; for that, `rutter init` in [HOME]/ship.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");
     assert_eq!(git(&home, &home.path("ship"), &["status", "--short"]), "");

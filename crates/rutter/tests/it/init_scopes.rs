@@ -20,14 +20,13 @@ struct User {
 impl User {
     fn new() -> Self {
         let home = Home::new();
-        fs::create_dir(home.path("user")).unwrap();
         let bin = Path::new(&home.program("bin")).parent().unwrap().to_owned();
         Self { search: format!("{}:/usr/bin:/bin", bin.display()), home }
     }
 
     fn rutter(&self, args: &[&str]) -> Ran {
         let mut command = self.home.command(args);
-        command.env("HOME", self.path("user")).env("PATH", &self.search).stdin(Stdio::null());
+        command.env("PATH", &self.search).stdin(Stdio::null());
         Ran::of(&mut command)
     }
 
@@ -155,7 +154,7 @@ fn the_user_may_keep_settings_elsewhere_and_by_a_link() {
     let bin = user.home.program("bin");
     let run = |args: &[&str], folder: &Path| {
         let mut command = user.home.command(args);
-        command.env("HOME", user.path("user")).env("CLAUDE_CONFIG_DIR", folder);
+        command.env("CLAUDE_CONFIG_DIR", folder);
         Ran::of(command.stdin(Stdio::null())).success()
     };
     let before = user.everything();
@@ -184,8 +183,8 @@ fn a_team_gets_a_line_that_asks_first() {
     let (_, next) = ran.stdout.split_once("\n\n").unwrap();
     assert_output!(user.home, next, @"
     The memory is in [HOME]/memory.
-    Commit [HOME]/ship/.claude/settings.json: for everybody who has rutter in PATH, new sessions in this folder run the hooks.
-    For everybody else nothing happens. Where somebody's own settings run rutter, these step back.
+    Commit [HOME]/ship/.claude/settings.json and [HOME]/ship/.mcp.json: for everybody who has rutter in PATH, new sessions in this folder run the hooks and have the tools.
+    The client asks everybody once whether to use the server, and a newer one proposes not to; who has no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.
     `rutter doctor` tells whether they work, `rutter uninstall --project` takes this back.
     ");
     let text = user.text("ship/.claude/settings.json");
@@ -246,20 +245,23 @@ fn a_plugin_is_made_and_leaves_nothing() {
     let before = user.everything();
     let shown = user.rutter(&["init", "--plugin", "made/for us", "--dry-run"]).success();
     assert_eq!(user.everything(), before, "{shown}");
-    assert_output!(user.home, user.rutter(&["init", "--plugin", "made/for us"]), @"
+    assert_output!(user.home, user.rutter(&["init", "--plugin", "made/for us"]), @r#"
     exit 0
     --- stdout
     made [HOME]/ship/made/for us/.claude-plugin/plugin.json
     made [HOME]/ship/made/for us/.claude-plugin/marketplace.json
     made [HOME]/ship/made/for us/hooks/hooks.json
+    made [HOME]/ship/made/for us/.mcp.json
     made [HOME]/ship/made/for us/README.md
     made [HOME]/ship/made/for us/skills/ghap/SKILL.md
 
     For one session:  claude --plugin-dir '[HOME]/ship/made/for us'
     For good:         claude plugin marketplace add '[HOME]/ship/made/for us'
                       claude plugin install rutter@rutter
+    No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:
+    {"permissions": {"allow": ["mcp__plugin_rutter_rutter"]}}
     `rutter uninstall --plugin '[HOME]/ship/made/for us'` takes the files back.
-    ");
+    "#);
     let hooks: Value =
         serde_json::from_str(&user.text("ship/made/for us/hooks/hooks.json")).unwrap();
     assert_eq!(hooks["hooks"].as_object().unwrap().len(), 9);
@@ -316,8 +318,7 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     let client = std::cell::Cell::new("claude-code_2-1-325_harness");
     let hear = |from: &str| {
         let mut command = user.home.command(&["hook", "--from", from]);
-        command.env("HOME", user.path("user")).env("CLAUDE_PROJECT_DIR", user.path("ship"));
-        command.env("AI_AGENT", client.get());
+        command.env("CLAUDE_PROJECT_DIR", user.path("ship")).env("AI_AGENT", client.get());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let payload = serde_json::json!({
