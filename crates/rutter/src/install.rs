@@ -29,4 +29,4 @@ pub(crate) use program::{build_folder, choose as choose_start, is_found};
 pub(crate) use record::{Record, Records};
 pub(crate) use scope::Scope;
 pub(crate) use settings::{Malformed, install, is_empty, is_installed, uninstall};
-pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of};
+pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of, quoted};

@@ -93,7 +93,7 @@ const ENDS: &str = "; fi";
 pub(crate) const FROM: &str = "--from";
 
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
     if word.chars().all(plain) {
         word.to_owned()
