@@ -145,7 +145,7 @@ pub enum Command {
     Tend(memory::TendArgs),
     /// Serve the memory to an agent as tools, by MCP through stdin and stdout
     ///
-    /// The client starts it; `rutter init` registers it.
+    /// The client starts it; `rutter init` registers it. For a client that cannot start programs: rutter mcp --http
     Mcp(server::McpArgs),
     /// Call one of the tools that an agent has, and print what it gives
     ///

@@ -41,5 +41,5 @@ pub(crate) use record::{Record, Records};
 pub(crate) use scope::Scope;
 pub(crate) use server::{PLUGIN_RULE, entry as server_entry};
 pub(crate) use site::{Site, Step, Way};
-pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of};
+pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of, quoted};
 pub(crate) use work::carry_out;

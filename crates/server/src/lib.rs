@@ -3,9 +3,10 @@
 //! [`tools`] is what can be called: each tool is a type for what it takes, a type for what it gives, and a plain function
 //! between the two, on the same [`Store`](rutter_memory::Store) that hooks and commands use. Nothing in there waits for anything, so a
 //! command can call a tool in its own process. [`mcp`] speaks the protocol, on the SDK, and is the only part that knows it;
-//! whatever awaits is here and in no other crate.
+//! [`http`] is who may come where it is spoken on a socket. Whatever awaits is here and in no other crate.
 
 mod desk;
+pub mod http;
 pub mod mcp;
 mod schema;
 pub mod tools;

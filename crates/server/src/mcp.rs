@@ -56,7 +56,7 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
-        let server = Server { desk: Arc::new(desk) };
+        let server = Server::new(desk);
         // One that goes away before it has said hello is no fault of ours.
         if let Ok(running) = server.serve(ends()?).await {
             drop(running.waiting().await);
@@ -128,6 +128,10 @@ fn described(tool: &tools::Tool) -> Tool {
 }
 
 impl Server {
+    pub(crate) fn new(desk: Desk) -> Self {
+        Self { desk: Arc::new(desk) }
+    }
+
     /// Runs something that blocks.
     async fn run<T: Send + 'static>(
         &self,

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 
 pub(crate) mod hooks;
+pub(crate) mod mcp;
 pub(crate) mod recall;
 
 /// How often each program is started; they take turns, so that a busy moment hits both.

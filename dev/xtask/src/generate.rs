@@ -1,4 +1,4 @@
-//! Files that follow from the event table, the command line, the keys of the configuration and the codes of the doctor: written by `cargo xtask generate`, checked by `--check`.
+//! Files that follow from the event table, the command line, the keys of the configuration, the codes of the doctor and the tools: written by `cargo xtask generate`, checked by `--check`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -11,6 +11,7 @@ mod config;
 mod docs;
 mod doctor;
 mod schemas;
+mod tools;
 mod types;
 
 /// Folders that hold nothing but generated files: what is there and not generated is stale.
@@ -44,6 +45,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     docs::add(&mut files);
     config::add(&mut files);
     doctor::add(&mut files);
+    tools::add(&mut files);
 
     let mut stale = Vec::new();
     for (path, text) in &files.0 {

@@ -24,6 +24,7 @@ usage: cargo xtask TASK
   bench                  measure speed, as ratios in one run, and fail where a promise is not kept
   bench hooks [--json]   the same for what a client waits for on every event
   bench recall [--json]  the same for a search in small and large memories
+  bench mcp [--json]     the same for the tools of an agent, over both transports
   eval retrieval FILE… [--json]
                          how well the right text is found, beside plain BM25
   eval injection STORE PROMPTS [--json]
@@ -49,6 +50,8 @@ fn main() -> Result<ExitCode> {
         ["bench", "hooks", "--json"] => bench::hooks::run(&root()?, true)?,
         ["bench", "recall"] => bench::recall::run(&root()?, false)?,
         ["bench", "recall", "--json"] => bench::recall::run(&root()?, true)?,
+        ["bench", "mcp"] => bench::mcp::run(&root()?, false)?,
+        ["bench", "mcp", "--json"] => bench::mcp::run(&root()?, true)?,
         ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::retrieval(files)?,
         ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
         ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,

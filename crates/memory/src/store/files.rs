@@ -64,6 +64,11 @@ impl Files {
         self.folder.join("tally")
     }
 
+    /// By which word clients are let in that come over HTTP.
+    pub fn http_token(&self) -> PathBuf {
+        self.folder.join("http-token")
+    }
+
     /// What hooks could not write in time.
     pub fn spool(&self) -> PathBuf {
         self.folder.join("spool")
@@ -155,7 +160,7 @@ impl Files {
     }
 
     /// Makes the folder, for its owner alone.
-    pub(crate) fn make_folder(&self) -> io::Result<()> {
+    pub fn make_folder(&self) -> io::Result<()> {
         make_folder(&self.folder)
     }
 

@@ -1,10 +1,26 @@
 //! The commands by which an agent has the memory in its own hands.
 
+use std::net::IpAddr;
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// `rutter mcp`
 #[derive(Debug, Args)]
-pub struct McpArgs {}
+pub struct McpArgs {
+    /// Listen for clients on this machine instead, at http://ADDRESS:PORT/mcp, until Ctrl-C
+    #[arg(long)]
+    pub http: bool,
+    /// The port; 0 lets the system choose one
+    #[arg(long, value_name = "PORT", default_value_t = 7888, requires = "http")]
+    pub port: u16,
+    /// The address; any but a loopback one lets other machines in
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", requires = "http")]
+    pub bind: IpAddr,
+    /// The token that clients have to bring; made if it is not there [default: http-token, beside the memory]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+}
 
 /// `rutter call`
 #[derive(Debug, Args)]

@@ -1,22 +1,75 @@
 //! `rutter mcp` and `rutter call`: the memory as tools, for a client or for one call.
 
-use rutter_memory::Id;
-use rutter_server::{Desk, Whose, mcp, tools};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use rutter_memory::{Clean, Id};
+use rutter_server::{Desk, Whose, http, mcp, tools};
 use serde_json::Value;
 
 use crate::Failure;
 use crate::cli::server::{CallArgs, McpArgs};
 use crate::environment::{self, Environment};
+use crate::install::quoted;
 use crate::ui::Ui;
 
-pub(crate) fn serve(_: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    // Nobody says that two clients without a session are the same one.
+    let alone = || Whose::Process(Clean::new(&format!("mcp:{}", Id::new(env.now))));
+    if args.http {
+        // Its clients are others than who started it.
+        return listen(args, desk(env, alone())?, env, ui);
+    }
     if ui.terminal {
         ui.remark("rutter mcp is started by the client, which speaks to it through pipes; `rutter call` is for people")?;
     }
-    // Nobody says that two clients without a session are the same one.
-    let alone = || Whose::Process(rutter_memory::Clean::new(&format!("mcp:{}", Id::new(env.now))));
     let whose = env.session().map_or_else(alone, Whose::Session);
     mcp::stdio(desk(env, whose)?).map_err(Failure::Io)
+}
+
+fn listen(args: &McpArgs, desk: Desk, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let token = match &args.token_file {
+        Some(path) => std::path::absolute(path)?,
+        None => {
+            let files = env.files();
+            files.make_folder().map_err(|error| {
+                Failure::Refused(format!("cannot make {}: {error}", env.data.display()))
+            })?;
+            files.http_token()
+        }
+    };
+    if http::is_open_to_others(args.bind) {
+        writeln!(
+            ui.err,
+            "warning: other machines can reach {}. Whoever has the token can read, change and delete the whole memory, and token and \
+             answers cross the network unencrypted. Leave --bind out unless that is what you want.",
+            args.bind
+        )?;
+    }
+    let terms = http::Terms { address: SocketAddr::new(args.bind, args.port), token };
+    let served = http::serve(desk, &terms, |address| {
+        let url = format!("http://{}{}", reached(address), http::PATH);
+        // The shell that it is typed into reads the token; it stands neither here nor in the history.
+        writeln!(
+            ui.out,
+            "listening on {url}; register it with: claude mcp add --transport http rutter {url} --header \"Authorization: Bearer $(cat {})\"",
+            quoted(&terms.token.to_string_lossy())
+        )?;
+        ui.out.flush()
+    });
+    served.map_err(|error| match error {
+        http::NotServed::Io(error) => Failure::Io(error),
+        error => Failure::Refused(error.to_string()),
+    })
+}
+
+/// By which address a client on this machine reaches a server.
+fn reached(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 pub(crate) fn call(args: &CallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {

@@ -95,7 +95,7 @@ pub(super) const ENDS: &str = "; fi";
 pub(crate) const FROM: &str = "--from";
 
 /// A word for a shell.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
     if word.chars().all(plain) {
         word.to_owned()

@@ -63,6 +63,8 @@ mod init_server_live;
 mod live;
 /// The silent loop, from the first failure to the second, through the real client.
 mod loop_live;
+/// `rutter mcp --http`: a token, hostile pages, slow clients.
+mod mcp_http;
 /// The tools of the server, in the hands of an agent of the real client.
 mod mcp_live;
 /// `rutter remember`, `memories`, `edit`, `project`.

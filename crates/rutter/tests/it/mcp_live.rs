@@ -5,6 +5,8 @@ use rutter_check::live::{Conversation, Record, Script, Step, Thread, Turn};
 use serde_json::{Value, json};
 
 use crate::live::{Life, bash, said_by};
+use crate::mcp_http::talk::Served;
+use crate::support::command;
 
 const FILES: [(&str, &str); 2] = [
     ("cache.py", "def size():\n    return 3\n"),
@@ -198,6 +200,36 @@ fn clearing_resuming_and_forking_are_told_apart() {
         "{owned:?}: {:?}",
         results(&record)
     );
+}
+
+#[test]
+fn a_server_that_many_share_knows_by_the_hooks_whose_call_it_is() {
+    let Some(mut life) = life() else { return };
+    // Started elsewhere, by nobody in particular: where a call belongs, only the hook can say.
+    let mut serve = command(&["mcp", "--http", "--port", "0"]);
+    serve.env("HOME", &life.home).env("PATH", "/usr/bin:/bin").current_dir("/");
+    let served = Served::start(serve);
+    let server = json!({
+        "type": "http", "url": format!("http://{}/mcp", served.address),
+        "headers": { "Authorization": format!("Bearer {}", served.token) },
+    });
+    let config = json!({ "mcpServers": { "rutter": server } }).to_string();
+    std::fs::write(life.home.join("mcp.json"), config).unwrap();
+    let script = |goal: &str| {
+        let note = tool("update_ghap", json!({ "note": format!("note of {goal}") }));
+        Script::new([start(goal), note])
+    };
+    let records = life.sessions([script("one"), script("two")]);
+    let all = ghaps(&life);
+    assert_eq!(all.len(), 2, "{:?} {:?}", results(&records[0]), results(&records[1]));
+    for record in &records {
+        let session = record.result().unwrap()["session_id"].as_str().unwrap();
+        let mine = all.iter().find(|ghap| ghap["session"] == session);
+        let goal = mine.unwrap_or_else(|| panic!("{session}: {all:?}"))["goal"].as_str().unwrap();
+        assert_eq!(mine.unwrap()["notes"][0]["text"], format!("note of {goal}").as_str());
+    }
+    assert_ne!(all[0]["goal"], all[1]["goal"]);
+    drop(served.end(rustix::process::Signal::TERM).success());
 }
 
 #[test]

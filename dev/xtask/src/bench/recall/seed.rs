@@ -144,6 +144,11 @@ impl Vocabulary {
         Ok(())
     }
 
+    /// Something short that is asked or said; the same for the same number.
+    pub(crate) fn sentence(&self, number: u64) -> String {
+        self.text(&mut Draw::new(number + 1_000_000), 9).trim_end().to_owned()
+    }
+
     /// What is asked, each kind by its name.
     pub(crate) fn queries(&self) -> [(&'static str, String); 5] {
         let mut draw = Draw::new(0);

@@ -1,0 +1,151 @@
+//! `rutter mcp --http`, as clients and others meet it: bytes on a socket, written by hand.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::Home;
+
+/// Too much, too many, too slow.
+mod crowd;
+/// From the first start to the last: token, address, end.
+mod start;
+/// Who has no token, or whose page it is.
+mod strangers;
+/// A server, and a client that says what it is told to.
+pub(crate) mod talk;
+
+use talk::{Served, call, ghap, status};
+
+fn hello(version: &str) -> Value {
+    let about = json!({ "name": "somebody", "version": "1" });
+    let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": about });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })
+}
+
+#[test]
+fn a_client_is_greeted_lists_and_calls() {
+    let home = Home::new();
+    let served = Served::of(&home);
+    for (version, session) in
+        [("2025-11-25", None), ("2025-11-25", Some("mine")), ("2025-06-18", None)]
+    {
+        // One connection for all of it, as clients have it.
+        let mut talk = served.connect();
+        let greeted = talk.ask(&served.request().message(&hello(version)));
+        let answer = greeted.json();
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        assert_eq!(answer["result"]["serverInfo"]["name"], "rutter");
+        assert_eq!(greeted.header("mcp-session-id"), None);
+        let mut request = served.request().also("MCP-Protocol-Version", version);
+        if let Some(session) = session {
+            request = request.also("Mcp-Session-Id", session);
+        }
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let accepted = talk.ask(&request.clone().message(&ready));
+        assert_eq!((accepted.code, accepted.body.as_str()), (202, ""));
+        let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+        let list = talk.ask(&request.clone().message(&list)).json();
+        let names = list["result"]["tools"].as_array().unwrap().iter();
+        assert!(names.map(|tool| &tool["name"]).any(|name| name == "start_ghap"), "{list}");
+        // Where a client would be sent what it did not ask for; there is nothing of that kind.
+        let stream = request.clone().line("GET /mcp").with("Accept", "text/event-stream");
+        assert_eq!(talk.ask(&stream).code, 405);
+        let goal = format!("{version} {session:?}");
+        let started = talk.ask(&request.clone().call("start_ghap", &ghap(&goal))).given();
+        let end = json!({ "status": "abandoned", "result": "it was only a test" });
+        drop(talk.ask(&request.clone().call("resolve_ghap", &end)).given());
+        let kept = home.json(&["ghap", "show", started["id"].as_str().unwrap()]);
+        assert_eq!(kept["goal"], goal.as_str(), "{started}");
+        let refused = talk.ask(&request.call("start_ghap", &json!({}))).json();
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+    }
+}
+
+#[test]
+fn a_client_that_does_without_greetings_says_with_each_call_what_it_speaks() {
+    const VERSION: &str = "2026-07-28";
+    let home = Home::new();
+    let served = Served::of(&home);
+    let mut talk = served.connect();
+    let mut ask = |method: &str, name: Option<&str>, mut params: Value| {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "somebody", "version": "1" },
+        });
+        let mut request =
+            served.request().also("MCP-Protocol-Version", VERSION).also("Mcp-Method", method);
+        if let Some(name) = name {
+            request = request.also("Mcp-Name", name);
+        }
+        let message = json!({ "jsonrpc": "2.0", "id": 3, "method": method, "params": params });
+        talk.ask(&request.message(&message))
+    };
+    let known = ask("server/discover", None, json!({})).json();
+    let versions = known["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!(VERSION)), "{known}");
+    let list = ask("tools/list", None, json!({})).json();
+    assert!(list["result"]["tools"].as_array().is_some_and(|tools| tools.len() > 5), "{list}");
+    let params = json!({ "name": "start_ghap", "arguments": ghap("stateless") });
+    let started = ask("tools/call", Some("start_ghap"), params).given();
+    assert_eq!(started["target"], "cargo test cache", "{started}");
+    let status = ask("tools/call", Some("status"), json!({ "name": "status" })).given();
+    assert_eq!(status["active"]["goal"], "stateless", "{status}");
+    let unknown = ask("tools/make", None, json!({}));
+    assert_eq!(unknown.code, 404, "{unknown:?}");
+    // A header that says something else than the body is what a gateway would have been told.
+    let call = json!({ "name": "forget", "arguments": { "ids": ["x"] } });
+    let lied = ask("tools/call", Some("status"), call);
+    assert_eq!(lied.code, 400, "{lied:?}");
+}
+
+#[test]
+fn a_call_lands_with_the_session_that_made_it() {
+    let home = Home::new();
+    let served = Served::of(&home);
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "session_id": "the-clients-own", "transcript_path": "/nowhere",
+        "cwd": home.path("ship"), "permission_mode": "default", "tool_name": "mcp__rutter__start_ghap",
+        "tool_input": {}, "tool_use_id": "toolu_0123",
+    });
+    home.set(&[]);
+    // The folder with the memory is there once somebody has asked it something.
+    assert_eq!(served.ask(&served.request().message(&status())).code, 200);
+    let mut hook = home.command(&["hook"]).stdin(Stdio::piped()).spawn().unwrap();
+    hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    assert!(hook.wait().unwrap().success());
+
+    let mut start = call("start_ghap", &ghap("of a session"));
+    start["params"]["_meta"] = json!({ "claudecode/toolUseId": "toolu_0123" });
+    let mine = served.ask(&served.request().message(&start)).given();
+    let id = mine["id"].as_str().unwrap();
+    assert_eq!(home.json(&["ghap", "show", id])["session"], "the-clients-own");
+    // Nobody says whose these are: they are the server's own, all of them.
+    let sessions: Vec<Value> = (0..2)
+        .map(|_| served.ask(&served.request().message(&status())).given()["session"].clone())
+        .collect();
+    assert!(sessions[0].as_str().unwrap().starts_with("mcp:"), "{sessions:?}");
+    assert_eq!(sessions[0], sessions[1]);
+}
+
+#[test]
+fn two_at_once_lose_nothing() {
+    let home = Home::new();
+    let served = Served::of(&home);
+    std::thread::scope(|scope| {
+        for client in 0..4 {
+            let served = &served;
+            scope.spawn(move || {
+                let mut talk = served.connect();
+                for row in 0..25 {
+                    let text = json!({ "content": format!("client {client} keeps row {row} of its own"), "category": "fact" });
+                    drop(talk.ask(&served.request().call("remember", &text)).given());
+                }
+            });
+        }
+    });
+    let kept = home.json(&["memories", "--limit", "1000"]);
+    assert_eq!(kept.as_array().unwrap().len(), 100, "{kept}");
+}

@@ -1,0 +1,252 @@
+//! A server, and a client that says what it is told to, byte by byte.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rutter_testkit::Ran;
+use serde_json::{Value, json};
+
+use crate::support::Home;
+
+/// How long a test waits for what has to come, before it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server, and what it said when it began.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) line: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
+}
+
+impl Served {
+    /// Starts one; `command` is `rutter mcp --http …`.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let mut served = Self { child, line, address: String::new(), token: String::new() };
+        if served.line.is_empty() {
+            panic!("it said nothing: {}", served.stderr());
+        }
+        let between = |start: &str, end: &str| {
+            let rest = served.line.split_once(start).expect(start).1;
+            rest.split_once(end).expect(end).0.to_owned()
+        };
+        let (address, path) = (between("http://", "/mcp"), between("$(cat ", ")\""));
+        served.address = address;
+        served.token = fs::read_to_string(path.trim_matches('\'')).unwrap().trim().to_owned();
+        served
+    }
+
+    pub(crate) fn of(home: &Home) -> Self {
+        Self::start(home.command(&["mcp", "--http", "--port", "0"]))
+    }
+
+    pub(crate) fn stderr(&mut self) -> String {
+        let mut text = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+
+    pub(crate) fn connect(&self) -> Talk {
+        let port = self.address.rsplit_once(':').unwrap().1;
+        let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("somebody listens");
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Talk { stream }
+    }
+
+    pub(crate) fn request(&self) -> Request {
+        Request {
+            line: "POST /mcp HTTP/1.1".to_owned(),
+            headers: [
+                ("Host", self.address.as_str()),
+                ("Authorization", &format!("Bearer {}", self.token)),
+                ("Accept", "application/json, text/event-stream"),
+                ("Content-Type", "application/json"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Sends one request on a connection of its own.
+    pub(crate) fn ask(&self, request: &Request) -> Reply {
+        self.connect().ask(request)
+    }
+
+    /// Ends it as a user or a system would, and says how that went.
+    pub(crate) fn end(mut self, signal: Signal) -> Ran {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let mut rest = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+        let stderr = self.stderr();
+        let status = self.child.wait().unwrap();
+        let stdout = std::mem::take(&mut self.line) + &rest;
+        std::process::Output { status, stdout: stdout.into(), stderr: stderr.into() }.into()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // One that a test has ended is gone already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Request {
+    line: String,
+    headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn line(mut self, line: &str) -> Self {
+        self.line = format!("{line} HTTP/1.1");
+        self
+    }
+
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    pub(crate) fn also(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn with(self, name: &str, value: &str) -> Self {
+        self.without(name).also(name, value)
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    pub(crate) fn message(self, message: &Value) -> Self {
+        self.body(message.to_string())
+    }
+
+    pub(crate) fn call(self, tool: &str, arguments: &Value) -> Self {
+        self.message(&call(tool, arguments))
+    }
+
+    pub(crate) fn head(&self) -> String {
+        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+        format!("{}\r\n{}", self.line, headers.collect::<String>())
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let head = format!("{}Content-Length: {}\r\n\r\n", self.head(), self.body.len());
+        [head.as_bytes(), &self.body].concat()
+    }
+}
+
+pub(crate) fn call(tool: &str, arguments: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
+}
+
+pub(crate) fn status() -> Value {
+    call("status", &json!({}))
+}
+
+pub(crate) struct Talk {
+    pub(crate) stream: TcpStream,
+}
+
+impl Talk {
+    pub(crate) fn say(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).expect("the server reads");
+    }
+
+    pub(crate) fn ask(&mut self, request: &Request) -> Reply {
+        self.say(request.bytes());
+        self.hear()
+    }
+
+    /// The next answer.
+    pub(crate) fn hear(&mut self) -> Reply {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            let read = self.stream.read(&mut byte).expect("an answer");
+            assert_eq!(read, 1, "it hung up after {:?}", String::from_utf8_lossy(&head));
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let mut lines = head.lines();
+        let code = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers: Vec<(String, String)> = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            .collect();
+        let mut reply = Reply { code, headers, body: String::new() };
+        // What a page in a browser would need to read an answer. There is none.
+        assert!(!reply.headers.iter().any(|(name, _)| name.contains("access-control")), "{head}");
+        let length = reply.header("content-length").expect("every answer has a length");
+        let mut body = vec![0; length.parse().unwrap()];
+        self.stream.read_exact(&mut body).unwrap();
+        reply.body = String::from_utf8(body).unwrap();
+        reply
+    }
+
+    /// Waits until the server has hung up, and says what it sent before.
+    pub(crate) fn until_closed(&mut self) -> String {
+        let mut rest = Vec::new();
+        match self.stream.read_to_end(&mut rest) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => {
+                panic!("it did not hang up: {error}")
+            }
+            _ => String::from_utf8(rest).unwrap(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) code: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// What a call gave, which went well.
+    #[track_caller]
+    pub(crate) fn given(&self) -> Value {
+        let answer = self.json();
+        assert_eq!((self.code, &answer["result"]["isError"]), (200, &json!(false)), "{answer}");
+        answer["result"]["structuredContent"].clone()
+    }
+}
+
+pub(crate) fn ghap(goal: &str) -> Value {
+    json!({
+        "domain": "debugging", "strategy": "read-the-error", "goal": goal, "hypothesis": "the timeout is too short",
+        "action": "raise it", "prediction": "`cargo test cache` passes",
+    })
+}

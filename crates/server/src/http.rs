@@ -1,0 +1,349 @@
+//! The same server on a socket of this machine, for clients that cannot start a program.
+//!
+//! Anything on the machine can connect to it, and a page in a browser can try. So a request has to bring the [token](NoToken), and
+//! until it has nothing but its head is read. The rest is [hyper](https://hyper.rs)'s, which reads heads against a clock and a
+//! limit, and the SDK's, which looks at `Host` and `Origin` and speaks the protocol. No sessions are kept: the tools hold nothing between two calls,
+//! so a client of any generation, with a session of its own making or without, goes on after a restart as if nothing had happened.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::desk::Desk;
+use crate::mcp::Server;
+
+mod room;
+mod token;
+
+use room::{Room, Seat};
+pub use token::NoToken;
+use token::Token;
+
+/// The one path there is.
+pub const PATH: &str = "/mcp";
+
+/// How long a head may take, and a body; a connection on which nothing is asked is closed as late.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an answer may lie unread.
+const UNREAD: Duration = Duration::from_secs(30);
+/// How long who has to leave may go on sending, so that the answer reaches them; and how much.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: u64 = 16 * 1024 * 1024;
+/// How long calls that are at work when the server is told to end have to come to theirs.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The largest call: a memory has 10,000 characters, a GHAP a few thousand.
+const BODY: usize = 1024 * 1024;
+const HEAD: usize = 16 * 1024;
+const HEADERS: usize = 64;
+const CONNECTIONS: usize = 64;
+
+/// Where to listen, and where the token is.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The address; port 0 lets the system choose one.
+    pub address: SocketAddr,
+    /// The token's file. It is made where there is none.
+    pub token: PathBuf,
+}
+
+/// Why nobody listens.
+#[derive(Debug, thiserror::Error)]
+pub enum NotServed {
+    /// There is no token.
+    #[error(transparent)]
+    Token(#[from] NoToken),
+    /// The address cannot be had.
+    #[error(
+        "cannot listen on {address}: {source}; name another with --port or --bind, or let --port 0 find one"
+    )]
+    Address {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refuses something else.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Serves whoever brings the token, until the process is told to end. `ready` is told the address once clients can come.
+pub fn serve(
+    desk: Desk,
+    terms: &Terms,
+    ready: impl FnOnce(SocketAddr) -> io::Result<()>,
+) -> Result<(), NotServed> {
+    let token = Token::of(&terms.token)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(8)
+        .build()?;
+    let served = runtime.block_on(async {
+        // Before anybody is told that it can be ended.
+        let mut end = End::listen()?;
+        let listener = TcpListener::bind(terms.address)
+            .await
+            .map_err(|source| NotServed::Address { address: terms.address, source })?;
+        ready(listener.local_addr()?)?;
+        let house = House { server: Server::new(desk), token: Arc::new(token) };
+        let room = Room::new(CONNECTIONS);
+        let (closing, closed) = watch::channel(false);
+        {
+            let mut told = pin!(end.told());
+            loop {
+                tokio::select! {
+                    () = &mut told => break,
+                    (stream, seat) = arrival(&listener, &room) => {
+                        tokio::spawn(house.clone().host(stream, seat, closed.clone()));
+                    }
+                }
+            }
+        }
+        drop(listener);
+        closing.send_replace(true);
+        room.dismiss();
+        // Who is not done by then has nobody left to answer them.
+        drop(timeout(GRACE, room.empty()).await);
+        Ok(())
+    });
+    runtime.shutdown_background();
+    served
+}
+
+/// The ways in which a process is told to end.
+struct End([Signal; 3]);
+
+impl End {
+    fn listen() -> io::Result<Self> {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let [interrupt, terminate, hangup] = kinds.map(signal);
+        Ok(Self([interrupt?, terminate?, hangup?]))
+    }
+
+    async fn told(&mut self) {
+        poll_fn(|context| {
+            let told = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if told { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+}
+
+/// The next who connects, with a seat.
+async fn arrival(listener: &TcpListener, room: &Arc<Room>) -> (TcpStream, Seat) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return (stream, room.seat().await),
+            // No more files may be open, or who came has left already. Asking again at once would only keep a core busy.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Protocol = StreamableHttpService<Server, NeverSessionManager>;
+
+/// What all connections share.
+#[derive(Clone)]
+struct House {
+    server: Server,
+    token: Arc<Token>,
+}
+
+impl House {
+    /// Serves a connection until it ends, its seat is needed, or nobody reads what is answered.
+    async fn host(self, stream: TcpStream, seat: Seat, closed: watch::Receiver<bool>) {
+        let Ok(address) = stream.local_addr() else { return };
+        // An answer is one small write; waiting for more to send with it only makes it late.
+        drop(stream.set_nodelay(true));
+        let protocol = self.protocol(address);
+        let seat = Arc::new(seat);
+        tokio::select! {
+            () = self.talk(stream, &seat, &protocol, closed) => {}
+            () = seat.needed() => {}
+            () = seat.stale(UNREAD) => {}
+        }
+    }
+
+    /// The protocol, for who reached the server by this address. Another name for it is a name that somebody made lead here.
+    fn protocol(&self, address: SocketAddr) -> Protocol {
+        let (ip, port) = (address.ip().to_canonical(), address.port());
+        let mut names = vec![SocketAddr::new(ip, port).to_string()];
+        if ip.is_loopback() {
+            names.push(format!("localhost:{port}"));
+        }
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(BODY)
+            .with_allowed_origins(names.iter().map(|name| format!("http://{name}")))
+            .enforce_origin_validation()
+            .with_allowed_hosts(names);
+        let server = self.server.clone();
+        StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config)
+    }
+
+    async fn talk(
+        &self,
+        stream: TcpStream,
+        seat: &Arc<Seat>,
+        protocol: &Protocol,
+        mut closed: watch::Receiver<bool>,
+    ) {
+        let service = service_fn(|request| {
+            let answer = self.answer(request, seat, protocol);
+            Box::pin(async { Ok::<_, Infallible>(answer.await) })
+                as Pin<Box<dyn Future<Output = _> + Send + '_>>
+        });
+        let mut connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE)
+            .max_header_size(HEAD)
+            .max_headers(HEADERS)
+            .max_buf_size(4 * HEAD)
+            .serve_connection(TokioIo::new(stream), service);
+        // What goes wrong with it is the client's affair.
+        let is_over = tokio::select! {
+            _ = poll_fn(|context| connection.poll_without_shutdown(context)) => true,
+            () = async { drop(closed.wait_for(|closed| *closed).await) } => false,
+        };
+        if !is_over {
+            Pin::new(&mut connection).graceful_shutdown();
+            drop(poll_fn(|context| connection.poll_without_shutdown(context)).await);
+        }
+        leave(connection.into_parts().io.into_inner()).await;
+    }
+
+    async fn answer(&self, request: Request<Incoming>, seat: &Seat, protocol: &Protocol) -> Answer {
+        let headers = request.headers();
+        if !self.token.is_in(headers) {
+            let mut answer = refuse(
+                StatusCode::UNAUTHORIZED,
+                "the token is missing or wrong: send `Authorization: Bearer TOKEN` with what is in the token file",
+            );
+            answer
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"rutter\""));
+            return answer;
+        }
+        if request.uri().path() != PATH {
+            return refuse(StatusCode::NOT_FOUND, "there is nothing but /mcp");
+        }
+        if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
+            return refuse(StatusCode::BAD_REQUEST, "Host and Origin are to be said once");
+        }
+        let _work = seat.work();
+        let (head, body) = request.into_parts();
+        let body = match whole(body).await {
+            Ok(body) => body,
+            Err(answer) => return *answer,
+        };
+        let is_json = head
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let answer = protocol.handle(Request::from_parts(head, Full::new(body.clone()))).await;
+        if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            return unreadable(&body);
+        }
+        answer
+    }
+}
+
+/// A body, unless it is too long or too late.
+async fn whole(body: Incoming) -> Result<Bytes, Box<Answer>> {
+    let too_long = || {
+        let what = format!("a call has at most {BODY} bytes");
+        Box::new(refuse(StatusCode::PAYLOAD_TOO_LARGE, &what))
+    };
+    // What it says of itself is enough to refuse it.
+    if body.size_hint().lower() > BODY as u64 {
+        return Err(too_long());
+    }
+    match timeout(PATIENCE, Limited::new(body, BODY).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(_)) => Err(Box::new(refuse(StatusCode::BAD_REQUEST, "the body broke off"))),
+        Err(_) => {
+            let what = format!("the body took longer than {} s", PATIENCE.as_secs());
+            Err(Box::new(refuse(StatusCode::REQUEST_TIMEOUT, &what)))
+        }
+    }
+}
+
+/// What is not for the protocol to answer. The connection ends with it: what is still to come on it was not read.
+fn refuse(status: StatusCode, why: &str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(format!("{why}\n"))).boxed());
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+/// What is answered to a body that is no message. The SDK blames the type, which was right.
+fn unreadable(body: &[u8]) -> Answer {
+    let (code, message) = match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+        // Where, and not what: the text is somebody's.
+        Err(error) => (
+            -32700,
+            format!(
+                "no JSON: {:?} at line {}, column {}",
+                error.classify(),
+                error.line(),
+                error.column()
+            ),
+        ),
+        Ok(_) => {
+            (-32600, "no message of JSON-RPC 2.0, or of a method with other parameters".to_owned())
+        }
+    };
+    let error =
+        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
+    let mut answer = Response::new(Full::new(Bytes::from(error.to_string())).boxed());
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+/// Ends a connection so that what was answered arrives. Closing it on a client that is still sending would throw the answer away
+/// on its side.
+async fn leave(mut stream: TcpStream) {
+    if stream.shutdown().await.is_err() {
+        return;
+    }
+    let mut rest = stream.take(LINGER_BYTES);
+    let mut bytes = vec![0; HEAD];
+    drop(
+        timeout(LINGER, async { while rest.read(&mut bytes).await.is_ok_and(|read| read > 0) {} })
+            .await,
+    );
+}
+
+/// Whether other machines can reach an address.
+pub fn is_open_to_others(address: IpAddr) -> bool {
+    !address.to_canonical().is_loopback()
+}

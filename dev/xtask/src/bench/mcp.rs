@@ -1,0 +1,269 @@
+//! `cargo xtask bench mcp`: what an agent waits for when it calls a tool, and what a server costs that nobody asks anything.
+//!
+//! Clients are threads that ask one thing after the other, without a pause: as busy as several agents never are. Over pipes each has a
+//! server of its own, over HTTP they share one. Afterwards every row that was acknowledged has to be there.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context as _, Result, ensure};
+use rutter_memory::project::Located;
+use rutter_memory::store::{GhapFilter, MemoryFilter};
+use rutter_memory::{Store, Time};
+use serde_json::{Value, json};
+
+use super::recall::seed::Vocabulary;
+
+mod report;
+mod talk;
+
+use report::{Figures, Report, Transport};
+use talk::{Talk, Through};
+
+const ROWS: u32 = 10_000;
+const CLIENTS: usize = 8;
+/// Calls of each client.
+const CALLS: usize = 1_000;
+/// How often a server is started to measure that.
+const STARTS: usize = 100;
+
+/// What a client asks for, over and over. Four of ten write.
+const ROUND: [&str; 10] = [
+    "start_ghap",
+    "recall_memories",
+    "remember",
+    "search_experiences",
+    "get_ghap",
+    "recall_memories",
+    "assemble_context",
+    "update_ghap",
+    "status",
+    "resolve_ghap",
+];
+
+/// Measures, prints, and fails where a promise is not kept.
+pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
+    ensure!(Path::new("/proc/self/status").exists(), "the bench needs Linux: it looks into /proc");
+    let binary = crate::dist::build_release(root)?;
+    let vocabulary = Vocabulary::read(root)?;
+    let world = World::make(&binary, &vocabulary)?;
+    let (nothing, first) = world.starts()?;
+    let mut report = Report::new(nothing, first);
+    for through in [Through::Pipes, Through::Http] {
+        report.transports.push(world.measure(&vocabulary, through)?);
+    }
+    show(&if json { report.json()? } else { report.table() });
+    let broken = report.broken();
+    ensure!(broken.is_empty(), "{}", broken.join("\n"));
+    Ok(())
+}
+
+/// A checkout, and a memory with a past.
+pub(super) struct World<'a> {
+    binary: &'a Path,
+    checkout: PathBuf,
+    home: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl<'a> World<'a> {
+    fn make(binary: &'a Path, vocabulary: &Vocabulary) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let place = folder.path().canonicalize()?;
+        let (checkout, home) = (place.join("ship"), place.join("memory"));
+        super::git(&place, &["init", "--quiet", "ship"])?;
+        super::git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        let rows = place.join("seed.jsonl");
+        let mut out = BufWriter::new(File::create(&rows)?);
+        vocabulary.write(&Located::find(&checkout), ROWS, &mut out)?;
+        out.flush()?;
+        let world = Self { binary, checkout, home, _folder: folder };
+        for arguments in [&["import", "jsonl", &rows.to_string_lossy()][..], &["tend"]] {
+            let output = world.command(arguments).output()?;
+            ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(world)
+    }
+
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.binary);
+        command.args(arguments).env("RUTTER_HOME", &self.home).current_dir(&self.checkout);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// From the start of a server to its first answer, beside a program that does nothing.
+    fn starts(&self) -> Result<(Figures, Figures)> {
+        let (mut nothing, mut first) = (Vec::new(), Vec::new());
+        for _ in 0..STARTS {
+            let from = Instant::now();
+            ensure!(Command::new("/bin/true").status()?.success(), "/bin/true failed");
+            nothing.push(from.elapsed());
+            let from = Instant::now();
+            let mut talk = Talk::over_pipes(self)?;
+            let (_, answer) = talk.ask(&hello())?;
+            first.push(from.elapsed());
+            ensure!(answer.contains("serverInfo"), "{answer}");
+        }
+        Ok((Figures::of(nothing), Figures::of(first)))
+    }
+
+    fn measure(&self, vocabulary: &Vocabulary, through: Through) -> Result<Transport> {
+        let before = self.rows()?;
+        let server = match through {
+            Through::Pipes => None,
+            Through::Http => Some(talk::Server::start(self)?),
+        };
+        let mut talks = Vec::new();
+        for client in 0..CLIENTS {
+            self.introduce(&name(through, client))?;
+            let mut talk = match &server {
+                None => Talk::over_pipes(self)?,
+                Some(server) => Talk::over_http(server)?,
+            };
+            talk.ask(&hello())?;
+            talk.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+            // So that what is resident has been used once.
+            talk.ask(&call("status", &json!({}), &name(through, client)))?;
+            talks.push(talk);
+        }
+        let process =
+            server.as_ref().map_or_else(|| talks[0].process(), |server| Some(server.process()));
+        let idle = resident(process.context("a server is a process")?)?;
+        let load = std::fs::read_to_string("/proc/loadavg")?;
+        let from = Instant::now();
+        let all = std::thread::scope(|scope| {
+            let running: Vec<_> = talks
+                .iter_mut()
+                .enumerate()
+                .map(|(client, talk)| {
+                    scope.spawn(move || ask_all(talk, vocabulary, through, client))
+                })
+                .collect();
+            let ended = running
+                .into_iter()
+                .map(|one| one.join().map_err(|_| anyhow::anyhow!("a client broke off"))?);
+            ended.collect::<Result<Vec<_>>>()
+        })?;
+        let took = from.elapsed();
+        drop(talks);
+        drop(server);
+        let after = self.rows()?;
+        let rounds = CLIENTS * CALLS / ROUND.len();
+        let gained = (after.0 - before.0, after.1 - before.1);
+        ensure!(
+            gained == (rounds, rounds),
+            "{gained:?} memories and GHAPs are kept of {rounds} each"
+        );
+        let all: Vec<(&'static str, Duration)> = all.into_iter().flatten().collect();
+        let mut names = ROUND.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        let of = |name: &str| {
+            let times = all.iter().filter(|(known, _)| *known == name).map(|(_, time)| *time);
+            Figures::of(times.collect())
+        };
+        Ok(Transport {
+            through,
+            idle,
+            took,
+            load: load.split(' ').next().unwrap_or_default().to_owned(),
+            all: Figures::of(all.iter().map(|(_, time)| *time).collect()),
+            tools: names.into_iter().map(|name| (name, of(name))).collect(),
+        })
+    }
+
+    /// What the client's hook does before a call: it says whose the call is.
+    fn introduce(&self, name: &str) -> Result<()> {
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "session_id": format!("session {name}"), "transcript_path": "/nowhere",
+            "cwd": self.checkout, "permission_mode": "default", "tool_name": "mcp__rutter__status", "tool_input": {},
+            "tool_use_id": name,
+        });
+        let mut hook = self.command(&["hook"]).stdin(Stdio::piped()).spawn()?;
+        hook.stdin.take().context("piped")?.write_all(payload.to_string().as_bytes())?;
+        ensure!(hook.wait()?.success(), "a hook failed");
+        Ok(())
+    }
+
+    /// How many memories there are, and GHAPs that were resolved.
+    fn rows(&self) -> Result<(usize, usize)> {
+        let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+        let now = Time::from_millis(i64::try_from(age.as_millis())?);
+        let store = Store::open(&self.home, now)?;
+        let memories = store.memories(&MemoryFilter::default())?;
+        let ghaps = store.ghaps(&GhapFilter::default(), now)?;
+        Ok((memories.len(), ghaps.iter().filter(|ghap| ghap.resolution.is_some()).count()))
+    }
+}
+
+/// Makes every call of a client, one after the other.
+fn ask_all(
+    talk: &mut Talk,
+    vocabulary: &Vocabulary,
+    through: Through,
+    client: usize,
+) -> Result<Vec<(&'static str, Duration)>> {
+    let mut times = Vec::with_capacity(CALLS);
+    for (number, tool) in (0..CALLS).zip(ROUND.iter().copied().cycle()) {
+        let sentence = vocabulary.sentence((client * CALLS + number) as u64);
+        let message =
+            call(tool, &arguments(tool, &sentence, client, number), &name(through, client));
+        let (took, answer) = talk.ask(&message)?;
+        ensure!(answer.contains("\"isError\":false"), "{tool}: {answer}");
+        times.push((tool, took));
+    }
+    Ok(times)
+}
+
+fn arguments(tool: &str, sentence: &str, client: usize, number: usize) -> Value {
+    match tool {
+        "start_ghap" => json!({
+            "domain": "debugging", "strategy": "read-the-error", "goal": sentence, "hypothesis": "the timeout is too short",
+            "action": "raise it", "prediction": "`cargo test cache` passes",
+        }),
+        "update_ghap" => json!({ "note": sentence }),
+        "resolve_ghap" => json!({
+            "status": "falsified", "result": "it still fails", "surprise": sentence,
+            "root_cause": { "category": "oversight", "description": "the size is counted before the eviction" },
+            "lesson": { "takeaway": sentence },
+        }),
+        "remember" => {
+            json!({ "content": format!("{client}/{number}: {sentence}"), "category": "fact" })
+        }
+        "status" | "get_ghap" => json!({}),
+        _ => json!({ "query": sentence }),
+    }
+}
+
+fn name(through: Through, client: usize) -> String {
+    format!("{through:?}-{client}")
+}
+
+fn hello() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" },
+    }})
+}
+
+fn call(tool: &str, arguments: &Value, tool_use: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": tool, "arguments": arguments, "_meta": { "claudecode/toolUseId": tool_use },
+    }})
+}
+
+/// What a process holds now, in bytes.
+fn resident(process: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes * 1024)
+}
+
+#[expect(clippy::print_stdout, reason = "the task's result")]
+fn show(text: &str) {
+    println!("{text}");
+}

@@ -1,0 +1,170 @@
+//! What was measured, as a table for people and as JSON for programs, and which promises it breaks.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::talk::Through;
+use super::{CALLS, CLIENTS, ROWS, STARTS};
+use crate::bench::{machine, megabytes, millis};
+
+/// What a start may take until the first answer, 95 times of 100.
+const FIRST: Duration = Duration::from_millis(30);
+/// What a call may take, 95 times of 100.
+const CALL: Duration = Duration::from_millis(10);
+/// What a server may hold that nobody asks anything.
+const IDLE: u64 = 30_000_000;
+
+/// How long something took.
+#[derive(Clone, Copy)]
+pub(super) struct Figures {
+    median: Duration,
+    p95: Duration,
+    most: Duration,
+}
+
+impl Figures {
+    pub(super) fn of(mut times: Vec<Duration>) -> Self {
+        times.sort();
+        let at = |part: usize| {
+            let at = (times.len() * part).div_ceil(100).saturating_sub(1);
+            times.get(at).copied().unwrap_or_default()
+        };
+        Self { median: at(50), p95: at(95), most: at(100) }
+    }
+
+    fn cells(self) -> String {
+        let [median, p95, most] = [self.median, self.p95, self.most].map(millis);
+        format!("{median} ms | {p95} ms | {most} ms")
+    }
+
+    fn json(self) -> Value {
+        let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
+        json!({ "median_us": micros(self.median), "p95_us": micros(self.p95), "most_us": micros(self.most) })
+    }
+}
+
+/// What was measured over one transport.
+pub(super) struct Transport {
+    pub(super) through: Through,
+    pub(super) idle: u64,
+    pub(super) took: Duration,
+    /// What else the machine was doing when it began.
+    pub(super) load: String,
+    pub(super) all: Figures,
+    pub(super) tools: Vec<(&'static str, Figures)>,
+}
+
+impl Transport {
+    fn name(&self) -> &'static str {
+        match self.through {
+            Through::Pipes => "stdio, a server each",
+            Through::Http => "HTTP, one server",
+        }
+    }
+}
+
+/// Everything that was measured in one run.
+pub(super) struct Report {
+    nothing: Figures,
+    first: Figures,
+    pub(super) transports: Vec<Transport>,
+}
+
+impl Report {
+    pub(super) fn new(nothing: Figures, first: Figures) -> Self {
+        Self { nothing, first, transports: Vec::new() }
+    }
+
+    /// Which promises are not kept.
+    pub(super) fn broken(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        let mut check = |what: &str, kept: bool, why: String| {
+            if !kept {
+                broken.push(format!("{what}: {why}"));
+            }
+        };
+        let late = |figures: Figures, promised: Duration| {
+            format!("p95 is {} ms, {} ms are promised", millis(figures.p95), promised.as_millis())
+        };
+        check("the first answer", self.first.p95 <= FIRST, late(self.first, FIRST));
+        for transport in &self.transports {
+            let name = transport.name();
+            check(name, transport.all.p95 <= CALL, late(transport.all, CALL));
+            let held =
+                format!("{} MB idle, {} are promised", megabytes(transport.idle), megabytes(IDLE));
+            check(name, transport.idle <= IDLE, held);
+        }
+        if !broken.is_empty() && self.nothing.p95 > self.nothing.median * 3 {
+            broken.push(
+                "but the machine was busy: try again when `/bin/true` takes its time evenly"
+                    .to_owned(),
+            );
+        }
+        broken
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut text =
+            String::from("| | median | p95 | longest | promised |\n|---|--:|--:|--:|---|\n");
+        let _ = writeln!(text, "| `/bin/true` | {} | – |", self.nothing.cells());
+        let _ = writeln!(
+            text,
+            "| `rutter mcp`, from its start to its first answer | {} | p95 ≤ {} ms |",
+            self.first.cells(),
+            FIRST.as_millis()
+        );
+        for transport in &self.transports {
+            let _ = writeln!(
+                text,
+                "| a call over {} | {} | p95 ≤ {} ms |",
+                transport.name(),
+                transport.all.cells(),
+                CALL.as_millis()
+            );
+            for (tool, figures) in &transport.tools {
+                let _ = writeln!(text, "| – `{tool}` | {} | – |", figures.cells());
+            }
+        }
+        for transport in &self.transports {
+            let _ = write!(
+                text,
+                "\n{}: {} calls in {:.1} s, {} MB resident when idle (≤ {} promised), load before {}.",
+                transport.name(),
+                CLIENTS * CALLS,
+                transport.took.as_secs_f64(),
+                megabytes(transport.idle),
+                megabytes(IDLE),
+                transport.load,
+            );
+        }
+        let _ = write!(
+            text,
+            "\n{STARTS} starts; {CLIENTS} clients of {CALLS} calls each, without a pause, in a memory of {ROWS} rows; on {}. No call \
+             failed and no row is missing.",
+            machine()
+        );
+        text
+    }
+
+    pub(super) fn json(&self) -> Result<String> {
+        let transports = self.transports.iter().map(|transport| {
+            let tools: serde_json::Map<String, Value> = transport
+                .tools
+                .iter()
+                .map(|(tool, figures)| ((*tool).to_owned(), figures.json()))
+                .collect();
+            json!({
+                "transport": transport.name(), "idle_bytes": transport.idle, "seconds": transport.took.as_secs_f64(),
+                "load_before": transport.load, "calls": transport.all.json(), "tools": tools,
+            })
+        });
+        Ok(serde_json::to_string_pretty(&json!({
+            "machine": machine(), "true": self.nothing.json(), "first_answer": self.first.json(),
+            "clients": CLIENTS, "calls": CALLS, "rows": ROWS, "transports": transports.collect::<Vec<_>>(),
+            "breaks": self.broken(),
+        }))?)
+    }
+}
