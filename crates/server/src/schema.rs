@@ -6,6 +6,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
+mod fit;
+
+pub(crate) use fit::fit;
+
 /// The schema of a type, in one piece and without what says nothing to a model.
 pub(crate) fn of<T: JsonSchema>() -> Arc<Map<String, Value>> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {

@@ -9,7 +9,7 @@ use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, Refusal, limit};
+use super::{Call, Given, PASSAGE, Refusal, cut, short};
 use crate::schema;
 
 /// `search_experiences`
@@ -124,11 +124,11 @@ fn takeaway(ghap: &Ghap) -> Option<&Clean> {
     ghap.resolution.as_ref()?.lesson.as_ref()?.takeaway.as_ref()
 }
 
-pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
+pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
     if search.query.trim().is_empty() {
         return Err(Refusal::Arguments("query is empty; say in words what to look for".to_owned()));
     }
-    let limit = limit(search.limit, 10, 50)?;
+    let limit = search.limit.unwrap_or(10);
     let now = call.now();
     call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
@@ -154,12 +154,12 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
         results.push(Hit {
             id: ghap.id.to_string(),
             score: (recall.rank.clamp(0.0, 1.0) * 1000.0).round() / 1000.0,
-            goal: ghap.goal.to_string(),
+            goal: cut(&ghap.goal, PASSAGE),
             outcome: ghap.status.to_string(),
             domain: ghap.domain.to_string(),
             strategy: ghap.strategy.to_string(),
-            surprise: surprise(&ghap).map(ToString::to_string),
-            takeaway: takeaway(&ghap).map(ToString::to_string),
+            surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
+            takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
             tier: ghap.resolution.as_ref().map(|ended| ended.tier.to_string()),
         });
     }
@@ -168,13 +168,7 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
         .map(|hit| {
             let said = hit.takeaway.as_ref().or(hit.surprise.as_ref());
             let said = said.map_or_else(String::new, |said| format!(" — {said}"));
-            format!(
-                "{:.2} {} {}: {}{said}",
-                hit.score,
-                &hit.id[hit.id.len() - 8..],
-                hit.outcome,
-                hit.goal
-            )
+            format!("{:.2} {} {}: {}{said}", hit.score, short(&hit.id), hit.outcome, hit.goal)
         })
         .collect();
     let text = if lines.is_empty() {
@@ -185,7 +179,7 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
     Ok(Given { value: Found { count: results.len(), results }, text })
 }
 
-pub(super) fn premortem(ahead: Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
+pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
     let now = call.now();
     call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
@@ -230,7 +224,7 @@ pub(super) fn premortem(ahead: Ahead, call: &mut Call<'_>) -> Result<Given<Premo
         .map(|(category, times)| Cause { category: category.to_owned(), times })
         .collect();
     root_causes.sort_by_key(|cause| std::cmp::Reverse(cause.times));
-    let failures = nearest(&ahead, &rows, &place, call)?;
+    let failures = nearest(ahead, &rows, &place, call)?;
     let premortem = Premortem {
         resolved: rows.len(),
         falsified: rows.iter().filter(|ghap| is_wrong(ghap)).count(),
@@ -281,10 +275,11 @@ fn nearest(
         let cause = ghap.resolution.as_ref().and_then(|ended| ended.root_cause.as_ref());
         failures.push(Failure {
             id: ghap.id.to_string(),
-            goal: ghap.goal.to_string(),
-            surprise: surprise(&ghap).map(ToString::to_string),
-            root_cause: cause.map(|cause| format!("{}: {}", cause.category, cause.text)),
-            takeaway: takeaway(&ghap).map(ToString::to_string),
+            goal: cut(&ghap.goal, PASSAGE),
+            surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
+            root_cause: cause
+                .map(|cause| format!("{}: {}", cause.category, cut(&cause.text, PASSAGE))),
+            takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
         });
     }
     Ok(failures)

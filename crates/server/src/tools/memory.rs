@@ -6,8 +6,7 @@ use rutter_memory::store::{Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ghap::id;
-use super::{Call, Given, Refusal, limit};
+use super::{Call, Given, PASSAGE, Refusal, cut, id, short};
 use crate::schema;
 
 /// `remember`
@@ -42,6 +41,7 @@ pub(super) struct Recall {
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     min_importance: Option<f64>,
+    /// Of several, long ones are cut; 1 gives the best whole
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
@@ -96,7 +96,7 @@ pub(super) struct Forgotten {
     erased: bool,
 }
 
-pub(super) fn remember(new: Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
+pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
     let place = call.owner()?.place;
     let now = call.now();
     let memory = call.store.remember(
@@ -134,8 +134,8 @@ impl Shown {
     }
 }
 
-pub(super) fn recall(recall: Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
-    let limit = limit(recall.limit, 10, 100)?;
+pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
+    let limit = recall.limit.unwrap_or(10);
     let (place, now) = (call.owner()?.place, call.now());
     let wanted = |memory: &Memory| {
         recall.category.is_none_or(|category| category == memory.category)
@@ -177,26 +177,28 @@ pub(super) fn recall(recall: Recall, call: &mut Call<'_>) -> Result<Given<Recall
             results.extend(memories.take(limit).map(|memory| Shown::new(memory, None)));
         }
     }
+    if results.len() > 1 {
+        results.iter_mut().for_each(|shown| shown.content = cut(&shown.content, PASSAGE));
+    }
     let lines: Vec<String> = results
         .iter()
-        .map(|shown| {
-            format!("{} {}: {}", &shown.id[shown.id.len() - 8..], shown.category, shown.content)
-        })
+        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.category, shown.content))
         .collect();
     let text = if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") };
     Ok(Given { value: Recalled { count: results.len(), results }, text })
 }
 
-pub(super) fn forget(forget: Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
-    if forget.ids.is_empty() {
-        return Err(Refusal::Arguments("ids is empty; send the ids of what is to go".to_owned()));
-    }
+pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
+    // What waits in the spool is to be found as well.
+    call.store.gather(call.now())?;
     // All or none: a wrong one among them is found before anything goes.
     let mut rows = Vec::new();
     for text in &forget.ids {
-        rows.push(call.store.row(&id(text)?)?);
+        let row = call.store.row(&id("ids", text)?)?;
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
     }
-    rows.dedup();
     let gone = call.store.forget(&rows, None)?;
     let tail = if gone.erased { "" } else { "; `rutter tend` erases the last bytes" };
     Ok(Given {
