@@ -116,8 +116,8 @@ macro_rules! tool {
             hint: $hint,
             always: $always,
             effect: Effect::$effect,
-            input: schema::of::<$input>,
-            output: schema::of::<$output>,
+            input: schema::sent::<$input>,
+            output: schema::given::<$output>,
             run: |arguments, call| {
                 let given: Given<$output> = $run(&read::<$input>($name, arguments)?, call)?;
                 answer(given)
@@ -188,6 +188,12 @@ impl Tool {
         (self.input)()
     }
 
+    /// Whether it takes these arguments, or what is wrong with them. What it does with them may still be refused.
+    pub fn takes(&self, mut arguments: Value) -> Result<(), Refusal> {
+        plain(&mut arguments);
+        schema::fit(self.name, &self.input(), &mut arguments).map_err(Refusal::Arguments)
+    }
+
     /// What it gives, as JSON Schema.
     pub fn output(&self) -> Arc<Map<String, Value>> {
         (self.output)()
@@ -208,12 +214,17 @@ pub fn call(
     (tool.run)(arguments, &mut Call { desk, store, tool_use })
 }
 
+/// Nothing at all is no arguments.
+fn plain(arguments: &mut Value) {
+    if arguments.is_null() {
+        *arguments = Value::Object(Map::new());
+    }
+}
+
 /// What was sent, as what it should be.
 fn read<T: DeserializeOwned + JsonSchema>(name: &str, mut arguments: Value) -> Result<T, Refusal> {
-    if arguments.is_null() {
-        arguments = Value::Object(Map::new());
-    }
-    schema::fit(name, &schema::of::<T>(), &mut arguments).map_err(Refusal::Arguments)?;
+    plain(&mut arguments);
+    schema::fit(name, &schema::sent::<T>(), &mut arguments).map_err(Refusal::Arguments)?;
     serde_json::from_value(arguments).map_err(|error| Refusal::Arguments(error.to_string()))
 }
 
@@ -233,6 +244,15 @@ fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
+    }
+}
+
+/// A row that was found a moment ago. Somebody may have forgotten it since, which is nobody's fault.
+fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match row {
+        Ok(row) => Ok(Some(row)),
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

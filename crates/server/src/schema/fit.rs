@@ -56,7 +56,9 @@ impl Place<'_> {
             required.into_iter().flatten().filter_map(Value::as_str).collect();
         let takes = takes(known, &required);
         let Value::Object(sent) = value else {
-            return self.is(&format!("an object that {takes}"), value);
+            let verb = if self.path.is_empty() { "takes" } else { "is" };
+            let (name, kind) = (self.name(), kind(value));
+            return Err(format!("{name} {verb} an object, not {kind}: it {takes}"));
         };
         sent.retain(|_, value| !value.is_null());
         if let Some(unknown) = sent.keys().find(|name| !known.contains_key(*name)) {

@@ -1,6 +1,7 @@
 //! What earlier GHAPs taught.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
 use rutter_memory::search::document::{Axis, Kind};
@@ -9,7 +10,7 @@ use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, PASSAGE, Refusal, cut, short};
+use super::{Call, Given, PASSAGE, Refusal, cut, short, still_there};
 use crate::schema;
 
 /// `search_experiences`
@@ -54,7 +55,9 @@ struct Hit {
     outcome: String,
     domain: String,
     strategy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     surprise: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
@@ -106,8 +109,11 @@ struct Cause {
 struct Failure {
     id: String,
     goal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     surprise: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     root_cause: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
 }
 
@@ -145,7 +151,7 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
     };
     let mut results = Vec::new();
     for recall in call.store.recall(&ask, now)? {
-        let ghap = call.store.ghap(recall.hit.row)?;
+        let Some(ghap) = still_there(call.store.ghap(recall.hit.row))? else { continue };
         if search.strategy.is_some_and(|strategy| strategy != ghap.strategy)
             || results.len() == limit
         {
@@ -271,7 +277,7 @@ fn nearest(
     }
     let mut failures = Vec::new();
     for row in chosen.into_iter().take(FAILURES) {
-        let ghap = call.store.ghap(row)?;
+        let Some(ghap) = still_there(call.store.ghap(row))? else { continue };
         let cause = ghap.resolution.as_ref().and_then(|ended| ended.root_cause.as_ref());
         failures.push(Failure {
             id: ghap.id.to_string(),
@@ -307,13 +313,13 @@ fn told(premortem: &Premortem, domain: Domain) -> String {
         .collect();
     for (name, list) in [("Strategies", strategies), ("Root causes", causes)] {
         if !list.is_empty() {
-            text += &format!("\n{name}: {}.", list.join("; "));
+            let _ = write!(text, "\n{name}: {}.", list.join("; "));
         }
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
         let why = why.map_or_else(String::new, |why| format!(" — {why}"));
-        text += &format!("\nFailed: {}{why}", failure.goal);
+        let _ = write!(text, "\nFailed: {}{why}", failure.goal);
     }
     text
 }

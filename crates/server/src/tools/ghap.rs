@@ -1,5 +1,7 @@
 //! GHAPs: what an agent set out to do.
 
+use std::fmt::Write as _;
+
 use rutter_memory::ghap::{self, GhapError, Status, Tier};
 use rutter_memory::store::{GhapFilter, Owner};
 use rutter_memory::{Id, StoreError};
@@ -247,7 +249,7 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
         .map(Brief::from)
         .collect();
     for orphan in &orphans {
-        text += &format!("\nLeft open by an earlier session: {}", orphan.line());
+        let _ = write!(text, "\nLeft open by an earlier session: {}", orphan.line());
     }
     Ok(Given { value: Found { active: active.as_ref().map(Whole::from), orphans, ..found }, text })
 }
@@ -283,7 +285,7 @@ fn list(
         entries => entries.iter().map(Brief::line).collect::<Vec<_>>().join("\n"),
     };
     if let Some(cursor) = &found.next_cursor {
-        text += &format!("\nMore with cursor {cursor}.");
+        let _ = write!(text, "\nMore with cursor {cursor}.");
     }
     Ok(Given { value: found, text })
 }

@@ -2,11 +2,12 @@
 
 use rutter_memory::memory::{Category, Memory};
 use rutter_memory::search::document::{Axis, Kind};
+use rutter_memory::store::entry::Place;
 use rutter_memory::store::{Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, PASSAGE, Refusal, cut, id, short};
+use super::{Call, Given, PASSAGE, Refusal, cut, id, short, still_there};
 use crate::schema;
 
 /// `remember`
@@ -135,50 +136,17 @@ impl Shown {
 }
 
 pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
-    let limit = recall.limit.unwrap_or(10);
-    let (place, now) = (call.owner()?.place, call.now());
-    let wanted = |memory: &Memory| {
-        recall.category.is_none_or(|category| category == memory.category)
-            && recall.min_importance.is_none_or(|least| memory.importance >= least)
+    let place = call.owner()?.place;
+    let query = recall.query.as_deref().filter(|query| !query.trim().is_empty());
+    let mut results = if let Some(query) = query {
+        sought(query, recall, &place, call)?
+    } else {
+        newest(recall, &place, call)?
     };
-    let mut results = Vec::new();
-    match recall.query.as_deref().filter(|query| !query.trim().is_empty()) {
-        Some(query) => {
-            // What is left out afterwards must not take a place.
-            let narrowed = recall.category.is_some() || recall.min_importance.is_some();
-            let ask = Ask {
-                text: query,
-                axis: Axis::Full,
-                place: Some(&place),
-                all: false,
-                kind: Some(Kind::Memory),
-                domain: None,
-                outcome: None,
-                limit: if narrowed { limit * 7 } else { limit },
-            };
-            for hit in call.store.recall(&ask, now)? {
-                let memory = call.store.memory(hit.hit.row)?;
-                if wanted(&memory) && results.len() < limit {
-                    results.push(Shown::new(&memory, Some(hit.rank)));
-                }
-            }
-        }
-        None => {
-            let project = call.store.project(&place)?.map(|project| project.key);
-            let filter = MemoryFilter {
-                // A project that is not known has none of its own.
-                everywhere: project.is_none(),
-                project,
-                category: recall.category,
-                ..MemoryFilter::default()
-            };
-            let memories = call.store.memories(&filter)?;
-            let memories = memories.iter().filter(|memory| wanted(memory));
-            results.extend(memories.take(limit).map(|memory| Shown::new(memory, None)));
-        }
-    }
     if results.len() > 1 {
-        results.iter_mut().for_each(|shown| shown.content = cut(&shown.content, PASSAGE));
+        for shown in &mut results {
+            shown.content = cut(&shown.content, PASSAGE);
+        }
     }
     let lines: Vec<String> = results
         .iter()
@@ -186,6 +154,59 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
         .collect();
     let text = if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") };
     Ok(Given { value: Recalled { count: results.len(), results }, text })
+}
+
+impl Recall {
+    fn most(&self) -> usize {
+        self.limit.unwrap_or(10)
+    }
+
+    fn wants(&self, memory: &Memory) -> bool {
+        self.category.is_none_or(|category| category == memory.category)
+            && self.min_importance.is_none_or(|least| memory.importance >= least)
+    }
+}
+
+fn sought(
+    query: &str,
+    recall: &Recall,
+    place: &Place,
+    call: &mut Call<'_>,
+) -> Result<Vec<Shown>, Refusal> {
+    // What is left out afterwards must not take a place.
+    let narrowed = recall.category.is_some() || recall.min_importance.is_some();
+    let ask = Ask {
+        text: query,
+        axis: Axis::Full,
+        place: Some(place),
+        all: false,
+        kind: Some(Kind::Memory),
+        domain: None,
+        outcome: None,
+        limit: if narrowed { recall.most() * 7 } else { recall.most() },
+    };
+    let mut results = Vec::new();
+    for hit in call.store.recall(&ask, call.now())? {
+        let Some(memory) = still_there(call.store.memory(hit.hit.row))? else { continue };
+        if recall.wants(&memory) && results.len() < recall.most() {
+            results.push(Shown::new(&memory, Some(hit.rank)));
+        }
+    }
+    Ok(results)
+}
+
+fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Vec<Shown>, Refusal> {
+    let project = call.store.project(place)?.map(|project| project.key);
+    let filter = MemoryFilter {
+        // A project that is not known has none of its own.
+        everywhere: project.is_none(),
+        project,
+        category: recall.category,
+        ..MemoryFilter::default()
+    };
+    let memories = call.store.memories(&filter)?;
+    let wanted = memories.iter().filter(|memory| recall.wants(memory)).take(recall.most());
+    Ok(wanted.map(|memory| Shown::new(memory, None)).collect())
 }
 
 pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {

@@ -3,6 +3,8 @@
 //! The client shows a model what is structured, not the text beside it. So a list has of each what is needed to choose one,
 //! and one that was asked for by its id is whole.
 
+use std::fmt::Write as _;
+
 use rutter_memory::Clean;
 use rutter_memory::ghap::Ghap;
 use schemars::JsonSchema;
@@ -211,7 +213,7 @@ impl Whole {
             [("result", &self.result), ("surprise", &self.surprise), ("takeaway", &self.takeaway)]
         {
             if let Some(what) = what {
-                text += &format!("\n{name}: {what}");
+                let _ = write!(text, "\n{name}: {what}");
             }
         }
         text
