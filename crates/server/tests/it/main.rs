@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests write their own files")]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "what is sent is written where it is called, and a `&` before each is noise"
+)]
 
 /// Anything at all as arguments.
 mod arbitrary;
