@@ -108,7 +108,7 @@ pub fn serve(
             .await
             .map_err(|source| NotServed::Address { address: terms.address, source })?;
         ready(listener.local_addr()?)?;
-        let house = House { server: Server::new(desk), token: Arc::new(token) };
+        let house = House { server: Server::new(Arc::new(desk)), token: Arc::new(token) };
         let room = Room::new(CONNECTIONS);
         let (closing, closed) = watch::channel(false);
         {
