@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::table::{ASKS, ENDS, GUARD, Start, is_program, quoted, words};
+use super::table::{ASKS, ENDS, GUARD, Start, is_program, quoted};
 
 /// What the server is called, by which the client names its tools.
 pub(super) const NAME: &str = "rutter";
@@ -34,11 +34,15 @@ pub(crate) fn entry(start: &Start) -> Value {
     match start {
         Start::Path(path) => json!({ "type": "stdio", "command": path, "args": [VERB] }),
         Start::Shared { program, .. } => {
-            let program = quoted(program);
-            let line = format!("{GUARD}{program}{ASKS} {program} {VERB}{ENDS}; {STAND_IN}");
-            json!({ "type": "stdio", "command": "sh", "args": ["-c", line] })
+            json!({ "type": "stdio", "command": "sh", "args": ["-c", guarded(program)] })
         }
     }
+}
+
+/// The line that asks first.
+fn guarded(program: &str) -> String {
+    let program = quoted(program);
+    format!("{GUARD}{program}{ASKS} {program} {VERB}{ENDS}; {STAND_IN}")
 }
 
 /// Whether an entry starts `rutter mcp`, whichever rutter that is.
@@ -73,13 +77,12 @@ pub(super) fn denies(rule: &str) -> bool {
     }
 }
 
-/// Whether a line asks for rutter, and starts the server where there is one.
+/// Whether a line asks for rutter, and starts the server where there is one. It is ours only as we write it, to the byte.
 fn is_guarded(line: &str) -> bool {
-    let asked = line.trim().strip_prefix(GUARD).and_then(|line| line.split_once(ASKS));
-    let started = asked.and_then(|(_, rest)| rest.split_once(ENDS));
-    started.and_then(|(line, _)| words(line)).is_some_and(|(program, words)| {
-        is_program(program) && words.first().is_some_and(|word| *word == VERB)
-    })
+    let asked = line.strip_prefix(GUARD).and_then(|line| line.split_once(ASKS));
+    let Some((word, _)) = asked else { return false };
+    let program = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word);
+    is_program(program) && line == guarded(program)
 }
 
 #[cfg(test)]
@@ -109,6 +112,7 @@ mod tests {
             json!({ "command": "npx", "args": ["rutter", "mcp"] }),
             json!({ "command": "sh", "args": ["-c", "rutter mcp"] }),
             json!({ "command": "sh", "args": ["-c", "if command -v rutter >/dev/null 2>&1; then exec mine mcp; fi"] }),
+            json!({ "command": "sh", "args": ["-c", "if command -v rutter >/dev/null 2>&1; then exec rutter mcp; fi; rm -r x"] }),
             json!({ "command": "sh" }),
             json!("rutter mcp"),
             json!(null),

@@ -43,7 +43,7 @@ pub(crate) struct Step<'s> {
     pub(crate) record: Option<Record>,
     /// How many folders around the file go with it.
     pub(super) folders: usize,
-    /// By which it can be worked out again, where another program is likely to be faster.
+    /// By which it can be worked out again, where another program was faster.
     pub(super) again: Option<(&'s Site, Way)>,
     /// Another folder that still needs what is there.
     pub(crate) needed_by: Option<PathBuf>,
@@ -81,7 +81,12 @@ impl Site {
             Way::In => self.plan_in(contents, key, known.as_ref()),
             Way::Out => self.plan_out(contents, key, known.as_ref()),
         }
-        .map(|step| Step { again: self.clients.is_some().then_some((self, way)), ..step })
+        .map(|step| Step { again: Some((self, way)), ..step })
+    }
+
+    /// Whether the client writes the file all the time.
+    pub(super) fn is_clients(&self) -> bool {
+        self.clients.is_some()
     }
 
     fn plan_in(

@@ -176,7 +176,7 @@ fn is_shell_form(line: &str) -> bool {
 }
 
 /// A line of a shell as far as it is plain: the program, its path perhaps in quotes, and the words behind it.
-pub(super) fn words(line: &str) -> Option<(&str, Vec<&str>)> {
+fn words(line: &str) -> Option<(&str, Vec<&str>)> {
     let line = line.trim();
     let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
     let (program, rest) = match quote {

@@ -31,12 +31,12 @@ impl<'s> Step<'s> {
     /// many, which fits nothing.
     fn take(mut self, records: &Records, now: Time) -> Result<Done<'s>, Failure> {
         let earlier = records.get(&self.key);
-        let lock = match self.again.filter(|_| !self.change.is_none()) {
-            Some(_) => match Lock::take(self.change.contents().target(), now) {
-                Ok(lock) => Some(lock),
-                Err(_) => return Err(locked(self.change.contents().target())),
-            },
-            None => None,
+        let clients = self.again.is_some_and(|(site, _)| site.is_clients());
+        let lock = if clients && !self.change.is_none() {
+            let target = self.change.contents().target();
+            Some(Lock::take(target, now).map_err(|_| locked(target))?)
+        } else {
+            None
         };
         for attempt in 1.. {
             match self.try_take(records, earlier.as_ref()) {
@@ -73,10 +73,13 @@ impl<'s> Step<'s> {
     }
 
     fn replanned(&self, records: &Records) -> Result<Self, Failure> {
-        match self.again {
-            Some((site, way)) => Site::plan(site, way, records),
-            None => Err(busy(self.change.path())),
+        let Some((site, way)) = self.again else { return Err(busy(self.change.path())) };
+        let mut step = Site::plan(site, way, records)?;
+        // What is known of another file than this one.
+        if let (Some(new), Some(old)) = (&mut step.record, &self.record) {
+            new.made.exclude |= old.made.exclude;
         }
+        Ok(step)
     }
 }
 
@@ -156,8 +159,8 @@ fn unnoted(error: &io::Error, records: &Records) -> Failure {
 
 fn busy(path: &Path) -> Failure {
     Failure::Refused(format!(
-        "{} is written by another program again and again; nothing was changed, close the sessions of the client that \
-         run and try again",
+        "{} is written by another program again and again; nothing was changed, close what works on it, the client for \
+         example, and try again",
         path.display()
     ))
 }
