@@ -127,6 +127,7 @@ pub fn serve(
         room.dismiss();
         // Who is not done by then has nobody left to answer them.
         drop(timeout(GRACE, room.empty()).await);
+        house.server.close();
         Ok(())
     });
     runtime.shutdown_background();

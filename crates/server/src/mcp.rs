@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::desk::Desk;
+use crate::shelf::{MOMENT, Shelf};
 use crate::tools::{self, Effect, TOOLS};
 
 /// What an agent is told about all of it.
@@ -46,6 +47,7 @@ const EXPERIENCE: &str = "rutter://experience/";
 #[derive(Clone)]
 pub struct Server {
     desk: Arc<Desk>,
+    shelf: Arc<Shelf>,
 }
 
 /// Serves one client through stdin and stdout, until it goes away.
@@ -57,10 +59,12 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         .build()?;
     let served = runtime.block_on(async {
         let server = Server::new(desk);
+        let shelf = Arc::clone(&server.shelf);
         // One that goes away before it has said hello is no fault of ours.
         if let Ok(running) = server.serve(ends()?).await {
             drop(running.waiting().await);
         }
+        shelf.clear();
         Ok(())
     });
     // A call that is still at work has nobody left to answer.
@@ -129,23 +133,47 @@ fn described(tool: &tools::Tool) -> Tool {
 
 impl Server {
     pub(crate) fn new(desk: Desk) -> Self {
-        Self { desk: Arc::new(desk) }
+        Self { desk: Arc::new(desk), shelf: Arc::default() }
     }
 
-    /// Runs something that blocks.
-    async fn run<T: Send + 'static>(
+    /// Closes what was kept open.
+    pub(crate) fn close(&self) {
+        self.shelf.clear();
+    }
+
+    /// Calls a tool where it may block.
+    async fn call(
         &self,
-        work: impl FnOnce(&Desk) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
-        let desk = Arc::clone(&self.desk);
-        let done = tokio::task::spawn_blocking(move || work(&desk)).await;
-        done.map_err(|_| ErrorData::internal_error("the call broke off", None))
+        name: String,
+        arguments: Value,
+        tool_use: Option<String>,
+    ) -> Result<Result<tools::Answer, tools::Refusal>, ErrorData> {
+        let (desk, shelf) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
+        let called = tokio::task::spawn_blocking(move || {
+            shelf.call(&desk, &name, arguments, tool_use.as_deref())
+        });
+        let called = called.await;
+        if self.shelf.is_unwatched() {
+            tokio::spawn(tidy(Arc::clone(&self.shelf)));
+        }
+        called.map_err(|_| ErrorData::internal_error("the call broke off", None))
     }
 
     /// What a tool gives, for a resource or a prompt.
     async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
-        let answer = self.run(move |desk| tools::call(desk, name, arguments, None)).await?;
+        let answer = self.call(name.to_owned(), arguments, None).await?;
         answer.map_err(|refusal| ErrorData::invalid_params(refusal.to_string(), None))
+    }
+}
+
+/// Comes back until nothing is kept any more.
+async fn tidy(shelf: Arc<Shelf>) {
+    loop {
+        tokio::time::sleep(MOMENT).await;
+        let shelf = Arc::clone(&shelf);
+        if !tokio::task::spawn_blocking(move || shelf.tidy()).await.unwrap_or(false) {
+            return;
+        }
     }
 }
 
@@ -180,8 +208,7 @@ impl ServerHandler for Server {
         let tool_use = context.meta.get(TOOL_USE).and_then(Value::as_str).map(str::to_owned);
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         let name = request.name.into_owned();
-        let called =
-            self.run(move |desk| tools::call(desk, &name, arguments, tool_use.as_deref())).await?;
+        let called = self.call(name, arguments, tool_use).await?;
         let result = match called {
             Ok(answer) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
