@@ -356,6 +356,9 @@ impl Expectation {
 impl Ghap {
     /// What a run says about the prediction: whether it came true; or why the run says nothing.
     pub fn compare(&self, outcome: &Outcome) -> Result<bool, &'static str> {
+        if !self.testable {
+            return Err("nothing that a run could show was predicted");
+        }
         if outcome.project != self.project {
             return Err("it ran in another project");
         }

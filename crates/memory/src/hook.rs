@@ -16,6 +16,7 @@ use crate::injection::Injection;
 use crate::project::Located;
 use crate::quote::start_of;
 use crate::session::Process;
+use crate::speech::Hands;
 use crate::store::entry::{Entry, Place, What};
 use crate::store::hot::{HotStore, Unready};
 use crate::store::{Files, StoreError, spool};
@@ -287,9 +288,23 @@ impl Call {
         self.is_in_time() && !self.behind && !self.config.cohort.is_control(&self.client)
     }
 
-    /// How an agent starts this program.
-    fn rutter(&self) -> String {
-        (self.around.called)()
+    /// What the agent of this session has done things with: it is told of nothing that it may not have.
+    fn hands(&mut self) -> Hands {
+        let client = self.client.clone();
+        self.hands_of(|store| store.has_called(&client))
+    }
+
+    /// The same where a session begins and nothing is known of it yet: what those before it had here.
+    fn hands_here(&mut self) -> Hands {
+        let (client, place) = (self.client.clone(), self.place.clone());
+        self.hands_of(|store| Ok(store.has_called(&client)? || store.is_called_in(&place)?))
+    }
+
+    fn hands_of(&mut self, has: impl FnOnce(&HotStore) -> Result<bool, StoreError>) -> Hands {
+        match self.store() {
+            Ok(store) if has(store).unwrap_or_default() => Hands::Tools,
+            _ => Hands::Commands((self.around.called)()),
+        }
     }
 
     /// Says something. Whether there is time was looked at before it was written down as said; from then on it is, or

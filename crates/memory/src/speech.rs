@@ -12,6 +12,29 @@ use crate::store::{Premortem, Settled};
 /// How much of one text is quoted.
 const EACH: usize = 60;
 
+/// What an agent does something with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Hands {
+    /// Tools of our server: it has called one, so it has them.
+    Tools,
+    /// Commands, which start like this.
+    Commands(String),
+}
+
+impl Hands {
+    /// How a belief is changed, and how it is said to have ended.
+    fn change_or_end(&self) -> String {
+        match self {
+            Self::Tools => {
+                "`update_ghap` takes what changed, `resolve_ghap` how it ended.".to_owned()
+            }
+            Self::Commands(rutter) => format!(
+                "`{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended."
+            ),
+        }
+    }
+}
+
 /// A GHAP in lines.
 fn lines(ghap: &Ghap) -> String {
     format!(
@@ -23,29 +46,39 @@ fn lines(ghap: &Ghap) -> String {
 }
 
 /// What is asked after so many calls.
-pub(crate) fn check_in(ghap: &Ghap, calls: u32, rutter: &str) -> String {
+pub(crate) fn check_in(ghap: &Ghap, calls: u32, hands: &Hands) -> String {
     format!(
-        "GHAP check-in, {calls} tool calls since it was last changed or asked about.\n{}\nStill valid? `{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended.",
-        lines(ghap)
+        "GHAP check-in, {calls} tool calls since it was last changed or asked about.\n{}\nStill valid? {}",
+        lines(ghap),
+        hands.change_or_end()
     )
 }
 
 /// What is kept in mind across a compaction, or when a session goes on.
-pub(crate) fn active(ghap: &Ghap, rutter: &str) -> String {
+pub(crate) fn active(ghap: &Ghap, hands: &Hands) -> String {
     format!(
-        "Active GHAP {}, {}.\n{}\nAction: {}\n`{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended.",
+        "Active GHAP {}, {}.\n{}\nAction: {}\n{}",
         ghap.id.short(),
         ghap.domain,
         lines(ghap),
-        cite(&ghap.action, EACH)
+        cite(&ghap.action, EACH),
+        hands.change_or_end()
     )
 }
 
 /// What somebody left open.
-pub(crate) fn orphan(ghap: &Ghap, now: Time, rutter: &str) -> String {
+pub(crate) fn orphan(ghap: &Ghap, now: Time, hands: &Hands) -> String {
     let id = ghap.id.short();
+    let what = match hands {
+        Hands::Tools => format!(
+            "`adopt_ghap` with id {id} goes on with it, `resolve_ghap` with that id and status abandoned gives it up."
+        ),
+        Hands::Commands(rutter) => format!(
+            "`{rutter} ghap adopt {id}` goes on with it, `{rutter} ghap abandon {id} --reason TEXT` gives it up."
+        ),
+    };
     format!(
-        "An earlier session left GHAP {id} open ({}).\n{}\n`{rutter} ghap adopt {id}` goes on with it, `{rutter} ghap abandon {id} --reason TEXT` gives it up.",
+        "An earlier session left GHAP {id} open ({}).\n{}\n{what}",
         ago(ghap.changed, now),
         lines(ghap)
     )
@@ -72,20 +105,44 @@ fn run(outcome: &Outcome) -> String {
 }
 
 /// What a run says about a prediction, both quoted.
-pub(crate) fn settled(settled: &Settled, rutter: &str) -> String {
+pub(crate) fn settled(settled: &Settled, hands: &Hands) -> String {
     let Settled { ghap, outcome, told, before } = settled;
     let prediction = cite(&ghap.prediction, EACH);
     let run = run(outcome);
     let id = outcome.id.short();
     match told {
-        Told::Matches => format!(
-            "Prediction {prediction}: {run}. It came true.\nHypothesis: {}\n`{rutter} ghap resolve --status confirmed --result TEXT` keeps it, with run {id} as evidence.",
-            cite(&ghap.hypothesis, EACH)
-        ),
-        Told::Contradicts => format!(
-            "Prediction {prediction}: {run}. That contradicts it.\nHypothesis: {}\n`{rutter} ghap resolve --status falsified` takes --result, --surprise, --root-cause-category, --root-cause, --takeaway, with run {id} as evidence; `{rutter} ghap update` takes a new hypothesis.",
-            cite(&ghap.hypothesis, EACH)
-        ),
+        Told::Matches => {
+            let keep = match hands {
+                Hands::Tools => {
+                    "`resolve_ghap` with status confirmed and result keeps it".to_owned()
+                }
+                Hands::Commands(rutter) => {
+                    format!("`{rutter} ghap resolve --status confirmed --result TEXT` keeps it")
+                }
+            };
+            format!(
+                "Prediction {prediction}: {run}. It came true.\nHypothesis: {}\n{keep}, with run {id} as evidence.",
+                cite(&ghap.hypothesis, EACH)
+            )
+        }
+        Told::Contradicts => {
+            let (takes, changes) = match hands {
+                Hands::Tools => (
+                    "`resolve_ghap` with status falsified takes result, surprise, root_cause, lesson".to_owned(),
+                    "`update_ghap` takes a new hypothesis".to_owned(),
+                ),
+                Hands::Commands(rutter) => (
+                    format!(
+                        "`{rutter} ghap resolve --status falsified` takes --result, --surprise, --root-cause-category, --root-cause, --takeaway"
+                    ),
+                    format!("`{rutter} ghap update` takes a new hypothesis"),
+                ),
+            };
+            format!(
+                "Prediction {prediction}: {run}. That contradicts it.\nHypothesis: {}\n{takes}, with run {id} as evidence; {changes}.",
+                cite(&ghap.hypothesis, EACH)
+            )
+        }
         Told::Partial => format!(
             "Prediction {prediction}: {run}. Not yet, but fewer fail than before ({} of {}).",
             outcome.failing.len().max(outcome.counts.map_or(0, |counts| counts.failed as usize)),
@@ -95,7 +152,7 @@ pub(crate) fn settled(settled: &Settled, rutter: &str) -> String {
 }
 
 /// What went wrong before, where a run failed and nobody has said what they believe.
-pub(crate) fn premortem(outcome: &Outcome, premortem: &Premortem, rutter: &str) -> String {
+pub(crate) fn premortem(outcome: &Outcome, premortem: &Premortem, hands: &Hands) -> String {
     let mut text = format!(
         "{}. Falsified here: {} of the last {}.",
         run(outcome),
@@ -127,10 +184,15 @@ pub(crate) fn premortem(outcome: &Outcome, premortem: &Premortem, rutter: &str) 
     for (_, _, surprise) in &premortem.surprises {
         let _ = write!(text, "\nSurprise: {}", cite(surprise, 40));
     }
-    let _ = write!(
-        text,
-        "\n`{rutter} ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are held against it."
-    );
+    let takes = match hands {
+        Hands::Tools => {
+            "`start_ghap` takes domain, strategy, goal, hypothesis, action, prediction".to_owned()
+        }
+        Hands::Commands(rutter) => format!(
+            "`{rutter} ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction"
+        ),
+    };
+    let _ = write!(text, "\n{takes}; later runs are held against it.");
     text
 }
 
@@ -160,8 +222,9 @@ pub(crate) fn card(branch: Option<&str>, runs: &[Outcome], now: Time) -> String 
     parts.join(" ")
 }
 
-/// What a GHAP is, for somebody who never heard of it.
-pub(crate) fn introduction(rutter: &str) -> String {
+/// What a GHAP is, for somebody who never heard of it. Nothing where our server has told it already.
+pub(crate) fn introduction(hands: &Hands) -> String {
+    let Hands::Commands(rutter) = hands else { return String::new() };
     format!(
         "Rutter keeps what was predicted and what happened. Before acting on a guess: `{rutter} ghap start --domain D --strategy S --goal TEXT --hypothesis TEXT --action TEXT --prediction TEXT`.\nTest and build runs are held against the prediction; `{rutter} ghap resolve` keeps the lesson for later sessions.\n`{rutter} recall TEXT` finds earlier ones."
     )

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rutter_contract::version::Version;
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
 use rutter_memory::store::{Files, Owner};
@@ -20,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) config_file: Option<PathBuf>,
     /// Where the client keeps what is the user's; none where there is no home.
     pub(crate) client: Option<PathBuf>,
+    /// The file in which the client keeps the user's servers; none where there is no home.
+    pub(crate) client_file: Option<PathBuf>,
     /// The folder that the command was typed in; none when it is gone.
     folder: Option<PathBuf>,
     /// The client's session, when one runs this command.
@@ -74,12 +77,34 @@ pub(crate) fn called() -> String {
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
 }
 
+/// Which client has started this process: it says `claude-code_2-1-325_harness`.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn client_version() -> Option<Version> {
+    let agent = env::var("AI_AGENT").ok()?;
+    let version = agent.strip_prefix("claude-code_")?.split('_').next()?;
+    version.replace('-', ".").parse().ok()
+}
+
 /// Where the client keeps what is the user's; none where there is no home.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_home() -> Option<PathBuf> {
     let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
     let set = set.and_then(|folder| std::path::absolute(folder).ok());
     set.or_else(|| home().map(|home| home.join(".claude")))
+}
+
+/// The file in which the client keeps the user's servers, and what it knows of folders; none where there is no home.
+/// Measured: one of an older name counts instead where there is one.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn client_file() -> Option<PathBuf> {
+    let client = client_home()?;
+    let older = client.join(".config.json");
+    if older.exists() {
+        return Some(older);
+    }
+    let set = env::var_os("CLAUDE_CONFIG_DIR").is_some_and(|folder| !folder.is_empty());
+    let folder = if set { client } else { home()? };
+    Some(folder.join(".claude.json"))
 }
 
 /// This program, without symbolic links; none where the system does not tell.
@@ -162,6 +187,7 @@ impl Environment {
             data: data()?,
             config_file: config_file(),
             client: client_home(),
+            client_file: client_file(),
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             program: program(),

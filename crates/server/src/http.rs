@@ -108,7 +108,7 @@ pub fn serve(
             .await
             .map_err(|source| NotServed::Address { address: terms.address, source })?;
         ready(listener.local_addr()?)?;
-        let house = House { server: Server::new(desk), token: Arc::new(token) };
+        let house = House { server: Server::new(Arc::new(desk)), token: Arc::new(token) };
         let room = Room::new(CONNECTIONS);
         let (closing, closed) = watch::channel(false);
         {
@@ -204,7 +204,7 @@ impl House {
             .enforce_origin_validation()
             .with_allowed_hosts(names);
         let server = self.server.clone();
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config)
+        StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config)
     }
 
     async fn talk(

@@ -2,7 +2,8 @@
 //!
 //! Both generations that clients try are the SDK's to tell apart. A call blocks its thread for about a millisecond, on a
 //! pool of its own, so that a ping or a cancellation is answered meanwhile. What is wrong with a call is told in its result, where the
-//! model reads it; a protocol error is for what is no call at all.
+//! model reads it; a protocol error is for what is no call at all. No call is long enough for progress, and no list for a
+//! second page.
 
 use std::fs::{File, FileType};
 use std::io;
@@ -13,13 +14,13 @@ use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    MetaObject, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, Prompt,
+    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
+    ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::desk::Desk;
 use crate::shelf::{MOMENT, Shelf};
 use crate::tools::{self, Effect, TOOLS};
+
+mod log;
 
 /// What an agent is told about all of it.
 const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
@@ -39,15 +42,29 @@ const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really 
 /// Where the client puts its name for a call.
 const TOOL_USE: &str = "claudecode/toolUseId";
 
+/// What can be asked for with parameters.
+const METHODS: [&str; 9] = [
+    "initialize",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "logging/setLevel",
+];
+
 const ACTIVE: &str = "rutter://ghap/active";
 const VALUES: &str = "rutter://values";
 const EXPERIENCE: &str = "rutter://experience/";
 
-/// A server.
+/// A server of one client.
 #[derive(Clone)]
 pub struct Server {
     desk: Arc<Desk>,
     shelf: Arc<Shelf>,
+    log: log::Level,
 }
 
 /// Serves one client through stdin and stdout, until it goes away.
@@ -58,7 +75,7 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
-        let server = Server::new(desk);
+        let server = Server::new(Arc::new(desk));
         let shelf = Arc::clone(&server.shelf);
         // One that goes away before it has said hello is no fault of ours.
         if let Ok(running) = server.serve(ends()?).await {
@@ -131,9 +148,26 @@ fn described(tool: &tools::Tool) -> Tool {
         .with_meta(MetaObject(meta))
 }
 
+/// There is never a second page.
+fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params(
+            "the list has one page, so no cursor leads on; leave it out",
+            None,
+        )),
+    }
+}
+
 impl Server {
-    pub(crate) fn new(desk: Desk) -> Self {
-        Self { desk: Arc::new(desk), shelf: Arc::default() }
+    /// One that works at this desk.
+    pub fn new(desk: Arc<Desk>) -> Self {
+        Self { desk, shelf: Arc::default(), log: log::Level::default() }
+    }
+
+    /// The same for somebody else: what one client wants to be told is not told to another.
+    pub(crate) fn for_another(&self) -> Self {
+        Self { log: log::Level::default(), ..self.clone() }
     }
 
     /// Closes what was kept open.
@@ -147,21 +181,26 @@ impl Server {
         name: String,
         arguments: Value,
         tool_use: Option<String>,
+        is_cancelled: impl Fn() -> bool + Send + 'static,
     ) -> Result<Result<tools::Answer, tools::Refusal>, ErrorData> {
         let (desk, shelf) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
-        let called = tokio::task::spawn_blocking(move || {
+        let done = tokio::task::spawn_blocking(move || {
+            // What is written is written in one transaction, and what was called off before is not begun.
+            if is_cancelled() {
+                return Err(tools::Refusal::Refused("the call was cancelled".to_owned()));
+            }
             shelf.call(&desk, &name, arguments, tool_use.as_deref())
         });
-        let called = called.await;
+        let done = done.await;
         if self.shelf.is_unwatched() {
             tokio::spawn(tidy(Arc::clone(&self.shelf)));
         }
-        called.map_err(|_| ErrorData::internal_error("the call broke off", None))
+        done.map_err(|_| ErrorData::internal_error("the call broke off", None))
     }
 
     /// What a tool gives, for a resource or a prompt.
     async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
-        let answer = self.call(name.to_owned(), arguments, None).await?;
+        let answer = self.call(name.to_owned(), arguments, None, || false).await?;
         answer.map_err(|refusal| ErrorData::invalid_params(refusal.to_string(), None))
     }
 }
@@ -178,11 +217,13 @@ async fn tidy(shelf: Arc<Shelf>) {
 }
 
 impl ServerHandler for Server {
+    #[expect(deprecated, reason = "clients of the older generation may still ask to be told")]
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_resources()
+            .enable_logging()
             .build();
         let about = Implementation::new("rutter", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
@@ -190,9 +231,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        first_page(page)?;
         Ok(ListToolsResult::with_all_items(list()))
     }
 
@@ -208,8 +250,11 @@ impl ServerHandler for Server {
         let tool_use = context.meta.get(TOOL_USE).and_then(Value::as_str).map(str::to_owned);
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         let name = request.name.into_owned();
-        let called = self.call(name, arguments, tool_use).await?;
-        let result = match called {
+        let cancelled = context.ct.clone();
+        let is_cancelled = move || cancelled.is_cancelled();
+        let called = self.call(name.clone(), arguments, tool_use, is_cancelled).await;
+        self.log.note(&context, &name, &called).await;
+        let result = match called? {
             Ok(answer) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
                 result.structured_content = Some(answer.structured);
@@ -223,11 +268,37 @@ impl ServerHandler for Server {
         Ok(result.into())
     }
 
+    async fn set_level(
+        &self,
+        request: log::SetLevel,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.log.set(&request);
+        Ok(())
+    }
+
+    /// What the SDK could not read: a method that nobody knows, or one whose parameters are not what it takes.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method: String = request.method.chars().take(60).collect();
+        Err(if METHODS.contains(&request.method.as_str()) {
+            let what = format!("the parameters of {method} are not what it takes");
+            ErrorData::invalid_params(what, None)
+        } else {
+            let what = format!("there is no method {method}");
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
+        })
+    }
+
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        first_page(page)?;
         let argument = |name: &str, what: &str, required| {
             PromptArgument::new(name).with_description(what).with_required(required)
         };
@@ -283,9 +354,10 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        first_page(page)?;
         let json = |uri: &str, name: &str, what: &str| {
             Resource::new(uri, name).with_description(what).with_mime_type("application/json")
         };
@@ -301,9 +373,10 @@ impl ServerHandler for Server {
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        first_page(page)?;
         let template = ResourceTemplate::new(format!("{EXPERIENCE}{{id}}"), "experience")
             .with_description("One GHAP, whole")
             .with_mime_type("application/json");
@@ -324,7 +397,7 @@ impl ServerHandler for Server {
             let found = self.ask("get_ghap", json!({ "id": id })).await;
             let found =
                 found.map_err(|error| ErrorData::resource_not_found(error.message, None))?;
-            found.structured["entries"][0].clone()
+            found.structured["ghap"].clone()
         } else {
             let what = format!("there is no {uri}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
             return Err(ErrorData::resource_not_found(what, None));

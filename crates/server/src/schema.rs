@@ -6,9 +6,22 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-/// The schema of a type, in one piece and without what says nothing to a model.
-pub(crate) fn of<T: JsonSchema>() -> Arc<Map<String, Value>> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+mod fit;
+
+pub(crate) use fit::fit;
+
+/// The schema of what is sent, in one piece and without what says nothing to a model.
+pub(crate) fn sent<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+/// The schema of what is given. What is left out where there is none of it must not be promised.
+pub(crate) fn given<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    of::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+fn of<T: JsonSchema>(settings: SchemaSettings) -> Arc<Map<String, Value>> {
+    let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });

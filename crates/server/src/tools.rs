@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rutter_memory::{Store, StoreError};
+use rutter_memory::{IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -116,10 +116,10 @@ macro_rules! tool {
             hint: $hint,
             always: $always,
             effect: Effect::$effect,
-            input: schema::of::<$input>,
-            output: schema::of::<$output>,
+            input: schema::sent::<$input>,
+            output: schema::given::<$output>,
             run: |arguments, call| {
-                let given: Given<$output> = $run(read::<$input>($name, arguments)?, call)?;
+                let given: Given<$output> = $run(&read::<$input>($name, arguments)?, call)?;
                 answer(given)
             },
         }
@@ -188,6 +188,12 @@ impl Tool {
         (self.input)()
     }
 
+    /// Whether it takes these arguments, or what is wrong with them. What it does with them may still be refused.
+    pub fn takes(&self, mut arguments: Value) -> Result<(), Refusal> {
+        plain(&mut arguments);
+        schema::fit(self.name, &self.input(), &mut arguments).map_err(Refusal::Arguments)
+    }
+
     /// What it gives, as JSON Schema.
     pub fn output(&self) -> Arc<Map<String, Value>> {
         (self.output)()
@@ -224,31 +230,18 @@ pub(crate) fn named(name: &str) -> Result<&'static Tool, Refusal> {
     tool.ok_or_else(|| Refusal::Unknown(name.chars().take(60).collect()))
 }
 
+/// Nothing at all is no arguments.
+fn plain(arguments: &mut Value) {
+    if arguments.is_null() {
+        *arguments = Value::Object(Map::new());
+    }
+}
+
 /// What was sent, as what it should be.
-fn read<T: DeserializeOwned + JsonSchema>(name: &str, arguments: Value) -> Result<T, Refusal> {
-    let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
-    serde_json::from_value(arguments).map_err(|error| {
-        let schema = schema::of::<T>();
-        let names = |key: &str| -> Vec<String> {
-            match schema.get(key) {
-                Some(Value::Object(all)) => all.keys().cloned().collect(),
-                Some(Value::Array(all)) => {
-                    all.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-                }
-                _ => Vec::new(),
-            }
-        };
-        let required = names("required");
-        let optional: Vec<_> =
-            names("properties").into_iter().filter(|name| !required.contains(name)).collect();
-        let mut message = format!("{name}: {error}.");
-        for (what, names) in [("needs", required), ("may have", optional)] {
-            if !names.is_empty() {
-                message += &format!(" It {what} {}.", names.join(", "));
-            }
-        }
-        Refusal::Arguments(message)
-    })
+fn read<T: DeserializeOwned + JsonSchema>(name: &str, mut arguments: Value) -> Result<T, Refusal> {
+    plain(&mut arguments);
+    schema::fit(name, &schema::sent::<T>(), &mut arguments).map_err(Refusal::Arguments)?;
+    serde_json::from_value(arguments).map_err(|error| Refusal::Arguments(error.to_string()))
 }
 
 fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
@@ -257,12 +250,34 @@ fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
     Ok(Answer { structured, text: given.text })
 }
 
-/// A number of things to give, within bounds.
-fn limit(asked: Option<usize>, default: usize, most: usize) -> Result<usize, Refusal> {
-    match asked.unwrap_or(default) {
-        asked if (1..=most).contains(&asked) => Ok(asked),
-        asked => {
-            Err(Refusal::Arguments(format!("limit is a number from 1 to {most}, not {asked}")))
-        }
+/// How much of a text stands on a line of a list.
+const LINE: usize = 160;
+/// How much of a text is told of one of several that were found.
+const PASSAGE: usize = 400;
+
+/// The first so many characters of a text, for where it is one of many.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
     }
+}
+
+/// A row that was found a moment ago. Somebody may have forgotten it since, which is nobody's fault.
+fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match row {
+        Ok(row) => Ok(Some(row)),
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The end of an identity, by which people call it.
+fn short(id: &str) -> &str {
+    id.get(id.len().saturating_sub(8)..).unwrap_or(id)
+}
+
+/// An identity that was sent, by the name of its argument.
+fn id(name: &str, text: &str) -> Result<IdSuffix, Refusal> {
+    text.parse().map_err(|error| Refusal::Arguments(format!("{name}: {error}")))
 }

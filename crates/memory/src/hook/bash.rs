@@ -140,7 +140,7 @@ fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<Str
     }
     let store = call.store().as_ref().ok()?;
     let settled = heard.take("prediction", store.settled(ghap, Some(run.outcome.id)))??;
-    let text = speech::settled(&settled, &call.rutter());
+    let text = speech::settled(&settled, &call.hands());
     call.record_said(vec![What::Told(settled.ghap.id, settled.told)], heard).then_some(text)
 }
 
@@ -155,7 +155,7 @@ fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<St
     let failure = failure.join("\n");
     let store = call.store().as_ref().ok()?;
     let premortem = heard.take("premortem", store.premortem(&place, &client, &failure))??;
-    let text = speech::premortem(&run.outcome, &premortem, &call.rutter());
+    let text = speech::premortem(&run.outcome, &premortem, &call.hands());
     let rows: Vec<(Id, f64)> =
         premortem.surprises.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     let mut whats = call.shown(event, &fingerprint(&failure), &rows);

@@ -108,7 +108,7 @@ fn settled(call: &mut Call, heard: &mut Heard) -> Option<(What, String)> {
         .active(&place, &client, agent.as_ref())
         .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.settled(ghap, None)));
     let settled = heard.take("prediction", settled)??;
-    let text = speech::settled(&settled, &call.rutter());
+    let text = speech::settled(&settled, &call.hands());
     Some((What::Told(settled.ghap.id, settled.told), text))
 }
 

@@ -38,7 +38,7 @@ fn texts(call: &mut Call, source: Source) -> Result<Vec<String>, Clean> {
     let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
     let light = call.config.hooks.session_start.inject_light_context;
     let branch = call.located.branch.clone();
-    let rutter = call.rutter();
+    let hands = call.hands_here();
     // Without the database there is nothing to say; why that is was written down with the record.
     let Ok(store) = call.store() else { return Ok(Vec::new()) };
     let fault = |error| Clean::new(&format!("start: {error}"));
@@ -46,15 +46,15 @@ fn texts(call: &mut Call, source: Source) -> Result<Vec<String>, Clean> {
     match source {
         Source::Resume | Source::Compact => {
             let ghap = store.active(&place, &client, None).map_err(fault)?;
-            texts.extend(ghap.map(|ghap| speech::active(&ghap, &rutter)));
+            texts.extend(ghap.map(|ghap| speech::active(&ghap, &hands)));
         }
         _ => {
             let orphans = store.orphans(&place, &client, now).map_err(fault)?;
-            texts.extend(orphans.first().map(|ghap| speech::orphan(ghap, now, &rutter)));
+            texts.extend(orphans.first().map(|ghap| speech::orphan(ghap, now, &hands)));
             if source == Source::Startup && light {
                 let runs = store.last_runs(&place, RUNS).map_err(fault)?;
                 texts.push(speech::card(branch.as_deref(), &runs, now));
-                texts.push(speech::introduction(&rutter));
+                texts.push(speech::introduction(&hands));
             }
         }
     }

@@ -24,7 +24,8 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
     match open {
         Ok(Some(ghap)) => {
             if call.record_said(vec![What::Stopped(ghap.id)], heard) {
-                call.say::<Stop>(&speech::active(&ghap, &call.rutter()), heard);
+                let text = speech::active(&ghap, &call.hands());
+                call.say::<Stop>(&text, heard);
             }
         }
         Ok(None) => {}

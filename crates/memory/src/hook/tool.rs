@@ -83,7 +83,7 @@ fn check_in(call: &mut Call, heard: &mut Heard) {
     };
     match counted {
         Ok(Some((ghap, calls))) => {
-            let text = speech::check_in(&ghap, calls, &call.rutter());
+            let text = speech::check_in(&ghap, calls, &call.hands());
             call.say::<PreToolUse>(&text, heard);
         }
         Ok(None) => {}

@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Owner, Store, StoreError, entry::Place};
+use super::entry::Place;
+use super::hot::HotStore;
+use super::{Owner, Store, StoreError, projects};
 use crate::{Clean, Time};
 
-/// A call comes right behind its hook, unless somebody is asked whether it may. Who takes longer to answer has gone home.
-const KEPT: Duration = Duration::from_hours(12);
+/// A call comes right behind its hook, unless somebody is asked whether it may. What is older tells only that an agent has
+/// tools, which the next session here is told by.
+pub(super) const KEPT: Duration = Duration::from_hours(14 * 24);
 
 pub(crate) fn calls(
     connection: &Connection,
@@ -35,6 +38,31 @@ pub(crate) fn calls(
             at
         ])?;
     Ok(())
+}
+
+impl HotStore {
+    /// Whether an agent of a session has called a tool of ours.
+    pub fn has_called(&self, client: &str) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM caller JOIN session ON session.id = caller.session WHERE session.client = ?1)",
+            )?
+            .query_row([client], |row| row.get(0))?)
+    }
+
+    /// Whether an agent of one of the last sessions here has.
+    pub fn is_called_in(&self, place: &Place) -> Result<bool, StoreError> {
+        let Some(project) = projects::find(&self.connection, place)? else { return Ok(false) };
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (
+                     SELECT 1 FROM caller WHERE session IN (
+                         SELECT id FROM session WHERE project = ?1 ORDER BY seen DESC, id DESC LIMIT 3))",
+            )?
+            .query_row([project], |row| row.get(0))?)
+    }
 }
 
 impl Store {

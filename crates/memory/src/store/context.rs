@@ -89,8 +89,9 @@ impl Store {
         let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
         let orphans = spoken::orphans(&self.connection, wanted.place, client, now)?;
         let runs = spoken::last_runs(&self.connection, wanted.place, RUNS)?;
+        let hands = speech::Hands::Commands(rutter.to_owned());
         let mut texts: Vec<String> =
-            orphans.iter().map(|ghap| speech::orphan(ghap, now, rutter)).collect();
+            orphans.iter().map(|ghap| speech::orphan(ghap, now, &hands)).collect();
         texts.push(speech::card(branch, &runs, now));
         let before = speech::together(texts, wanted.tokens);
         let room = wanted.tokens.saturating_sub(tokens(&before) + 1);

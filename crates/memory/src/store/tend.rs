@@ -108,7 +108,7 @@ impl Store {
             )?;
             let latest = newest.map_or(now, |newest| newest.min(now));
             transaction.execute("DELETE FROM parked WHERE at < ?1", [now.minus(Duration::from_hours(1))])?;
-            transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(Duration::from_hours(12))])?;
+            transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::KEPT)])?;
             transaction.execute("DELETE FROM injection WHERE at < ?1", [latest.minus(bounds.injection_age)])?;
             episodes::retire(transaction, latest.minus(bounds.episode_silence), oldest, latest)?;
             Ok(old + many)

@@ -169,6 +169,11 @@ fn nothing_testable_is_bronze() {
     };
     let ghap = store.start_ghap(&world.owner(), &vague, at(1)).unwrap();
     assert!(!ghap.testable);
+    // A green run says nothing of it, and makes no gold.
+    let run = world.outcome(2, Verdict::Passed);
+    world.ran(&run);
+    let named = Resolve { outcome: Some(run.id), ..confirm() };
+    assert!(store.resolve_ghap(&world.owner(), &named, at(2)).is_err());
     let ghap = store.resolve_ghap(&world.owner(), &confirm(), at(2)).unwrap().ghap;
     assert_eq!(ghap.resolution.unwrap().tier, Tier::Bronze);
 }

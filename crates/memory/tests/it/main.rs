@@ -6,6 +6,8 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
+/// Whose call of a tool of ours it is.
+mod callers;
 /// What the client told a hook of real runs.
 mod calls;
 /// The texts redaction is measured on.

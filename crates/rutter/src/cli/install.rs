@@ -8,13 +8,13 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct ScopeArgs {
-    /// Only for you and this folder, in .claude/settings.local.json; the default
+    /// Only for you and this folder, in .claude/settings.local.json and ~/.claude.json; the default
     #[arg(long)]
     pub local: bool,
-    /// For you in every folder, in ~/.claude/settings.json
+    /// For you in every folder, in ~/.claude/settings.json and ~/.claude.json
     #[arg(long)]
     pub user: bool,
-    /// For everybody who works in this folder, in .claude/settings.json, to be committed; without rutter it does nothing
+    /// For everybody who works in this folder, in .claude/settings.json and .mcp.json, to be committed; without rutter it does nothing
     #[arg(long)]
     pub project: bool,
     /// As a plugin for the client, whose files are in this folder
@@ -31,10 +31,10 @@ pub struct InitArgs {
     /// Show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Leave the permissions alone; there is nothing to allow yet, since rutter has no server of tools
+    /// Leave the permissions alone: the client then asks before the agent may call one of rutter's tools
     #[arg(long)]
     pub no_allow: bool,
-    /// The program that the hooks run [default: this one; with --project and --plugin `rutter`, found in PATH]
+    /// The program that the client runs [default: this one; with --project and --plugin `rutter`, found in PATH]
     #[arg(long, value_name = "PATH")]
     pub bin: Option<PathBuf>,
 }

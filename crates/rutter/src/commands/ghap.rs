@@ -277,6 +277,7 @@ fn list(args: &ListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
             domain: args.domain,
             orphaned: args.orphaned,
             limit: Some(args.limit),
+            ..GhapFilter::default()
         };
         store.ghaps(&filter, env.now)?
     };

@@ -1,16 +1,18 @@
-//! `rutter init`: the client's hooks run rutter.
+//! `rutter init`: the client's hooks run rutter, and its agent has rutter's tools.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use rutter_memory::project::WorkTree;
+use serde_json::Value;
 
 use super::plugin;
 use crate::Failure;
 use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
 use crate::install::{
-    Change, Contents, Exclude, Malformed, Record, Records, Scope, Start, beside, choose_start,
-    groups, install, is_found, is_installed, is_shared, program_of,
+    Change, Exclude, Place, Records, Scope, Site, Start, Step, Way, beside, carry_out,
+    choose_start, denied, groups, is_found, is_same, is_shared, program_of, server_entry,
 };
 use crate::ui::Ui;
 
@@ -20,84 +22,110 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     }
     let scope = chosen(&args.scope);
     let folder = env.folder()?;
+    as_oneself(env)?;
     let path = settings_of(scope, env)?;
+    if scope == Scope::Project
+        && let Some(user) = Scope::User.settings(folder, env.client.as_deref())
+        && is_same(&path, &user)
+    {
+        return Err(Failure::Refused(format!(
+            "{} is the file of your own settings, for every folder: what is written there for a team would step back for \
+             itself; `rutter init --user` is for that file",
+            path.display()
+        )));
+    }
     let start = choose_start(scope, args.bin.as_deref(), env)?;
-    let groups = groups(&start);
-    let contents = Contents::read(&path)?;
+    let denied = denied(folder, env.client.as_deref());
+    let mut places = vec![Place::Hooks(groups(&start))];
+    if !args.no_allow && denied.is_none() {
+        places.push(Place::Rule(true));
+    }
+    let settings = Site::settings(path, places);
+    let servers = servers_of(scope, env, Some(server_entry(&start)))?;
     let records = Records::within(&env.data);
-    let known = records.get(contents.target());
-
-    let text = contents.text().map_err(|error| malformed(&contents, &error, "init"))?;
-    // Where the file is what the last `init` left, this one begins with what the user had, not with what an older
-    // rutter made of it.
-    let original = known.as_ref().and_then(|record| record.undo(text.body));
-    let before = original.as_deref().unwrap_or(text.body);
-    let installed =
-        install(before, &groups).map_err(|error| malformed(&contents, &error, "init"))?;
-    // What an `init` made stays made for as long as something of ours is in it.
-    let ours = is_installed(text.body).unwrap_or_default();
-    let earlier = known.as_ref().filter(|_| ours).map(|record| record.made).unwrap_or_default();
-    let mut made = earlier.and(&contents);
-    let exclude = Exclude::of(folder, contents.path()).filter(|_| scope.is_private());
+    // All of them are looked at before one is changed.
+    let mut steps = vec![settings.plan(Way::In, &records)?, servers.plan(Way::In, &records)?];
+    let private = steps[0].change.path().to_owned();
+    let exclude = Exclude::of(folder, &private).filter(|_| scope.is_private());
+    let tracked = exclude.as_ref().is_some_and(Exclude::is_tracked);
+    if tracked {
+        ui.remark(&format!(
+            "git tracks {}, which is to name a path of this machine; `git rm --cached {}` ends that",
+            private.display(),
+            private.strip_prefix(folder).unwrap_or(&private).display()
+        ))?;
+    }
+    let exclude = exclude.filter(|_| !tracked);
     let exclude = git_list(exclude.map(|exclude| exclude.add()), ui)?;
-    made.exclude |= exclude.as_ref().is_some_and(Change::creates);
-    let record = Record::new(before, &installed, made);
-    let after = text.with(&installed.text);
-    let settings = Change::new(contents, Some(after));
+    if let Some(record) = &mut steps[0].record {
+        record.made.exclude |= exclude.as_ref().is_some_and(Change::creates);
+    }
 
     if !args.dry_run {
         // First, because it can be refused: a hook without a memory is of no use.
         drop(env.store(ui)?);
     }
-    if settings.is_none() && exclude.is_none() {
-        let path = settings.path().display();
-        writeln!(ui.out, "{path} runs rutter already; there is nothing to do")?;
-        return warn(scope, &start, env, ui);
+    let warn = |ui: &mut Ui<'_>| {
+        if !args.no_allow {
+            tell_denied(denied.as_ref(), ui)?;
+        }
+        warn(scope, &start, env, ui)
+    };
+    if steps.iter().all(|step| step.change.is_none()) && exclude.is_none() {
+        writeln!(ui.out, "{} runs rutter already; there is nothing to do", private.display())?;
+        return warn(ui);
     }
-    let changes = (!settings.is_none()).then_some(&settings).into_iter().chain(&exclude);
     if args.dry_run {
-        changes.into_iter().try_for_each(|change| change.show(ui))?;
-        warn(scope, &start, env, ui)?;
+        show(&steps, exclude.as_ref(), ui)?;
+        warn(ui)?;
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
 
-    let target = settings.contents().target();
-    let kept = |error: std::io::Error| {
-        Failure::Refused(format!(
-            "what is to be undone later cannot be noted in {}: {error}; nothing was changed, put that right and try again",
-            env.data.display()
-        ))
-    };
-    // Before the change: a process that is killed in between leaves a note too many, which fits nothing.
-    records.set(target, Some(&record)).map_err(kept)?;
-    if !settings.is_none()
-        && let Err(failure) = settings.apply()
-    {
-        records.set(target, known.as_ref()).map_err(kept)?;
-        return Err(failure);
-    }
+    let (steps, _) = carry_out(steps, &records, env.now)?;
     if let Some(Err(failure)) = exclude.as_ref().map(Change::apply) {
-        ui.remark(&format!("git will show {}: {failure}", settings.path().display()))?;
+        ui.remark(&format!("git will show {}: {failure}", private.display()))?;
     }
     // Shown once it is done: a reader that goes away in the middle must not leave it undone.
-    changes.into_iter().try_for_each(|change| change.show(ui))?;
-    warn(scope, &start, env, ui)?;
+    show(&steps, exclude.as_ref(), ui)?;
+    warn(ui)?;
     writeln!(ui.out, "\nThe memory is in {}.", env.data.display())?;
+    next(scope, &start, &steps, folder, ui)
+}
+
+/// Tells what to do now.
+fn next(
+    scope: Scope,
+    start: &Start,
+    steps: &[Step<'_>],
+    folder: &Path,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
     // As the command is typed again.
     let option = if scope == Scope::Local { String::new() } else { format!(" --{}", scope.word()) };
     match scope {
-        Scope::User => {
-            writeln!(ui.out, "Start claude in any folder: new sessions run the hooks.")?;
-        }
+        Scope::User => writeln!(
+            ui.out,
+            "Start claude in any folder: new sessions run the hooks and have the tools."
+        )?,
         Scope::Project | Scope::Plugin => writeln!(
             ui.out,
-            "Commit {}: for everybody who has rutter in PATH, new sessions in this folder run the hooks.\n\
-             For everybody else nothing happens. Where somebody's own settings run rutter, these step back.",
-            settings.path().display()
+            "Commit {}: for everybody who has {}, new sessions in this folder run the hooks and have the \
+             tools.\nThe client asks everybody once whether to use the server, and a newer one proposes not to; who has \
+             no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.",
+            steps
+                .iter()
+                .map(|step| step.change.path().display().to_string())
+                .collect::<Vec<_>>()
+                .join(" and "),
+            match start.program() {
+                path if path.contains('/') => path.to_owned(),
+                name => format!("{name} in PATH"),
+            }
         )?,
-        Scope::Local => {
-            writeln!(ui.out, "Start claude in this folder: new sessions run the hooks.")?;
-        }
+        Scope::Local => writeln!(
+            ui.out,
+            "Start claude in this folder: new sessions run the hooks and have the tools."
+        )?,
     }
     if scope != Scope::User
         && let Some(WorkTree { root, .. }) = WorkTree::around(folder)
@@ -105,7 +133,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     {
         writeln!(
             ui.out,
-            "Elsewhere in the repository they do not run; for that, `rutter init{option}` in {}.",
+            "Elsewhere in the repository the hooks do not run; for that, `rutter init{option}` in {}.",
             root.display()
         )?;
     }
@@ -113,6 +141,16 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         ui.out,
         "`rutter doctor` tells whether they work, `rutter uninstall{option}` takes this back."
     )?)
+}
+
+/// Shows what changes, file by file.
+pub(super) fn show(
+    steps: &[Step<'_>],
+    exclude: Option<&Change>,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let changes = steps.iter().map(|step| &step.change).filter(|change| !change.is_none());
+    changes.chain(exclude).try_for_each(|change| change.show(ui))
 }
 
 /// What was asked for; the folder's own where nothing was.
@@ -126,33 +164,86 @@ pub(super) fn chosen(args: &ScopeArgs) -> Scope {
     }
 }
 
+/// Refuses to write as root into the home of somebody else, whose client could not read it then.
+pub(super) fn as_oneself(env: &Environment) -> Result<(), Failure> {
+    let Some(home) = env.client.as_deref().and_then(Path::parent) else { return Ok(()) };
+    match home.metadata().map(|home| home.uid()) {
+        Ok(owner) if owner != 0 && rustix::process::geteuid().is_root() => {
+            Err(Failure::Refused(format!(
+                "this is root, and {} belongs to somebody else, who could not read what it makes; run it as that user, \
+                 without sudo",
+                home.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The settings file of a scope. Only the user's own needs a home.
 pub(super) fn settings_of(scope: Scope, env: &Environment) -> Result<PathBuf, Failure> {
-    scope.settings(env.folder()?, env.client.as_deref()).ok_or_else(|| {
-        Failure::Refused(
-            "there is no home folder, so the client has no settings of yours; set HOME".to_owned(),
-        )
-    })
+    scope.settings(env.folder()?, env.client.as_deref()).ok_or_else(homeless)
+}
+
+/// The file in which a scope registers servers, with this one in it, or without.
+pub(super) fn servers_of(
+    scope: Scope,
+    env: &Environment,
+    entry: Option<Value>,
+) -> Result<Site, Failure> {
+    let folder = env.folder()?;
+    let file = env.client_file.as_deref();
+    let (path, keys) = scope.servers(folder, file).ok_or_else(|| match file {
+        Some(_) => Failure::Refused(format!(
+            "{} is a path that JSON cannot hold, so the client can keep nothing for it; go to another folder, or use \
+             `--user`",
+            folder.display()
+        )),
+        None => homeless(),
+    })?;
+    Ok(Site::servers(scope, folder, path, keys, entry))
+}
+
+fn homeless() -> Failure {
+    Failure::Refused(
+        "there is no home folder, so the client keeps nothing of yours; set HOME".to_owned(),
+    )
+}
+
+/// Tells of a rule by which nothing is allowed.
+fn tell_denied(denied: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let Some((path, rule)) = denied else { return Ok(()) };
+    Ok(ui.remark(&format!(
+        "{} denies `{rule}`, so no tool of rutter's was allowed and the agent sees none; without that rule, `rutter init` \
+         allows them",
+        path.display()
+    ))?)
 }
 
 /// Tells of what will not do what it seems to do: a program that is not found, and hooks that would run twice.
 fn warn(scope: Scope, start: &Start, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let program = start.program();
     if scope.is_shared() && !is_found(program, env) {
-        ui.remark(&format!(
-            "there is no {program} {} here, so on this machine the hooks do nothing; `cargo install --path crates/rutter` \
-             puts one there",
-            if program.contains('/') { "" } else { "in PATH" }
-        ))?;
+        ui.remark(&if program.contains('/') {
+            format!("there is no {program} here, so on this machine the hooks do nothing; put a rutter there")
+        } else {
+            format!(
+                "there is no {program} in PATH here, so on this machine the hooks do nothing; `cargo install --path \
+                 crates/rutter` puts one there"
+            )
+        })?;
     }
     for (other, path, entry) in beside(scope, env.folder()?, env.client.as_deref()) {
         // The client runs the same command once, and what is shared steps back by itself.
         let steps_back = is_shared(&entry) || scope.is_shared();
-        if !steps_back && program_of(&entry) != Some(program) {
+        let own = start.handler();
+        if !steps_back && ["command", "args"].iter().any(|key| own.get(key) != entry.get(key)) {
+            let how = match program_of(&entry) {
+                Some(other) if other == program => "in another way".to_owned(),
+                other => format!("by {}", other.unwrap_or("another program")),
+            };
             ui.remark(&format!(
-                "{} runs another rutter, {}: every event would be heard twice; `rutter uninstall --{}` takes that one out",
+                "{} runs rutter as well, {how}: every event would be heard twice; `rutter uninstall --{}` takes that out",
                 path.display(),
-                program_of(&entry).unwrap_or("of a kind that is no longer written"),
                 other.word()
             ))?;
         }
@@ -172,13 +263,4 @@ pub(super) fn git_list(
             Ok(None)
         }
     }
-}
-
-/// A file that is left alone, and what to do.
-pub(super) fn malformed(contents: &Contents, error: &Malformed, verb: &str) -> Failure {
-    Failure::Refused(format!(
-        "{}{error}. The client skips what it cannot read, comments and trailing commas included; nothing was changed. \
-         Mend it and run `rutter {verb}` again",
-        contents.path().display()
-    ))
 }

@@ -27,15 +27,14 @@ pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
 }
 
 fn listen(args: &McpArgs, desk: Desk, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let token = match &args.token_file {
-        Some(path) => std::path::absolute(path)?,
-        None => {
-            let files = env.files();
-            files.make_folder().map_err(|error| {
-                Failure::Refused(format!("cannot make {}: {error}", env.data.display()))
-            })?;
-            files.http_token()
-        }
+    let token = if let Some(path) = &args.token_file {
+        std::path::absolute(path)?
+    } else {
+        let files = env.files();
+        files.make_folder().map_err(|error| {
+            Failure::Refused(format!("cannot make {}: {error}", env.data.display()))
+        })?;
+        files.http_token()
     };
     if http::is_open_to_others(args.bind) {
         writeln!(

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::init::as_oneself;
 use crate::Failure;
 use crate::environment::Environment;
-use crate::install::{Change, Contents, Record, Records, Scope, choose_start, plugin};
+use crate::install::{PLUGIN_RULE, Records, Scope, Step, carry_out, choose_start, plugin};
 use crate::ui::Ui;
 
 pub(super) fn init(
@@ -29,26 +30,14 @@ pub(super) fn init(
         changes.iter().try_for_each(|(change, _)| change.show(ui))?;
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
+    as_oneself(env)?;
     drop(env.store(ui)?);
-    let mut done: Vec<(&Change, Option<Record>)> = Vec::new();
-    for (change, text) in &changes {
-        let target = change.contents().target();
-        let earlier = records.get(target);
-        let record = plugin::record(change, text, &records);
-        let noted = records.set(target, Some(&record)).map_err(|error| {
-            Failure::Refused(format!(
-                "what is to be undone later cannot be noted in {}: {error}; nothing was changed, put that right and try again",
-                env.data.display()
-            ))
-        });
-        if let Err(failure) = noted.and_then(|()| change.apply()) {
-            drop(records.set(target, earlier.as_ref()));
-            take_back(&done, &records);
-            return Err(failure);
-        }
-        done.push((change, earlier));
-    }
-    for (change, _) in &changes {
+    let steps = changes.into_iter().map(|(change, text)| {
+        let record = plugin::record(&change, &text, &records);
+        Step::whole(change, Some(record), 0)
+    });
+    let (steps, _) = carry_out(steps.collect(), &records, env.now)?;
+    for Step { change, .. } in &steps {
         let verb = if change.creates() { "made" } else { "changed" };
         writeln!(ui.out, "{verb} {}", change.path().display())?;
     }
@@ -56,6 +45,11 @@ pub(super) fn init(
     writeln!(ui.out, "\nFor one session:  claude --plugin-dir {shown}")?;
     writeln!(ui.out, "For good:         claude plugin marketplace add {shown}")?;
     writeln!(ui.out, "                  claude plugin install rutter@rutter")?;
+    writeln!(
+        ui.out,
+        "No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:\n\
+         {{\"permissions\": {{\"allow\": [\"{PLUGIN_RULE}\"]}}}}"
+    )?;
     Ok(writeln!(ui.out, "`rutter uninstall --plugin {shown}` takes the files back.")?)
 }
 
@@ -75,14 +69,15 @@ pub(super) fn uninstall(
     if dry_run {
         changes.iter().try_for_each(|change| change.show(ui))?;
     } else {
-        for change in &changes {
-            let target = change.contents().target();
-            let made = records.get(target).map(|record| record.made).unwrap_or_default();
-            change.apply()?;
-            change.contents().remove_folders(made.folders());
-            if let Err(error) = records.set(target, None) {
-                ui.remark(&format!("a note about this stays in {}: {error}", env.data.display()))?;
-            }
+        let steps = changes.into_iter().map(|change| {
+            let made = records.get(change.contents().target()).map(|record| record.made);
+            Step::whole(change, None, made.unwrap_or_default().folders())
+        });
+        let (steps, forgotten) = carry_out(steps.collect(), &records, env.now)?;
+        if let Err(error) = forgotten {
+            ui.remark(&format!("a note about this stays in {}: {error}", env.data.display()))?;
+        }
+        for Step { change, .. } in &steps {
             writeln!(ui.out, "removed {}", change.path().display())?;
         }
     }
@@ -96,22 +91,6 @@ pub(super) fn uninstall(
         ui.out,
         "A client that has it installed keeps its own copy: `claude plugin uninstall rutter@rutter`."
     )?)
-}
-
-/// Undoes what was done before one of the files could not be written: half a plugin is none.
-fn take_back(done: &[(&Change, Option<Record>)], records: &Records) {
-    for (change, earlier) in done.iter().rev() {
-        let target = change.contents().target();
-        let made = records.get(target).map(|record| record.made).unwrap_or_default();
-        // What cannot be undone now cannot be told better than by what went wrong first.
-        if let Ok(now) = Contents::read(change.path()) {
-            drop(now.replace(change.contents().bytes()));
-        }
-        if change.creates() {
-            change.contents().remove_folders(made.folders());
-        }
-        drop(records.set(target, earlier.as_ref()));
-    }
 }
 
 /// A path as a shell takes it.

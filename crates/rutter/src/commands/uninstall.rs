@@ -1,79 +1,86 @@
-//! `rutter uninstall`: the settings as they were.
+//! `rutter uninstall`: the client's files as they were.
 
-use super::init::{chosen, git_list, malformed, settings_of};
+use std::path::Path;
+
+use super::init::{as_oneself, chosen, git_list, servers_of, settings_of, show};
 use super::plugin;
 use crate::Failure;
 use crate::cli::install::UninstallArgs;
 use crate::environment::Environment;
-use crate::install::{Change, Contents, Exclude, Records, Scope, beside, is_empty, uninstall};
+use crate::install::{Change, Exclude, Place, Records, Scope, Site, Way, beside, carry_out};
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     if let Some(folder) = &args.scope.plugin {
         return plugin::uninstall(folder, args.dry_run, env, ui);
     }
+    as_oneself(env)?;
     let scope = chosen(&args.scope);
     let folder = env.folder()?;
-    let contents = Contents::read(&settings_of(scope, env)?)?;
+    let places = vec![Place::Hooks(Vec::new()), Place::Rule(false)];
+    let settings = Site::settings(settings_of(scope, env)?, places);
+    let servers = servers_of(scope, env, None)?;
     let records = Records::within(&env.data);
-    let known = records.get(contents.target());
-    let made = known.as_ref().map(|record| record.made).unwrap_or_default();
+    let steps = vec![settings.plan(Way::Out, &records)?, servers.plan(Way::Out, &records)?];
+    let path = steps[0].change.path().to_owned();
+    let made = records.get(steps[0].change.contents().target()).map(|record| record.made);
+    let exclude = Exclude::of(folder, &path).filter(|_| scope.is_private());
+    let exclude = exclude.map(|exclude| exclude.remove(made.unwrap_or_default().exclude));
+    let exclude = git_list(exclude, ui)?;
 
-    let text = contents.text().map_err(|error| malformed(&contents, &error, "uninstall"))?;
-    let after = match known.as_ref().and_then(|record| record.undo(text.body)) {
-        Some(original) => original,
-        None => uninstall(text.body).map_err(|error| malformed(&contents, &error, "uninstall"))?,
-    };
-    let unchanged = after == text.body;
-    let gone = contents.bytes().is_none() || (made.file && is_empty(&after) && !unchanged);
-    let after = (!gone).then(|| text.with(&after));
-    let exclude = Exclude::of(folder, contents.path()).filter(|_| scope.is_private());
-    let exclude = git_list(exclude.map(|exclude| exclude.remove(made.exclude)), ui)?;
-    let settings = Change::new(contents, after);
-
-    if settings.is_none() && exclude.is_none() {
-        let path = settings.path().display();
-        let others = beside(scope, folder, env.client.as_deref());
-        if others.is_empty() {
-            let hint = if scope == Scope::User {
-                ""
-            } else {
-                "; if `rutter init` was run in another folder, go there"
-            };
-            writeln!(ui.out, "nothing of rutter's is in {path}{hint}")?;
-        }
-        for (other, there, _) in others {
-            writeln!(
-                ui.out,
-                "nothing of rutter's is in {path}, but in {}: `rutter uninstall --{}`",
-                there.display(),
-                other.word()
-            )?;
-        }
-        return Ok(());
+    if steps.iter().all(|step| step.change.is_none()) && exclude.is_none() {
+        return tell_nothing(scope, &path, env, ui);
     }
-    let changes = (!settings.is_none()).then_some(&settings).into_iter().chain(&exclude);
     if args.dry_run {
-        changes.into_iter().try_for_each(|change| change.show(ui))?;
+        show(&steps, exclude.as_ref(), ui)?;
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
-    if !settings.is_none() {
-        settings.apply()?;
-    }
+    let (steps, forgotten) = carry_out(steps, &records, env.now)?;
     if let Some(Err(failure)) = exclude.as_ref().map(Change::apply) {
         ui.remark(&format!("git's list still has a line of rutter's: {failure}"))?;
     }
-    let target = settings.contents().target();
-    if settings.removes() {
-        settings.contents().remove_folders(made.folders());
-    }
-    if let Err(error) = records.set(target, None) {
+    if let Err(error) = forgotten {
         ui.remark(&format!("a note about this stays in {}: {error}", env.data.display()))?;
     }
-    changes.into_iter().try_for_each(|change| change.show(ui))?;
+    show(&steps, exclude.as_ref(), ui)?;
+    for other in steps.iter().filter_map(|step| step.needed_by.as_ref()) {
+        ui.remark(&format!(
+            "the server stays registered, because {} runs rutter as well and the client has one list for the whole \
+             repository; `rutter uninstall` there takes it out",
+            other.display()
+        ))?;
+    }
     if env.data.exists() {
         let data = env.data.display();
         writeln!(ui.out, "\nThe memory is kept in {data}; `rm -r '{data}'` removes it.")?;
+    }
+    Ok(())
+}
+
+/// Tells that there is nothing, and where there is something.
+fn tell_nothing(
+    scope: Scope,
+    path: &Path,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let path = path.display();
+    let others = beside(scope, env.folder()?, env.client.as_deref());
+    if others.is_empty() {
+        let hint = if scope == Scope::User {
+            ""
+        } else {
+            "; if `rutter init` was run in another folder, go there"
+        };
+        writeln!(ui.out, "nothing of rutter's is in {path}{hint}")?;
+    }
+    for (other, there, _) in others {
+        writeln!(
+            ui.out,
+            "nothing of rutter's is in {path}, but in {}: `rutter uninstall --{}`",
+            there.display(),
+            other.word()
+        )?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::entry::{Entry, Start};
 use super::finding::{Finding, Place, named};
 use super::layers::{Layer, Whose};
 use super::places::Places;
-use crate::install::{self, Group, groups, is_installed, is_shared};
+use crate::install::{self, Group, groups, is_shared, runs};
 
 /// Longer than anybody wants to wait for a hook, in seconds; who writes more means milliseconds.
 const LONG: f64 = 60.0;
@@ -111,10 +111,8 @@ fn elsewhere(folder: &Path) -> Option<PathBuf> {
         WorkTree::around(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
     let above = settled.ancestors().skip(1).map(Path::to_owned);
     above.chain(main).find(|folder| {
-        ["settings.local.json", "settings.json"].iter().any(|name| {
-            let text = std::fs::read_to_string(folder.join(".claude").join(name));
-            text.is_ok_and(|text| is_installed(&text).unwrap_or_default())
-        })
+        let names = ["settings.local.json", "settings.json"];
+        names.iter().any(|name| runs(&folder.join(".claude").join(name)))
     })
 }
 

@@ -20,7 +20,7 @@ use super::finding::Finding;
 use super::layers::{Layer, State, Whose};
 use super::runs::Bench;
 use crate::environment::Environment;
-use crate::install::{Scope, Start, groups, install};
+use crate::install::{Place, Scope, Start, groups, install};
 
 /// What was seen.
 #[derive(Debug, Serialize)]
@@ -112,7 +112,7 @@ fn copies(layers: &[Layer], trusted: bool, env: &Environment) -> Vec<Copy> {
         .any(|copy| copy.settings["hooks"].as_object().is_some_and(|hooks| !hooks.is_empty()));
     if !registered && let Some(program) = env.program.as_ref().and_then(|path| path.to_str()) {
         let start = Start::Path(program.to_owned());
-        let settings = install("", &groups(&start))
+        let settings = install("", &[Place::Hooks(groups(&start))])
             .ok()
             .and_then(|made| serde_json::from_str(&made.text).ok());
         copies.retain(|copy| copy.scope != Scope::Local);

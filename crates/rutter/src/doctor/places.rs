@@ -47,7 +47,7 @@ impl Places {
         Ok(Self {
             folder: env.folder()?.to_owned(),
             managed: managed(Path::new(MANAGED)),
-            state: own.clone().or_else(|| home.clone()).map(|folder| folder.join(".claude.json")),
+            state: env.client_file.clone(),
             config: own.or_else(|| home.map(|home| home.join(".claude"))),
             variables: Variables {
                 off: environment::is_off(),

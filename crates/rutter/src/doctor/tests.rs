@@ -14,7 +14,7 @@ use super::finding::{Finding, Place};
 use super::layers::{Layer, State, Whose, read, switches};
 use super::places::{Places, Variables, managed};
 use super::{hooks, program};
-use crate::install::{groups, install, is_installed};
+use crate::install::{self, groups, install, is_installed};
 
 fn places(folder: &Path) -> Places {
     Places {
@@ -48,6 +48,11 @@ fn found(places: &Places, folder: &Path) -> Vec<(&'static str, String)> {
 
 fn start(program: &str) -> crate::install::Start {
     crate::install::Start::Path(program.to_owned())
+}
+
+/// What `init` would have in the settings.
+fn wanted(program: &str) -> [install::Place; 2] {
+    [install::Place::Hooks(groups(&start(program))), install::Place::Rule(true)]
 }
 
 #[test]
@@ -201,7 +206,7 @@ proptest! {
     fn what_is_well_and_complete_is_installed(text in settings(), program in prop::sample::select(vec!["/opt/rutter", "/a b/rutter"])) {
         let folder = tempfile::tempdir().unwrap();
         // What `init` takes at all, it leaves complete; what was wrong beside it stays wrong.
-        let Ok(installed) = install(&text, &groups(&start(program))) else { return Ok(()) };
+        let Ok(installed) = install(&text, &wanted(program)) else { return Ok(()) };
         let (layer, findings) = layer(folder.path(), &installed.text, Contract::newest());
         let void = findings.iter().any(|finding| {
             matches!(finding.code.name, "settings-voided" | "settings-key-wrong")
@@ -210,7 +215,7 @@ proptest! {
         if !void {
             let ours = groups(&start(program)).len();
             prop_assert_eq!(layer.ours, ours, "{}", installed.text);
-            prop_assert!(is_installed(&installed.text).unwrap());
+            prop_assert!(is_installed(&installed.text, &wanted(program)).unwrap());
             let layers = [layer];
             let missing = hooks::examine(&layers, &places(folder.path()));
             prop_assert!(missing.is_empty(), "{:?}", missing);
@@ -224,7 +229,7 @@ proptest! {
         let layers = [layer];
         findings.extend(hooks::examine(&layers, &places(folder.path())));
         if findings.is_empty() {
-            prop_assert!(is_installed(&text).unwrap());
+            prop_assert!(is_installed(&text, &wanted("/opt/rutter")).unwrap());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use super::settings::Malformed;
+use super::document::Malformed;
 use crate::Failure;
 
 /// Only for its owner: settings may hold keys.
@@ -49,6 +49,14 @@ impl Contents {
         let failed = |error: io::Error| refused(&format!("cannot be read: {error}"));
         match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(link) = path.ancestors().skip(1).find(|folder| folder.is_symlink())
+                    && !link.exists()
+                {
+                    return Err(refused(&format!(
+                        "is in {}, a link that leads nowhere",
+                        link.display()
+                    )));
+                }
                 let target = match (path.parent().map(Path::canonicalize), path.file_name()) {
                     (Some(Ok(folder)), Some(name)) => folder.join(name),
                     _ => path.to_owned(),
@@ -88,11 +96,11 @@ impl Contents {
         self.target.ancestors().skip(1).take_while(|folder| !folder.exists()).count()
     }
 
-    /// Takes away so many of the folders around it, the innermost first, if there is nothing in them.
-    pub(crate) fn remove_folders(&self, folders: usize) {
+    /// Takes away so many of the folders around it, the innermost first, if there is nothing in them. How many are left.
+    pub(crate) fn remove_folders(&self, folders: usize) -> usize {
         // Refused by the system when something else is in one, which is as it should be.
-        let mut around = self.target.ancestors().skip(1).take(folders);
-        drop(around.try_for_each(fs::remove_dir));
+        let around = self.target.ancestors().skip(1).take(folders);
+        folders - around.take_while(|folder| fs::remove_dir(folder).is_ok()).count()
     }
 
     /// Its text; of no file, none.
@@ -100,7 +108,7 @@ impl Contents {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         let text = str::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            Malformed::at(&valid, valid.len(), "this is not UTF-8")
+            Malformed::unreadable(&valid, valid.len(), "this is not UTF-8")
         })?;
         Ok(match text.strip_prefix(MARK) {
             Some(body) => Text { mark: MARK, body },
@@ -110,19 +118,23 @@ impl Contents {
 
     /// Makes it say something else, or nothing at all, if it still is what was read.
     pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), Failure> {
+        self.try_replace(after).map_err(|error| self.refused(&error))
+    }
+
+    /// The same; what was changed meanwhile is [busy](io::ErrorKind::ResourceBusy).
+    pub(super) fn try_replace(&self, after: Option<&[u8]>) -> io::Result<()> {
         let missing = if after.is_some() { self.missing_folders() } else { 0 };
         if missing > 0
             && let Some(folder) = self.target.parent()
         {
-            fs::create_dir_all(folder).map_err(|error| self.refused(&error))?;
+            fs::create_dir_all(folder)?;
         }
         let done = match after {
             Some(after) => self.write(after),
             None => self.check().and_then(|()| fs::remove_file(&self.target)),
         };
-        done.map_err(|error| {
+        done.inspect_err(|_| {
             self.remove_folders(missing);
-            self.refused(&error)
         })
     }
 
@@ -170,10 +182,11 @@ impl Contents {
         if now == self.bytes {
             return Ok(());
         }
-        Err(io::Error::other("another program has changed it just now"))
+        let what = "another program has changed it just now";
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, what))
     }
 
-    fn refused(&self, error: &io::Error) -> Failure {
+    pub(super) fn refused(&self, error: &io::Error) -> Failure {
         Failure::Refused(format!(
             "{} cannot be written: {error}; nothing was changed, put that right and try again",
             self.path.display()

@@ -4,8 +4,8 @@ use std::io;
 use std::ops::Range;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+use serde_json::{Value, json};
 
 use super::outline::{Item, Outline};
 
@@ -41,7 +41,7 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
 }
 
 /// A new entry: its key, where it goes into an object, and its value.
-pub(super) type Entry = (Option<&'static str>, Value);
+pub(super) type Entry = (Option<String>, Value);
 
 impl Layout {
     /// The layout of a new file, which is how the client itself writes one.
@@ -132,14 +132,20 @@ impl Layout {
     pub(super) fn pretty(&self, (key, value): &Entry, indent: &str) -> String {
         let text = written(value, PrettyFormatter::with_indent(self.step.as_bytes()));
         let text = text.replace('\n', &format!("{}{indent}", self.newline));
-        key.map_or_else(|| text.clone(), |key| format!("\"{key}\": {text}"))
+        match key {
+            Some(key) => format!("{}: {text}", json!(key)),
+            None => text,
+        }
     }
 
     /// An entry on one line.
     fn flat(&self, (key, value): &Entry) -> String {
         let (text, colon) =
             if self.blanks { (written(value, Blanks), ": ") } else { (value.to_string(), ":") };
-        key.map_or_else(|| text.clone(), |key| format!("\"{key}\"{colon}{text}"))
+        match key {
+            Some(key) => format!("{}{colon}{text}", json!(key)),
+            None => text,
+        }
     }
 }
 

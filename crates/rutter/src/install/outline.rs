@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use rutter_contract::javascript::{self, Kind, NotJson};
+use rutter_contract::javascript::{self, Kind, Node, NotJson};
 
 /// An element of an array, or a member of an object.
 pub(crate) struct Item {
@@ -54,23 +54,23 @@ impl<'a> Outline<'a> {
             Shape::Other => return Vec::new(),
         };
         let mut items = Vec::new();
-        let mut at = container.start + 1;
-        // The text is known to be JSON, so what is no value any more is the closing bracket.
-        while let Some((kind, first)) = self.value_at(at) {
-            let (key, value) = match kind {
-                Kind::Text(key) if members => {
-                    let colon = self.skip_space(first.end);
-                    let Some((_, value)) = self.value_at(colon + 1) else { break };
-                    (Some(key), value)
-                }
-                _ => (None, first.clone()),
-            };
-            let range = first.start..value.end;
-            at = self.skip_space(range.end) + 1;
-            items.push(Item { key, range, value });
-            if at >= container.end {
-                break;
+        let mut at = self.skip_space(container.start + 1);
+        // The text is known to be JSON, so there is no need to read values again to find their ends.
+        while at + 1 < container.end {
+            let start = at;
+            let mut value = start..self.end_of(start);
+            let mut key = None;
+            if members {
+                key = match javascript::parse_first(self.slice(&value)) {
+                    Ok((Node { kind: Kind::Text(key), .. }, _)) => Some(key),
+                    _ => break,
+                };
+                let colon = self.skip_space(value.end);
+                value.start = self.skip_space(colon + 1);
+                value.end = self.end_of(value.start);
             }
+            at = self.skip_space(self.skip_space(value.end) + 1);
+            items.push(Item { key, range: start..value.end, value });
         }
         items
     }
@@ -86,10 +86,30 @@ impl<'a> Outline<'a> {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
-    /// The value that begins at or behind a place.
-    fn value_at(&self, at: usize) -> Option<(Kind, Range<usize>)> {
-        let (node, end) = javascript::parse_first(self.text.get(at..)?).ok()?;
-        Some((node.kind, at + node.at..at + end))
+    /// Where the value ends that begins at a place.
+    fn end_of(&self, start: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let (mut at, mut depth) = (start, 0_usize);
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    at += 1;
+                    while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                        at += if bytes[at] == b'\\' { 2 } else { 1 };
+                    }
+                    if depth == 0 {
+                        return at + 1;
+                    }
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' | b',' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => return at,
+                b'}' | b']' if depth == 1 => return at + 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        bytes.len()
     }
 
     fn skip_space(&self, at: usize) -> usize {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::settings::by_event;
-use super::table::{Start, groups};
+use super::server;
+use super::table::{Group, Start, groups};
 use super::{Change, Contents, Record, Records};
 use crate::Failure;
 
@@ -27,7 +27,7 @@ pub(crate) struct File {
 
 /// The files, in the order in which they are made. The folder itself is made for the first one, so taking them away
 /// backwards leaves no folder that was not there.
-fn files(start: &Start) -> [File; 5] {
+fn files(start: &Start) -> [File; 6] {
     let version = env!("CARGO_PKG_VERSION");
     let author = json!({ "name": env!("CARGO_PKG_AUTHORS") });
     let manifest = json!({
@@ -44,16 +44,20 @@ fn files(start: &Start) -> [File; 5] {
         "description": "Rutter, and nothing else",
         "plugins": [{ "name": NAME, "source": "./", "description": DESCRIPTION }],
     });
-    let groups = groups(start);
-    let hooks: Map<String, Value> = by_event(&groups.iter().collect::<Vec<_>>())
-        .into_iter()
-        .map(|(event, groups)| (event.to_owned(), groups.into()))
-        .collect();
-    let hooks = json!({ "description": DESCRIPTION, "hooks": hooks });
+    let mut hooks = json!({ "description": DESCRIPTION, "hooks": {} });
+    for Group { event, value } in groups(start) {
+        let of_event = &mut hooks["hooks"][event.as_str()];
+        match of_event.as_array_mut() {
+            Some(groups) => groups.push(value),
+            None => *of_event = json!([value]),
+        }
+    }
+    let servers = json!({ "mcpServers": { server::NAME: server::entry(start) } });
     [
         File { path: ".claude-plugin/plugin.json", text: pretty(&manifest) },
         File { path: ".claude-plugin/marketplace.json", text: pretty(&marketplace) },
         File { path: "hooks/hooks.json", text: pretty(&hooks) },
+        File { path: ".mcp.json", text: pretty(&servers) },
         File { path: "README.md", text: include_str!("plugin/README.md").to_owned() },
         File { path: "skills/ghap/SKILL.md", text: include_str!("plugin/SKILL.md").to_owned() },
     ]

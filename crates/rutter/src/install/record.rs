@@ -1,11 +1,11 @@
-//! What `init` did to a settings file, so that `uninstall` can take exactly that back.
+//! What `init` did to a file, so that `uninstall` can take exactly that back.
 //!
 //! Settings hold tokens, and nothing secret may be written to the data folder. So no copy is kept, only *where* the
 //! text of ours is: lengths and places, a checksum of the file with and without it, and the blanks that had to make room.
 //! The name of a record is a checksum of the path. Where the checksum of the file no longer fits, somebody has edited
 //! it, and ours is taken out entry by entry instead.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -16,25 +16,28 @@ use serde::{Deserialize, Serialize};
 
 use super::Contents;
 use super::layout::Edit;
-use super::settings::Installed;
+use super::places::Installed;
 
 /// How many records are kept, the newest. One has a few hundred bytes, and without it `uninstall` still works, if not to
 /// the byte.
 const KEPT: usize = 100;
 
-/// What `init` left in one settings file.
+/// What `init` left in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// What would not be there without it.
     pub(crate) made: Made,
     /// How to take it back; nothing where entries of ours had been there before it.
     undo: Option<Undo>,
+    /// The folders of a repository whose `init` wanted the server that all of it shares.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 /// What `init` made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Made {
-    /// The settings file.
+    /// The file.
     pub(crate) file: bool,
     /// The folder it is in.
     pub(crate) folder: bool,
@@ -43,6 +46,18 @@ pub(crate) struct Made {
     pub(crate) above: usize,
     /// git's list of what to leave alone.
     pub(crate) exclude: bool,
+    /// What in the text.
+    #[serde(default)]
+    pub(crate) within: Within,
+}
+
+/// What `init` made in a text, beside hooks: of those, what holds nothing means nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Within {
+    /// The rule by which the agent may call rutter's tools.
+    pub(crate) rule: bool,
+    /// How many of the objects and arrays around the rule or the server, from the inside.
+    pub(crate) around: usize,
 }
 
 impl Made {
@@ -53,8 +68,16 @@ impl Made {
             file: self.file || contents.bytes().is_none(),
             folder: self.folder || missing > 0,
             above: self.above.max(missing.saturating_sub(1)),
-            exclude: self.exclude,
+            ..self
         }
+    }
+
+    /// With what had to be put into the text.
+    pub(crate) fn and_in(self, installed: &Installed) -> Self {
+        let Within { rule, around } = installed.within;
+        let within =
+            Within { rule: self.within.rule || rule, around: self.within.around.max(around) };
+        Self { within, ..self }
     }
 
     /// How many folders around the file are to go with it.
@@ -98,7 +121,7 @@ impl Record {
             after: Sum::of(installed.text.as_bytes()),
             spans: spans(before, edits),
         });
-        Self { made, undo }
+        Self { made, undo, folders: Vec::new() }
     }
 
     /// The record of a file that is ours as a whole.
@@ -108,7 +131,7 @@ impl Record {
             after: Sum::of(text.as_bytes()),
             spans: vec![Span { at: 0, length: text.len(), blanks: String::new() }],
         };
-        Self { made, undo: Some(undo) }
+        Self { made, undo: Some(undo), folders: Vec::new() }
     }
 
     /// The text as it was, if this one is what `init` left.
@@ -152,12 +175,30 @@ impl Records {
         Self { folder: data.join("backups") }
     }
 
-    /// The record of a settings file. One that cannot be read is none.
+    /// Keeps other processes from changing settings until it is dropped: two at once would each take the other's record back.
+    pub(crate) fn alone(&self) -> io::Result<File> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let folder = File::open(&self.folder)?;
+        folder.lock()?;
+        Ok(folder)
+    }
+
+    /// The same where there is something to take back.
+    pub(crate) fn alone_if_there(&self) -> io::Result<Option<File>> {
+        if self.folder.is_dir() { self.alone().map(Some) } else { Ok(None) }
+    }
+
+    /// Where they are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The record of a file, by its path, or of a part of one. One that cannot be read is none.
     pub(crate) fn get(&self, target: &Path) -> Option<Record> {
         serde_json::from_slice(&fs::read(self.path(target)).ok()?).ok()
     }
 
-    /// Keeps what there is to know of a settings file, or forgets it.
+    /// Keeps what there is to know of it, or forgets it.
     pub(crate) fn set(&self, target: &Path, record: Option<&Record>) -> io::Result<()> {
         let path = self.path(target);
         let Some(record) = record else {
@@ -200,7 +241,8 @@ mod tests {
     use super::*;
 
     fn record(made: bool) -> Record {
-        Record { made: Made { file: made, folder: made, ..Made::default() }, undo: None }
+        let made = Made { file: made, folder: made, ..Made::default() };
+        Record { made, undo: None, folders: Vec::new() }
     }
 
     #[test]
@@ -228,6 +270,7 @@ mod tests {
         let installed = Installed {
             text: "{ours}".to_owned(),
             edits: Some(vec![Edit { range: 1..2, text: "ours".to_owned() }]),
+            within: Within::default(),
         };
         let record = Record::new("{ }", &installed, Made::default());
         assert_eq!(record.undo("{ours}").as_deref(), Some("{ }"));

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::checkout::checkout;
+
 /// For whom rutter is put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -42,6 +44,27 @@ impl Scope {
             Self::Project => Some(folder.join(".claude/settings.json")),
             Self::User => client.map(|client| client.join("settings.json")),
             Self::Plugin => None,
+        }
+    }
+
+    /// Where the server is registered: the file, and the keys in it. The client takes no servers from its settings. Of
+    /// several that have the same name it starts the nearest: local, project, user.
+    pub(crate) fn servers(
+        self,
+        folder: &Path,
+        client_file: Option<&Path>,
+    ) -> Option<(PathBuf, Vec<String>)> {
+        const SERVERS: &str = "mcpServers";
+        match self {
+            Self::Local => {
+                let checkout = checkout(folder).to_str()?.to_owned();
+                let keys = vec!["projects".to_owned(), checkout, SERVERS.to_owned()];
+                Some((client_file?.to_owned(), keys))
+            }
+            Self::User => Some((client_file?.to_owned(), vec![SERVERS.to_owned()])),
+            Self::Project | Self::Plugin => {
+                Some((folder.join(".mcp.json"), vec![SERVERS.to_owned()]))
+            }
         }
     }
 

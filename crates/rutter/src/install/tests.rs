@@ -1,16 +1,28 @@
-//! Any settings, in any layout: in and out again.
+//! Any settings and any servers, in any layout: in and out again.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::places::{Installed, Place, install, is_installed, uninstall};
 use super::record::{Made, Record};
-use super::settings::{install, is_installed, uninstall};
-use super::table::{Group, Start};
+use super::server::{self, RULE};
+use super::table::Start;
 
 const PROGRAM: &str = "/opt/rutter";
 
-fn groups(program: &str) -> Vec<Group> {
-    super::table::groups(&Start::Path(program.to_owned()))
+/// What a settings file is to have.
+fn wanted(program: &str) -> Vec<Place> {
+    vec![Place::Hooks(super::table::groups(&Start::Path(program.to_owned()))), Place::Rule(true)]
+}
+
+/// The same where nothing is wanted.
+fn unwanted() -> Vec<Place> {
+    vec![Place::Hooks(Vec::new()), Place::Rule(false)]
+}
+
+/// The record of an installation.
+fn record(before: &str, installed: &Installed) -> Record {
+    Record::new(before, installed, Made::default().and_in(installed))
 }
 
 /// JSON with blanks of all kinds between its tokens.
@@ -84,7 +96,27 @@ fn group() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Settings with hooks of somebody else's among them, or none.
+/// Rules of somebody else's, and whatever else may stand beside them.
+fn permissions() -> impl Strategy<Value = Value> {
+    let rules = prop::collection::vec(
+        prop_oneof![2 => "Bash\\([a-z]{1,3}\\)".prop_map(Value::from), 1 => scalar()],
+        0..3,
+    );
+    let allow = prop::option::of(rules)
+        .prop_map(|rules| rules.map(|rules| ("allow".to_owned(), rules.into())));
+    (allow, prop::collection::vec(("[a-z]{2}", anything()), 0..2), any::<bool>()).prop_map(
+        |(allow, others, first)| {
+            let mut members: Vec<(String, Value)> = others;
+            let at = if first { 0 } else { members.len() };
+            if let Some(allow) = allow {
+                members.insert(at, allow);
+            }
+            Value::Object(members.into_iter().collect())
+        },
+    )
+}
+
+/// Settings with hooks and rules of somebody else's among them, or none.
 fn settings() -> impl Strategy<Value = Value> {
     let name = prop_oneof![
         Just("SessionStart"),
@@ -100,45 +132,89 @@ fn settings() -> impl Strategy<Value = Value> {
             events.into_iter().map(|(name, groups)| (name.to_owned(), Value::from(groups)));
         Value::Object(events.collect())
     });
+    let special = [("hooks", hooks.boxed()), ("permissions", permissions().boxed())];
+    object_with(special.map(|(key, value)| (key.to_owned(), value)).to_vec())
+}
+
+/// An object with some of these members among others.
+fn object_with(special: Vec<(String, BoxedStrategy<Value>)>) -> impl Strategy<Value = Value> {
+    let special: Vec<_> = special
+        .into_iter()
+        .map(|(key, value)| (Just(key), prop::option::of(value), any::<prop::sample::Index>()))
+        .collect();
     let others = prop::collection::vec(("[a-z]{1,4}", anything()), 0..4);
-    (others, prop::option::of(hooks), any::<prop::sample::Index>()).prop_map(
-        |(others, hooks, at)| {
-            let mut members: Vec<(String, Value)> = others;
-            if let Some(hooks) = hooks {
-                members.insert(at.index(members.len() + 1), ("hooks".to_owned(), hooks));
-            }
-            Value::Object(members.into_iter().collect())
-        },
-    )
+    (others, special).prop_map(|(others, special)| {
+        let mut members: Vec<(String, Value)> = others;
+        for (key, value, at) in special {
+            let Some(value) = value else { continue };
+            members.insert(at.index(members.len() + 1), (key, value));
+        }
+        Value::Object(members.into_iter().collect())
+    })
+}
+
+/// Where a client keeps the servers of a folder; its name is not an easy one.
+const KEYS: [&str; 3] = ["projects", "/a \"b\"/ü\\", "mcpServers"];
+
+fn keys() -> Vec<String> {
+    KEYS.map(str::to_owned).to_vec()
+}
+
+fn server(program: &str) -> [Place; 1] {
+    let entry = server::entry(&Start::Path(program.to_owned()));
+    [Place::Server(keys(), Some(entry))]
+}
+
+/// What a client keeps, with servers of somebody else's in it, or none.
+fn state() -> impl Strategy<Value = Value> {
+    let servers = prop::collection::vec(("[a-q]{1,3}", anything()), 0..3)
+        .prop_map(|members| Value::Object(members.into_iter().collect()));
+    let project = object_with(vec![(KEYS[2].to_owned(), servers.boxed())]);
+    let projects = object_with(vec![(KEYS[1].to_owned(), project.boxed())]);
+    object_with(vec![(KEYS[0].to_owned(), projects.boxed())])
 }
 
 /// The text of some settings, in some layout.
 fn text() -> impl Strategy<Value = String> {
+    spelled(settings().boxed())
+}
+
+/// The text of a value, in some layout.
+fn spelled(value: BoxedStrategy<Value>) -> impl Strategy<Value = String> {
     let blanks = prop::collection::vec(
         prop::sample::select(vec!["", "", " ", "\n", "\r\n", "\n  ", "\n\t", "\r\n    "]),
         1..7,
     );
-    let wild = (settings(), blanks).prop_map(|(value, blanks)| {
+    let wild = (value.clone(), blanks).prop_map(|(value, blanks)| {
         let mut blanks = blanks.into_iter().cycle();
         spell(&value, &mut || blanks.next().unwrap_or_default().to_owned())
     });
-    let tidy = (settings(), any::<bool>())
+    let tidy = (value.clone(), any::<bool>())
         .prop_map(|(value, newline)| format!("{value:#}{}", if newline { "\n" } else { "" }));
-    let flat = settings().prop_map(|value| value.to_string());
+    let flat = value.prop_map(|value| value.to_string());
     prop_oneof![2 => wild, 2 => tidy, 1 => flat, 1 => "[ \n\t]{0,3}"]
 }
 
-/// What somebody else has in settings: without groups, events and hooks that hold nothing.
+/// What somebody else has in settings: without events, hooks and rules that hold nothing.
 fn others(text: &str) -> Value {
-    let mut value: Value =
-        if text.trim().is_empty() { json!({}) } else { serde_json::from_str(text).unwrap() };
+    let mut value = parsed(text);
     if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
         events.retain(|_, groups| groups.as_array().is_none_or(|groups| !groups.is_empty()));
         if events.is_empty() {
             value.as_object_mut().unwrap().remove("hooks");
         }
     }
+    if let Some(rules) = value.get_mut("permissions").and_then(Value::as_object_mut) {
+        rules.retain(|key, rules| key != "allow" || *rules != json!([]));
+        if rules.is_empty() {
+            value.as_object_mut().unwrap().remove("permissions");
+        }
+    }
     value
+}
+
+fn parsed(text: &str) -> Value {
+    if text.trim().is_empty() { json!({}) } else { serde_json::from_str(text).unwrap() }
 }
 
 proptest! {
@@ -146,60 +222,137 @@ proptest! {
 
     #[test]
     fn what_is_put_in_comes_out_to_the_byte(text in text()) {
-        let installed = install(&text, &groups(PROGRAM)).unwrap();
-        prop_assert!(is_installed(&installed.text).unwrap());
+        let installed = install(&text, &wanted(PROGRAM)).unwrap();
+        prop_assert!(is_installed(&installed.text, &unwanted()).unwrap());
         let value: Value = serde_json::from_str(&installed.text).unwrap();
-        for group in groups(PROGRAM) {
+        for group in super::table::groups(&Start::Path(PROGRAM.to_owned())) {
             let there = value["hooks"][group.event.as_str()].as_array().unwrap();
             prop_assert_eq!(there.iter().filter(|there| **there == group.value).count(), 1);
         }
-        let record = Record::new(&text, &installed, Made::default());
-        prop_assert_eq!(record.undo(&installed.text), Some(text.clone()));
+        let rules = value["permissions"]["allow"].as_array().unwrap();
+        prop_assert_eq!(rules.iter().filter(|rule| **rule == RULE).count(), 1);
+        prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
         // Without the record: to the meaning, if not to the byte.
-        let out = uninstall(&installed.text).unwrap();
-        prop_assert!(!is_installed(&out).unwrap());
+        let out = uninstall(&installed.text, &unwanted(), usize::MAX).unwrap();
+        prop_assert!(!is_installed(&out, &unwanted()).unwrap());
+        prop_assert!(!out.contains(RULE));
         prop_assert_eq!(others(&out), others(&text));
     }
 
     #[test]
     fn a_second_time_changes_nothing(text in text()) {
-        let once = install(&text, &groups(PROGRAM)).unwrap().text;
-        let twice = install(&once, &groups(PROGRAM)).unwrap();
+        let once = install(&text, &wanted(PROGRAM)).unwrap().text;
+        let twice = install(&once, &wanted(PROGRAM)).unwrap();
         prop_assert_eq!(twice.text, once);
-        prop_assert!(twice.edits.is_none());
+        prop_assert!(twice.edits.is_none() && !twice.within.rule);
     }
 
     #[test]
     fn another_program_takes_the_place_of_the_first(text in text()) {
-        let first = install(&text, &groups("/old folder/rutter")).unwrap().text;
-        let second = install(&first, &groups(PROGRAM)).unwrap().text;
+        let first = install(&text, &wanted("/old folder/rutter")).unwrap().text;
+        let second = install(&first, &wanted(PROGRAM)).unwrap().text;
         prop_assert!(!second.contains("/old folder/"));
         // In the same places; blanks may differ where the file's own are odd.
-        let [second, fresh] = [&second, &install(&text, &groups(PROGRAM)).unwrap().text]
-            .map(|text| serde_json::from_str::<Value>(text).unwrap());
-        prop_assert_eq!(second, fresh);
+        prop_assert_eq!(parsed(&second), parsed(&install(&text, &wanted(PROGRAM)).unwrap().text));
     }
 
     #[test]
     fn an_edit_in_between_stays(text in text(), key in "[A-Z]{3}", value in anything()) {
-        let installed = install(&text, &groups(PROGRAM)).unwrap();
-        let record = Record::new(&text, &installed, Made::default());
+        let installed = install(&text, &wanted(PROGRAM)).unwrap();
         let mut edited: Value = serde_json::from_str(&installed.text).unwrap();
         edited[&key] = value.clone();
         let edited = format!("{edited:#}");
-        prop_assert_eq!(record.undo(&edited), None);
-        let out = uninstall(&edited).unwrap();
-        prop_assert!(!is_installed(&out).unwrap());
+        prop_assert_eq!(record(&text, &installed).undo(&edited), None);
+        let out = uninstall(&edited, &unwanted(), installed.within.around).unwrap();
+        prop_assert!(!is_installed(&out, &unwanted()).unwrap());
         let mut expected = others(&text);
         expected[&key] = value;
         prop_assert_eq!(others(&out), expected);
     }
 
     #[test]
+    fn an_older_installation_gets_the_rule(text in text()) {
+        let older = install(&text, &wanted(PROGRAM)[..1]).unwrap().text;
+        let newer = install(&older, &wanted(PROGRAM)).unwrap();
+        prop_assert!(newer.within.rule);
+        prop_assert_eq!(parsed(&newer.text), parsed(&install(&text, &wanted(PROGRAM)).unwrap().text));
+    }
+
+    #[test]
+    fn a_server_comes_and_goes(text in spelled(state().boxed())) {
+        let installed = install(&text, &server(PROGRAM)).unwrap();
+        let value: Value = serde_json::from_str(&installed.text).unwrap();
+        let entry = KEYS.iter().fold(&value, |value, key| &value[*key]).get("rutter").unwrap();
+        prop_assert_eq!(&entry["command"], PROGRAM);
+        prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
+        let again = install(&installed.text, &server(PROGRAM)).unwrap();
+        prop_assert_eq!(&again.text, &installed.text);
+        prop_assert!(again.edits.is_none());
+        // Without the record, but for what had to be made: to the meaning exactly.
+        let gone = [Place::Server(keys(), None)];
+        let out = uninstall(&installed.text, &gone, installed.within.around).unwrap();
+        prop_assert_eq!(parsed(&out), parsed(&text));
+        prop_assert_eq!(uninstall(&out, &gone, installed.within.around).unwrap(), out);
+    }
+
+    #[test]
+    fn what_a_client_writes_meanwhile_stays(text in spelled(state().boxed()), value in anything()) {
+        let installed = install(&text, &server("/old/rutter")).unwrap();
+        let mut written: Value = serde_json::from_str(&installed.text).unwrap();
+        let mut expected = parsed(&text);
+        for value_of in [&mut written, &mut expected] {
+            value_of["LATER"] = value.clone();
+            value_of[KEYS[0]][KEYS[1]]["LATER"] = value.clone();
+        }
+        let written = format!("{written:#}");
+        let moved = install(&written, &server(PROGRAM)).unwrap();
+        prop_assert!(moved.text.contains(PROGRAM) && !moved.text.contains("/old/"));
+        let out = uninstall(&moved.text, &[Place::Server(keys(), None)], installed.within.around).unwrap();
+        prop_assert_eq!(parsed(&out), expected);
+    }
+
+    #[test]
     fn no_text_makes_it_panic(text in "[\\[\\]{}\",: a\n]{0,30}|\\PC{0,20}") {
-        if let Ok(installed) = install(&text, &groups(PROGRAM)) {
-            let record = Record::new(&text, &installed, Made::default());
-            prop_assert_eq!(record.undo(&installed.text), Some(text));
+        if let Ok(installed) = install(&text, &wanted(PROGRAM)) {
+            prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
+        }
+        if let Ok(installed) = install(&text, &server(PROGRAM)) {
+            prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text));
         }
     }
+}
+
+#[test]
+fn what_is_in_the_way_is_named_and_left_alone() {
+    let start = Start::Path(PROGRAM.to_owned());
+    let place = [Place::Server(vec!["mcpServers".to_owned()], Some(server::entry(&start)))];
+    for (text, complaint) in [
+        ("{\"mcpServers\": []}", ":1:16: `mcpServers` has to be an object"),
+        ("{\"mcpServers\": {},\n\"mcpServers\": {}}", ":2:1: a second `mcpServers`"),
+        ("{\"mcpServers\": {\"rutter\": {\"command\": \"x\"}}}", ":1:17: a server called `rutter`"),
+        ("{\"mcpServers\": {\"rutter\": 1, \"rutter\": 2}}", ":1:30: a second `rutter`"),
+    ] {
+        let error = install(text, &place).unwrap_err().to_string();
+        assert!(error.starts_with(complaint), "{error}");
+        // Nothing of ours is in any of them.
+        let gone = [Place::Server(vec!["mcpServers".to_owned()], None)];
+        assert_eq!(uninstall(text, &gone, usize::MAX).unwrap(), text);
+    }
+    for (text, complaint) in [
+        ("{\"permissions\": 1}", ":1:17: `permissions` has to be an object"),
+        ("{\"permissions\": {\"allow\": \"x\"}}", ":1:27: `allow` has to be an array"),
+    ] {
+        assert!(
+            install(text, &[Place::Rule(true)]).unwrap_err().to_string().starts_with(complaint)
+        );
+        assert_eq!(uninstall(text, &[Place::Rule(false)], usize::MAX).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_rule_with_a_star_is_enough() {
+    let text = "{\"permissions\": {\"allow\": [\"mcp__rutter__*\"]}}";
+    let installed = install(text, &[Place::Rule(true)]).unwrap();
+    assert_eq!(installed.text, text);
+    assert_eq!(uninstall(text, &[Place::Rule(false)], usize::MAX).unwrap(), text);
 }

@@ -211,16 +211,6 @@ fn what_is_piped_into_the_others_is_left_alone() {
     }
 }
 
-/// The README shows what is really printed.
-#[test]
-fn the_example_of_the_readme_is_true() {
-    let readme = std::fs::read_to_string(rutter_testkit::root().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once("| rutter contract explain PreToolUse\n").unwrap();
-    let (shown, _) = rest.split_once("\n```").unwrap();
-    let answer = r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#;
-    assert_eq!(explain("PreToolUse", &[], answer).stdout.trim_end(), shown);
-}
-
 /// What a hook printed does not drive the terminal of whoever asks about it.
 #[test]
 fn control_characters_are_spelt_out() {

@@ -171,6 +171,10 @@ fn a_newer_database_is_left_alone() {
 #[test]
 fn tending_says_what_it_did() {
     let home = Home::new();
+    // Whoever took the memory away while a hook had it tended meant it.
+    assert_output!(home, home.rutter(&["tend", "--detached"]), @"exit 0");
+    assert!(!home.memory().exists());
+    home.ok(&["tend"]);
     assert_output!(home, home.rutter(&["tend", "--detached"]), @"
     exit 0
     --- stdout

@@ -13,7 +13,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     --- stdout
     --- /dev/null
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -0,0 +1,133 @@
+    @@ -0,0 +1,138 @@
     +{
     +  "hooks": {
     +    "SessionStart": [
@@ -145,11 +145,26 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     +        ]
     +      }
     +    ]
+    +  },
+    +  "permissions": {
+    +    "allow": [
+    +      "mcp__rutter"
+    +    ]
     +  }
+    +}
+    --- /dev/null
+    +++ [HOME]/user/.claude.json
+    @@ projects → [HOME]/ship → mcpServers → rutter @@
+    +{
+    +  "type": "stdio",
+    +  "command": "[HOME]/bin/rutter",
+    +  "args": [
+    +    "mcp"
+    +  ]
     +}
 
     The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks.
+    Start claude in this folder: new sessions run the hooks and have the tools.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     "#);
     assert_output!(home, home.init(&["--local"]), @"
@@ -161,7 +176,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
     let gone = home.rutter(&["uninstall"]).success();
     let start =
-        format!("--- {}\n+++ /dev/null\n@@ -1,133 +0,0 @@\n-{{\n", home.settings().display());
+        format!("--- {}\n+++ /dev/null\n@@ -1,138 +0,0 @@\n-{{\n", home.settings().display());
     assert!(gone.stdout.starts_with(&start), "{gone}");
     assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r '[HOME]/memory'` removes it.");
     assert!(!home.path("ship/.claude").exists());
@@ -316,6 +331,11 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
               }
             ]
           }
+        ]
+      },
+      "permissions": {
+        "allow": [
+          "mcp__rutter"
         ]
       }
     }

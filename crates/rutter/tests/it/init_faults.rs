@@ -26,14 +26,14 @@ fn malformed_settings_are_left_alone_and_the_place_is_named() {
         ("{ \"a\": [1, 2,] }", "1:14: this is not JSON"),
         ("{ \"a\": 1", "1:9: this is not JSON"),
         ("{} {}", "1:4: this is not JSON: expected the end"),
-        ("[]\n", "1:1: settings are an object"),
-        ("\n null", "2:2: settings are an object"),
+        ("[]\n", "1:1: this has to be an object"),
+        ("\n null", "2:2: this has to be an object"),
         ("{ \"hooks\": [] }", "1:12: `hooks` has to be an object"),
         ("{ \"hooks\": null }", "1:12: `hooks` has to be an object"),
         ("{ \"hooks\": {\n\"Stop\": {} } }", "2:9: `Stop` has to be an array"),
         ("{ \"hooks\": {}, \"hooks\": {} }", "1:16: a second `hooks`"),
         ("{ \"hooks\": { \"Stop\": [], \"St\\u006fp\": [] } }", "1:26: a second `Stop`"),
-        ("\u{feff}[]", "1:1: settings are an object"),
+        ("\u{feff}[]", "1:1: this has to be an object"),
     ] {
         home.has_settings(text);
         for command in ["init", "uninstall"] {
@@ -83,6 +83,33 @@ fn a_link_stays_a_link() {
     --- stderr
     error: [HOME]/ship/.claude/settings.local.json is a link that leads nowhere; nothing was changed, put that right and try again
     ");
+    fs::remove_dir_all(home.path("ship/.claude")).unwrap();
+    symlink("nowhere", home.path("ship/.claude")).unwrap();
+    assert_output!(home, home.init(&[]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed, put that right and try again
+    ");
+}
+
+#[test]
+fn root_does_not_write_into_the_home_of_somebody_else() {
+    let home = Home::new();
+    fs::create_dir(home.path("theirs")).unwrap();
+    if std::os::unix::fs::chown(home.path("theirs"), Some(65534), Some(65534)).is_err() {
+        return excuse("a home of somebody else", "only root can make one");
+    }
+    for args in [&["init", "--user"][..], &["init"], &["uninstall"]] {
+        let program = home.program("bin");
+        let args =
+            if args[0] == "init" { [args, &["--bin", &program]].concat() } else { args.to_vec() };
+        let mut command = home.command(&args);
+        let ran = Ran::of(command.env("HOME", home.path("theirs")).stdin(Stdio::null()));
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.contains("run it as that user, without sudo"), "{ran}");
+    }
+    assert_eq!(names(&home.path("theirs")), [] as [&str; 0]);
+    assert!(!home.path("ship/.claude").exists());
 }
 
 #[test]
@@ -134,6 +161,7 @@ fn a_disk_that_is_full_leaves_the_settings_as_they_are() {
         env!("CARGO_BIN_EXE_rutter"),
     ]);
     command.args(["init", "--bin", &program]).env_clear().env("PATH", "/usr/bin:/bin");
+    command.env("HOME", home.path("user"));
     command.env("RUTTER_HOME", home.memory()).current_dir(home.path("ship")).stdin(Stdio::null());
     let ran = Ran::of(&mut command);
     assert_eq!(ran.exit, Some(1), "{ran}");
@@ -208,6 +236,7 @@ fn an_installed_program_goes_by_its_name_in_the_search_path() {
     let run = |search: &str| {
         let mut command = Command::new(versions.join("rutter"));
         command.args(["init", "--dry-run"]).env_clear().env("RUTTER_HOME", home.memory());
+        command.env("HOME", home.path("user"));
         Ran::of(command.env("PATH", search).current_dir(home.path("ship"))).success().stdout
     };
     let command = |path: &Path| format!("\"command\": \"{}\"", path.display());

@@ -46,7 +46,7 @@ fn git_leaves_the_settings_alone() {
     +/.claude/settings.local.json
 
     The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks.
+    Start claude in this folder: new sessions run the hooks and have the tools.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");
     assert!(home.init(&[]).success().stdout.contains("nothing to do"));
@@ -98,8 +98,8 @@ fn a_folder_inside_has_settings_of_its_own() {
     assert!(inside.join(".claude/settings.local.json").exists());
     assert_output!(home, ran.stdout.rsplit_once("\n\n").unwrap().1, @"
     The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks.
-    Elsewhere in the repository they do not run; for that, `rutter init` in [HOME]/ship.
+    Start claude in this folder: new sessions run the hooks and have the tools.
+    Elsewhere in the repository the hooks do not run; for that, `rutter init` in [HOME]/ship.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");
     assert_eq!(git(&home, &home.path("ship"), &["status", "--short"]), "");
@@ -125,6 +125,29 @@ fn a_worktree_shares_the_list_of_its_repository() {
     drop(run(&["uninstall"]));
     assert_eq!(list(&home), before);
     assert!(!tree.join(".claude").exists());
+    // The last one out takes the line away.
+    drop(run(&["init", "--bin", &program]));
+    drop(home.init(&[]).success());
+    drop(run(&["uninstall"]));
+    assert_eq!(git(&home, &home.path("ship"), &["status", "--short"]), "");
+    home.ok(&["uninstall"]);
+    assert_eq!(list(&home), before);
+}
+
+#[test]
+fn a_file_that_git_tracks_is_told_of() {
+    let Some(home) = repository() else { return };
+    home.has_settings("{}");
+    git(&home, &home.path("ship"), &["add", "--force", ".claude/settings.local.json"]);
+    git(&home, &home.path("ship"), &["commit", "--quiet", "-m", "settings"]);
+    let before = list(&home);
+    let ran = home.init(&[]).success();
+    let advice = "which is to name a path of this machine; `git rm --cached .claude/settings.local.json` ends that";
+    assert!(ran.stderr.contains(advice), "{ran}");
+    assert_eq!(list(&home), before, "no list would help");
+    git(&home, &home.path("ship"), &["rm", "--quiet", "--cached", ".claude/settings.local.json"]);
+    assert_eq!(home.init(&[]).success().stderr, "");
+    assert!(list(&home).contains("/.claude/settings.local.json"));
 }
 
 #[test]

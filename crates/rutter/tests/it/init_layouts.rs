@@ -51,13 +51,15 @@ fn other_peoples_entries_stay_where_they_are() {
     --- stdout
     --- [HOME]/ship/.claude/settings.local.json
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -2,10 +2,110 @@
+    @@ -2,10 +2,115 @@
        "hooks": {
          "PostToolUse": [
            { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },
     -      "strange", {"hooks": 3}
     +      "strange", {"hooks": 3}, {"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
-    +    ],
+         ],
+    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
+    -    "NoSuchEvent": []
     +    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}, {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}],
     +    "NoSuchEvent": [],
     +    "SessionEnd": [
@@ -117,9 +119,7 @@ fn other_peoples_entries_stay_where_they_are() {
     +          }
     +        ]
     +      }
-         ],
-    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
-    -    "NoSuchEvent": []
+    +    ],
     +    "SubagentStart": [
     +      {
     +        "hooks": [
@@ -163,11 +163,27 @@ fn other_peoples_entries_stay_where_they_are() {
     +      }
     +    ]
        },
-       "after": true
+    -  "after": true
+    +  "after": true,
+    +  "permissions": {
+    +    "allow": [
+    +      "mcp__rutter"
+    +    ]
+    +  }
      }
+    --- /dev/null
+    +++ [HOME]/user/.claude.json
+    @@ projects → [HOME]/ship → mcpServers → rutter @@
+    +{
+    +  "type": "stdio",
+    +  "command": "[HOME]/bin/rutter",
+    +  "args": [
+    +    "mcp"
+    +  ]
+    +}
 
     The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks.
+    Start claude in this folder: new sessions run the hooks and have the tools.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     "#);
     let after = fs::read_to_string(home.settings()).unwrap();
@@ -220,7 +236,8 @@ fn without_its_note_the_rest_comes_back_by_meaning() {
         // Blanks aside, the only difference is what was empty before.
         let tight = |text: &str| {
             let tight = text.replace(char::is_whitespace, "");
-            tight.replace(",\"SessionStart\":[]", "").replace("\"hooks\":{},", "")
+            let tight = tight.replace(",\"SessionStart\":[]", "").replace("\"hooks\":{},", "");
+            tight.replace("\"permissions\":{\"allow\":[]}", "")
         };
         if text.trim().is_empty() {
             assert_eq!(after, "{}\n", "{name}");

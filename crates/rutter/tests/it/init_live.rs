@@ -23,7 +23,8 @@ fn runs(variable: &str) {
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut init = command(&["init", "--bin", program.to_str().unwrap()]);
-    init.current_dir(&project).env("RUTTER_HOME", sandbox.home().join("memory"));
+    init.current_dir(&project).env("HOME", sandbox.home());
+    init.env("RUTTER_HOME", sandbox.home().join("memory"));
     drop(Ran::of(&mut init).success());
 
     let run = |line: &str| Turn::call("Bash", json!({ "command": line, "description": "x" }));
@@ -40,8 +41,10 @@ fn runs(variable: &str) {
     let heard = fs::read_to_string(bin.join("heard")).unwrap();
     let seen: BTreeSet<String> = heard
         .lines()
-        .map(|line| {
-            let payload: Value = serde_json::from_str(line.strip_prefix("hook ").unwrap()).unwrap();
+        // It is started as a server as well, and is none.
+        .filter_map(|line| line.strip_prefix("hook "))
+        .map(|payload| {
+            let payload: Value = serde_json::from_str(payload).unwrap();
             let tool = payload["tool_name"].as_str().unwrap_or("-");
             format!("{} {tool}", payload["hook_event_name"].as_str().unwrap())
         })

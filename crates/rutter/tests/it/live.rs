@@ -88,12 +88,6 @@ impl Life {
     pub(crate) fn init(&self) {
         self.configure("");
         drop(self.rutter(&["init", "--local", "--bin", env!("CARGO_BIN_EXE_rutter")]).success());
-        let server = json!({ "command": env!("CARGO_BIN_EXE_rutter"), "args": ["mcp"] });
-        let config = json!({ "mcpServers": { "rutter": server } }).to_string();
-        fs::write(self.home.join("mcp.json"), config).unwrap();
-        fs::create_dir_all(self.home.join(".claude")).unwrap();
-        let allow = json!({ "permissions": { "allow": ["mcp__rutter"] } }).to_string();
-        fs::write(self.home.join(".claude/settings.json"), allow).unwrap();
     }
 
     /// Writes the user's configuration: deadlines that no busy machine passes, and what is given.
@@ -160,10 +154,6 @@ impl Life {
 
     fn prepare(&self, sandbox: &mut Sandbox, script: Script) {
         sandbox.script(script);
-        let config = self.home.join("mcp.json");
-        if config.exists() {
-            sandbox.args(["--mcp-config".to_owned(), config.display().to_string()]);
-        }
         sandbox.args(["--allowedTools", "Bash,Read,Edit,Write,NotebookEdit,Agent"]);
         sandbox.start_in(&self.project).env("PATH", path());
         // So that Python leaves nothing behind by which it would take an old file for a new one.

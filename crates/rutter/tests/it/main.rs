@@ -49,10 +49,16 @@ mod init_git;
 mod init_layouts;
 /// What `init` writes, put to the real client.
 mod init_live;
+/// The rule by which the agent may call the tools of the server.
+mod init_rules;
 /// The same for a user, a team, a plugin.
 mod init_scopes;
 /// Every scope of `init`, in a fresh home of the real client and out again.
 mod init_scopes_live;
+/// The server that `init` registers, in the files that the client reads it from.
+mod init_server;
+/// The same, put to the real client.
+mod init_server_live;
 /// Sessions of the real client with our hooks.
 mod live;
 /// The silent loop, from the first failure to the second, through the real client.

@@ -113,12 +113,18 @@ fn a_prediction_by_tool_is_contradicted_by_a_run_and_taught_to_a_later_session()
     let held = said_by(&record, "PostToolUseFailure");
     assert_eq!(held.len(), 1, "{held:?}");
     assert!(held[0].contains("That contradicts it."), "{held:?}");
+    // It has called a tool, so it is told of tools.
+    assert!(held[0].contains("`resolve_ghap` with status falsified takes"), "{held:?}");
     assert!(results[2].1.contains(r#""tier":"gold""#), "{results:?}");
 
     let record = life.session_with(Script::default(), |sandbox| {
         sandbox.prompt("the cache test is flaky again, what is counted there?");
     });
     assert!(record.reached_model(LESSON).is_some(), "{:?}", said_by(&record, ""));
+    // What a GHAP is, the server tells.
+    assert!(record.reached_model("call start_ghap (goal, hypothesis").is_some());
+    let start = said_by(&record, "SessionStart");
+    assert!(start.iter().all(|said| !said.contains("ghap start --domain")), "{start:?}");
 }
 
 #[test]

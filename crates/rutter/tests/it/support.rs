@@ -60,7 +60,7 @@ pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
     HOOKS.iter().map(section).collect()
 }
 
-/// A memory and a project of its own.
+/// A memory, a project and a user's home of its own.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
 }
@@ -68,7 +68,9 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        std::fs::create_dir(folder.path().join("ship")).expect("a project");
+        for name in ["ship", "user"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
         Self { folder }
     }
 
@@ -92,6 +94,7 @@ impl Home {
         let mut command = command(args);
         command
             .env("RUTTER_HOME", self.memory())
+            .env("HOME", self.path("user"))
             .current_dir(self.path("ship"))
             .env("PATH", "/usr/bin:/bin");
         command

@@ -4,6 +4,7 @@
 //! compared without telling by the time how much of a guess was right.
 
 use std::fmt;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::{self, Read as _, Write as _};
@@ -106,7 +107,10 @@ impl Token {
         let failed = |source| NoToken::Io { what: "create", path: path.to_owned(), source };
         let mut random = [0; BYTES];
         getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
-        let token = Self(random.iter().map(|byte| format!("{byte:02x}")).collect());
+        let token = Self(random.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        }));
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // The end of the name is that of everything that is written beside its place: `tend` removes what a killed process left.
         let mut file = tempfile::Builder::new()

@@ -1,6 +1,7 @@
 //! What earlier GHAPs taught.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
 use rutter_memory::search::document::{Axis, Kind};
@@ -9,7 +10,7 @@ use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, Refusal, limit};
+use super::{Call, Given, PASSAGE, Refusal, cut, short, still_there};
 use crate::schema;
 
 /// `search_experiences`
@@ -54,7 +55,9 @@ struct Hit {
     outcome: String,
     domain: String,
     strategy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     surprise: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
@@ -106,8 +109,11 @@ struct Cause {
 struct Failure {
     id: String,
     goal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     surprise: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     root_cause: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
 }
 
@@ -124,11 +130,11 @@ fn takeaway(ghap: &Ghap) -> Option<&Clean> {
     ghap.resolution.as_ref()?.lesson.as_ref()?.takeaway.as_ref()
 }
 
-pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
+pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
     if search.query.trim().is_empty() {
         return Err(Refusal::Arguments("query is empty; say in words what to look for".to_owned()));
     }
-    let limit = limit(search.limit, 10, 50)?;
+    let limit = search.limit.unwrap_or(10);
     let now = call.now();
     call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
@@ -145,7 +151,7 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
     };
     let mut results = Vec::new();
     for recall in call.store.recall(&ask, now)? {
-        let ghap = call.store.ghap(recall.hit.row)?;
+        let Some(ghap) = still_there(call.store.ghap(recall.hit.row))? else { continue };
         if search.strategy.is_some_and(|strategy| strategy != ghap.strategy)
             || results.len() == limit
         {
@@ -154,12 +160,12 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
         results.push(Hit {
             id: ghap.id.to_string(),
             score: (recall.rank.clamp(0.0, 1.0) * 1000.0).round() / 1000.0,
-            goal: ghap.goal.to_string(),
+            goal: cut(&ghap.goal, PASSAGE),
             outcome: ghap.status.to_string(),
             domain: ghap.domain.to_string(),
             strategy: ghap.strategy.to_string(),
-            surprise: surprise(&ghap).map(ToString::to_string),
-            takeaway: takeaway(&ghap).map(ToString::to_string),
+            surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
+            takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
             tier: ghap.resolution.as_ref().map(|ended| ended.tier.to_string()),
         });
     }
@@ -168,13 +174,7 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
         .map(|hit| {
             let said = hit.takeaway.as_ref().or(hit.surprise.as_ref());
             let said = said.map_or_else(String::new, |said| format!(" — {said}"));
-            format!(
-                "{:.2} {} {}: {}{said}",
-                hit.score,
-                &hit.id[hit.id.len() - 8..],
-                hit.outcome,
-                hit.goal
-            )
+            format!("{:.2} {} {}: {}{said}", hit.score, short(&hit.id), hit.outcome, hit.goal)
         })
         .collect();
     let text = if lines.is_empty() {
@@ -185,7 +185,7 @@ pub(super) fn search(search: Search, call: &mut Call<'_>) -> Result<Given<Found>
     Ok(Given { value: Found { count: results.len(), results }, text })
 }
 
-pub(super) fn premortem(ahead: Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
+pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
     let now = call.now();
     call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
@@ -230,7 +230,7 @@ pub(super) fn premortem(ahead: Ahead, call: &mut Call<'_>) -> Result<Given<Premo
         .map(|(category, times)| Cause { category: category.to_owned(), times })
         .collect();
     root_causes.sort_by_key(|cause| std::cmp::Reverse(cause.times));
-    let failures = nearest(&ahead, &rows, &place, call)?;
+    let failures = nearest(ahead, &rows, &place, call)?;
     let premortem = Premortem {
         resolved: rows.len(),
         falsified: rows.iter().filter(|ghap| is_wrong(ghap)).count(),
@@ -277,14 +277,15 @@ fn nearest(
     }
     let mut failures = Vec::new();
     for row in chosen.into_iter().take(FAILURES) {
-        let ghap = call.store.ghap(row)?;
+        let Some(ghap) = still_there(call.store.ghap(row))? else { continue };
         let cause = ghap.resolution.as_ref().and_then(|ended| ended.root_cause.as_ref());
         failures.push(Failure {
             id: ghap.id.to_string(),
-            goal: ghap.goal.to_string(),
-            surprise: surprise(&ghap).map(ToString::to_string),
-            root_cause: cause.map(|cause| format!("{}: {}", cause.category, cause.text)),
-            takeaway: takeaway(&ghap).map(ToString::to_string),
+            goal: cut(&ghap.goal, PASSAGE),
+            surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
+            root_cause: cause
+                .map(|cause| format!("{}: {}", cause.category, cut(&cause.text, PASSAGE))),
+            takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
         });
     }
     Ok(failures)
@@ -312,13 +313,13 @@ fn told(premortem: &Premortem, domain: Domain) -> String {
         .collect();
     for (name, list) in [("Strategies", strategies), ("Root causes", causes)] {
         if !list.is_empty() {
-            text += &format!("\n{name}: {}.", list.join("; "));
+            let _ = write!(text, "\n{name}: {}.", list.join("; "));
         }
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
         let why = why.map_or_else(String::new, |why| format!(" — {why}"));
-        text += &format!("\nFailed: {}{why}", failure.goal);
+        let _ = write!(text, "\nFailed: {}{why}", failure.goal);
     }
     text
 }

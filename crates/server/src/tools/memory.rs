@@ -2,12 +2,12 @@
 
 use rutter_memory::memory::{Category, Memory};
 use rutter_memory::search::document::{Axis, Kind};
+use rutter_memory::store::entry::Place;
 use rutter_memory::store::{Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ghap::id;
-use super::{Call, Given, Refusal, limit};
+use super::{Call, Given, PASSAGE, Refusal, cut, id, short, still_there};
 use crate::schema;
 
 /// `remember`
@@ -42,6 +42,7 @@ pub(super) struct Recall {
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     min_importance: Option<f64>,
+    /// Of several, long ones are cut; 1 gives the best whole
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
@@ -96,7 +97,7 @@ pub(super) struct Forgotten {
     erased: bool,
 }
 
-pub(super) fn remember(new: Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
+pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
     let place = call.owner()?.place;
     let now = call.now();
     let memory = call.store.remember(
@@ -134,69 +135,91 @@ impl Shown {
     }
 }
 
-pub(super) fn recall(recall: Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
-    let limit = limit(recall.limit, 10, 100)?;
-    let (place, now) = (call.owner()?.place, call.now());
-    let wanted = |memory: &Memory| {
-        recall.category.is_none_or(|category| category == memory.category)
-            && recall.min_importance.is_none_or(|least| memory.importance >= least)
+pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
+    let place = call.owner()?.place;
+    let query = recall.query.as_deref().filter(|query| !query.trim().is_empty());
+    let mut results = if let Some(query) = query {
+        sought(query, recall, &place, call)?
+    } else {
+        newest(recall, &place, call)?
     };
-    let mut results = Vec::new();
-    match recall.query.as_deref().filter(|query| !query.trim().is_empty()) {
-        Some(query) => {
-            // What is left out afterwards must not take a place.
-            let narrowed = recall.category.is_some() || recall.min_importance.is_some();
-            let ask = Ask {
-                text: query,
-                axis: Axis::Full,
-                place: Some(&place),
-                all: false,
-                kind: Some(Kind::Memory),
-                domain: None,
-                outcome: None,
-                limit: if narrowed { limit * 7 } else { limit },
-            };
-            for hit in call.store.recall(&ask, now)? {
-                let memory = call.store.memory(hit.hit.row)?;
-                if wanted(&memory) && results.len() < limit {
-                    results.push(Shown::new(&memory, Some(hit.rank)));
-                }
-            }
-        }
-        None => {
-            let project = call.store.project(&place)?.map(|project| project.key);
-            let filter = MemoryFilter {
-                // A project that is not known has none of its own.
-                everywhere: project.is_none(),
-                project,
-                category: recall.category,
-                ..MemoryFilter::default()
-            };
-            let memories = call.store.memories(&filter)?;
-            let memories = memories.iter().filter(|memory| wanted(memory));
-            results.extend(memories.take(limit).map(|memory| Shown::new(memory, None)));
+    if results.len() > 1 {
+        for shown in &mut results {
+            shown.content = cut(&shown.content, PASSAGE);
         }
     }
     let lines: Vec<String> = results
         .iter()
-        .map(|shown| {
-            format!("{} {}: {}", &shown.id[shown.id.len() - 8..], shown.category, shown.content)
-        })
+        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.category, shown.content))
         .collect();
     let text = if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") };
     Ok(Given { value: Recalled { count: results.len(), results }, text })
 }
 
-pub(super) fn forget(forget: Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
-    if forget.ids.is_empty() {
-        return Err(Refusal::Arguments("ids is empty; send the ids of what is to go".to_owned()));
+impl Recall {
+    fn most(&self) -> usize {
+        self.limit.unwrap_or(10)
     }
+
+    fn wants(&self, memory: &Memory) -> bool {
+        self.category.is_none_or(|category| category == memory.category)
+            && self.min_importance.is_none_or(|least| memory.importance >= least)
+    }
+}
+
+fn sought(
+    query: &str,
+    recall: &Recall,
+    place: &Place,
+    call: &mut Call<'_>,
+) -> Result<Vec<Shown>, Refusal> {
+    // What is left out afterwards must not take a place.
+    let narrowed = recall.category.is_some() || recall.min_importance.is_some();
+    let ask = Ask {
+        text: query,
+        axis: Axis::Full,
+        place: Some(place),
+        all: false,
+        kind: Some(Kind::Memory),
+        domain: None,
+        outcome: None,
+        limit: if narrowed { recall.most() * 7 } else { recall.most() },
+    };
+    let mut results = Vec::new();
+    for hit in call.store.recall(&ask, call.now())? {
+        let Some(memory) = still_there(call.store.memory(hit.hit.row))? else { continue };
+        if recall.wants(&memory) && results.len() < recall.most() {
+            results.push(Shown::new(&memory, Some(hit.rank)));
+        }
+    }
+    Ok(results)
+}
+
+fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Vec<Shown>, Refusal> {
+    let project = call.store.project(place)?.map(|project| project.key);
+    let filter = MemoryFilter {
+        // A project that is not known has none of its own.
+        everywhere: project.is_none(),
+        project,
+        category: recall.category,
+        ..MemoryFilter::default()
+    };
+    let memories = call.store.memories(&filter)?;
+    let wanted = memories.iter().filter(|memory| recall.wants(memory)).take(recall.most());
+    Ok(wanted.map(|memory| Shown::new(memory, None)).collect())
+}
+
+pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
+    // What waits in the spool is to be found as well.
+    call.store.gather(call.now())?;
     // All or none: a wrong one among them is found before anything goes.
     let mut rows = Vec::new();
     for text in &forget.ids {
-        rows.push(call.store.row(&id(text)?)?);
+        let row = call.store.row(&id("ids", text)?)?;
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
     }
-    rows.dedup();
     let gone = call.store.forget(&rows, None)?;
     let tail = if gone.erased { "" } else { "; `rutter tend` erases the last bytes" };
     Ok(Given {

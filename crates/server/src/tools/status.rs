@@ -4,8 +4,8 @@ use rutter_memory::store::{EpisodeFilter, GhapFilter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ghap::Shown;
-use super::{Call, Given, Refusal};
+use super::ghap::Brief;
+use super::{Call, Given, LINE, Refusal, cut};
 
 /// `status`
 #[derive(Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub(super) struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    active: Option<Shown>,
+    active: Option<Brief>,
     /// How many GHAPs have lost their session.
     orphans: usize,
     runs: Vec<Run>,
@@ -47,8 +47,7 @@ struct Run {
 /// How much of each list is told.
 const FEW: usize = 3;
 
-#[expect(clippy::needless_pass_by_value, reason = "every tool takes what it was sent")]
-pub(super) fn status(_: Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refusal> {
+pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refusal> {
     let now = call.now();
     call.store.gather_if_free(now)?;
     let owner = call.owner()?;
@@ -72,13 +71,13 @@ pub(super) fn status(_: Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refus
         project: owner.place.key.to_string(),
         session: owner.client.as_ref().map(ToString::to_string),
         agent: owner.agent.as_ref().map(ToString::to_string),
-        active: active.as_ref().map(Shown::from),
+        active: active.as_ref().map(Brief::from),
         orphans,
         runs: runs
             .iter()
             .map(|run| Run {
                 id: run.id.to_string(),
-                command: run.command.to_string(),
+                command: cut(&run.command, LINE),
                 verdict: run.verdict.to_string(),
                 at: run.at.to_string(),
             })
@@ -86,7 +85,7 @@ pub(super) fn status(_: Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refus
         open_failures: failures
             .iter()
             .take(FEW)
-            .map(|episode| episode.test.as_ref().unwrap_or(&episode.error).to_string())
+            .map(|episode| cut(episode.test.as_ref().unwrap_or(&episode.error), LINE))
             .collect(),
         memories: counts.memories,
         experiences: counts.experiences,

@@ -1,0 +1,83 @@
+//! Which folder the client takes for another's: what it keeps for a folder, it keeps for all of a repository.
+//!
+//! Measured on 2.1.325 and 2.1.197, by where they look for servers of one folder: the nearest folder upwards that has
+//! anything called `.git`, and for a worktree that of the main checkout, or the bare repository itself. It asks less of
+//! a repository than git does, so what is in [`rutter_memory::project`] would not do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder by whose path the client knows this one, without links.
+pub(super) fn checkout(folder: &Path) -> PathBuf {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    match folder.ancestors().find(|folder| folder.join(".git").exists()) {
+        Some(root) => main_checkout(root).unwrap_or_else(|| root.to_owned()),
+        None => folder,
+    }
+}
+
+/// The checkout that a worktree belongs to. None for what is no worktree, and for one that its repository does not know.
+fn main_checkout(root: &Path) -> Option<PathBuf> {
+    let line = |path: PathBuf| Some(fs::read_to_string(path).ok()?.trim().to_owned());
+    let pointer = line(root.join(".git"))?;
+    let own = root.join(pointer.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    let common = own.join(line(own.join("commondir"))?).canonicalize().ok()?;
+    if own.parent()? != common.join("worktrees") {
+        return None;
+    }
+    let back = Path::new(&line(own.join("gitdir"))?).canonicalize().ok()?;
+    if back != root.join(".git") {
+        return None;
+    }
+    if common.file_name()? == ".git" { common.parent().map(Path::to_owned) } else { Some(common) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn put(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_goes_by_its_repository() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        let deep = top.join("work/a/b");
+        fs::create_dir_all(&deep).unwrap();
+        assert_eq!(checkout(&deep), deep);
+        fs::create_dir(top.join("work/.git")).unwrap();
+        assert_eq!(checkout(&deep), top.join("work"));
+        std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
+        assert_eq!(checkout(&top.join("link")), top.join("work"));
+        // Whatever is called so will do.
+        put(&top.join("work/a/.git"), "junk");
+        assert_eq!(checkout(&deep), top.join("work/a"));
+        assert_eq!(checkout(&top.join("gone")), top.join("gone"));
+    }
+
+    #[test]
+    fn a_worktree_goes_by_its_main_checkout() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        let tree = top.join("tree");
+        for (repository, expected) in [("main/.git", "main"), ("bare.git", "bare.git")] {
+            let own = top.join(repository).join("worktrees/tree");
+            put(&tree.join(".git"), &format!("gitdir: {}\n", own.display()));
+            assert_eq!(checkout(&tree), tree, "its repository is gone");
+            put(&own.join("commondir"), "../..\n");
+            put(&own.join("gitdir"), &format!("{}\n", top.join("other/.git").display()));
+            assert_eq!(checkout(&tree), tree, "its repository has another in its place");
+            put(&own.join("gitdir"), &format!("{}\n", tree.join(".git").display()));
+            assert_eq!(checkout(&tree), top.join(expected));
+        }
+        // A submodule has a folder of its own as well, but is no worktree.
+        put(&top.join("main/.git/modules/sub/HEAD"), "ref: refs/heads/main\n");
+        put(&top.join("main/sub/.git"), "gitdir: ../.git/modules/sub\n");
+        assert_eq!(checkout(&top.join("main/sub")), top.join("main/sub"));
+    }
+}

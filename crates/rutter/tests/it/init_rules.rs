@@ -1,0 +1,89 @@
+//! The rule by which the agent may call rutter's tools, and those by which it may not.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::init_server::{SCOPES, init, server};
+use crate::support::Home;
+
+/// The rules of a settings file.
+fn rules(home: &Home, file: &str) -> Value {
+    let text = fs::read_to_string(home.path(file)).unwrap();
+    serde_json::from_str::<Value>(&text).unwrap()["permissions"]["allow"].clone()
+}
+
+#[test]
+fn a_rule_that_denies_is_respected_and_told_of() {
+    for (file, rule) in [
+        ("ship/.claude/settings.local.json", "mcp__rutter"),
+        ("user/.claude/settings.json", "mcp__*"),
+        ("ship/.claude/settings.json", "mcp__rutter__*"),
+    ] {
+        let home = Home::new();
+        let path = home.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, json!({ "permissions": { "deny": [rule] } }).to_string()).unwrap();
+        let ran = init(&home, "--local", &[]).success();
+        let told =
+            format!("{} denies `{rule}`, so no tool of rutter's was allowed", path.display());
+        assert!(ran.stderr.contains(&told), "{ran}");
+        assert_eq!(rules(&home, "ship/.claude/settings.local.json"), Value::Null);
+        assert_eq!(server(&home, "--local")["args"], json!(["mcp"]));
+        let quiet = init(&home, "--local", &["--no-allow"]).success();
+        assert_eq!(quiet.stderr, "");
+    }
+    // One tool is the user's to take out.
+    let home = Home::new();
+    home.has_settings(r#"{"permissions":{"deny":["mcp__rutter__status"]}}"#);
+    assert_eq!(init(&home, "--local", &[]).success().stderr, "");
+    assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(["mcp__rutter"]));
+}
+
+#[test]
+fn permissions_are_left_alone_where_that_is_asked_for() {
+    for (scope, file) in [
+        ("--local", "ship/.claude/settings.local.json"),
+        ("--user", "user/.claude/settings.json"),
+        ("--project", "ship/.claude/settings.json"),
+    ] {
+        let home = Home::new();
+        drop(init(&home, scope, &["--no-allow"]).success());
+        assert_eq!(rules(&home, file), Value::Null);
+        assert_eq!(server(&home, scope)["type"], "stdio");
+        // As an older rutter left it; this one adds what is missing, and all of it goes.
+        let (_, servers) = SCOPES.iter().find(|(name, _)| *name == scope).unwrap();
+        fs::remove_file(home.path(servers)).unwrap();
+        drop(init(&home, scope, &[]).success());
+        assert_eq!(rules(&home, file), json!(["mcp__rutter"]));
+        assert_eq!(server(&home, scope)["type"], "stdio");
+        drop(home.rutter(&["uninstall", scope]).success());
+        assert!(!home.path(file).exists() && !home.path(servers).exists(), "{scope}");
+    }
+}
+
+#[test]
+fn a_rule_that_was_there_stays() {
+    let home = Home::new();
+    let text = "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls)\", \"mcp__rutter\"]\n  }\n}\n";
+    home.has_settings(text);
+    drop(init(&home, "--local", &[]).success());
+    assert_eq!(
+        rules(&home, "ship/.claude/settings.local.json"),
+        json!(["Bash(ls)", "mcp__rutter"])
+    );
+    drop(home.rutter(&["uninstall"]).success());
+    assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
+    // After an edit as well, and without the note it goes with the rest.
+    for (note, left) in [(true, json!(["Bash(ls)", "mcp__rutter"])), (false, json!(["Bash(ls)"]))] {
+        home.has_settings(text);
+        drop(init(&home, "--local", &[]).success());
+        let edited = fs::read_to_string(home.settings()).unwrap() + "\n";
+        home.has_settings(edited);
+        if !note {
+            fs::remove_dir_all(home.memory().join("backups")).unwrap();
+        }
+        drop(home.rutter(&["uninstall"]).success());
+        assert_eq!(rules(&home, "ship/.claude/settings.local.json"), left);
+    }
+}

@@ -1,0 +1,440 @@
+//! `.mcp.json` and `~/.claude.json`: the server goes in and out, and nothing else does.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rutter_testkit::{Ran, skip};
+use serde_json::{Value, json};
+
+use crate::support::{Home, assert_output, bytes_below, holds};
+
+/// Servers that people have, by what is special about the file.
+const SHAPES: [(&str, Option<&str>); 10] = [
+    ("none", None),
+    ("empty", Some("")),
+    ("nothing in it", Some("{}\n")),
+    ("no servers", Some("{\n  \"mcpServers\": {}\n}")),
+    ("minified", Some(r#"{"mcpServers":{"a":{"type":"http","url":"https://a"}},"x":1}"#)),
+    (
+        "tabs",
+        Some("{\n\t\"mcpServers\": {\n\t\t\"a\": {\n\t\t\t\"command\": \"a\"\n\t\t}\n\t}\n}\n"),
+    ),
+    ("carriage returns", Some("{\r\n  \"numStartups\": 3\r\n}\r\n")),
+    ("one line", Some("{ \"mcpServers\": { \"a\": { \"command\": \"a\", \"args\": [ ] } } }")),
+    ("unicode", Some("{ \"tip\": \"größe → 日本 \\u00e9 \\ud83d\" }")),
+    ("a byte order mark", Some("\u{feff}{\n  \"a\": 1\n}\n")),
+];
+
+/// What each scope is asked for by, its file, and how the servers are found in it.
+pub(crate) const SCOPES: [(&str, &str); 3] = [
+    ("--local", "user/.claude.json"),
+    ("--user", "user/.claude.json"),
+    ("--project", "ship/.mcp.json"),
+];
+
+/// Runs `init` in a scope.
+pub(crate) fn init(home: &Home, scope: &str, more: &[&str]) -> Ran {
+    let program = home.program("bin");
+    let args: &[&str] = if scope == "--project" { &[] } else { &["--bin", &program] };
+    let mut command = home.command(&[&["init", scope], args, more].concat());
+    let search = format!("{}:/usr/bin:/bin", home.path("bin").display());
+    Ran::of(command.env("PATH", search).stdin(Stdio::null()))
+}
+
+/// The server that a scope has registered.
+pub(crate) fn server(home: &Home, scope: &str) -> Value {
+    let (_, file) = SCOPES.iter().find(|(name, _)| *name == scope).unwrap();
+    let value = read(&home.path(file));
+    let folder = home.path("ship").canonicalize().unwrap();
+    let servers = match scope {
+        "--local" => &value["projects"][folder.to_str().unwrap()]["mcpServers"],
+        _ => &value["mcpServers"],
+    };
+    servers["rutter"].clone()
+}
+
+/// A file as the client reads it: past the mark, and with something for half an emoji.
+fn read(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = text.trim_start_matches('\u{feff}').replace("\\ud83d", "\u{fffd}");
+    if text.is_empty() { json!({}) } else { serde_json::from_str(&text).unwrap() }
+}
+
+#[test]
+fn every_scope_comes_and_goes_to_the_byte() {
+    for (scope, file) in SCOPES {
+        for (shape, text) in SHAPES {
+            let home = Home::new();
+            let path = home.path(file);
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+            }
+            drop(init(&home, scope, &["--dry-run"]).success());
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "{scope}, {shape}");
+            drop(init(&home, scope, &[]).success());
+            let entry = server(&home, scope);
+            if scope == "--project" {
+                assert_eq!(entry["command"], "sh", "{scope}, {shape}");
+                let text = fs::read_to_string(&path).unwrap();
+                assert!(!text.contains(home.path("").to_str().unwrap()), "of this machine: {text}");
+            } else {
+                let expected =
+                    json!({ "type": "stdio", "command": home.path("bin/rutter"), "args": ["mcp"] });
+                assert_eq!(entry, expected, "{scope}, {shape}");
+            }
+            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, if text.is_some() { 0o640 } else { 0o600 }, "{scope}, {shape}");
+            let installed = fs::read(&path).unwrap();
+            let again = init(&home, scope, &[]).success();
+            assert!(again.stdout.contains("nothing to do"), "{scope}, {shape}: {again}");
+            drop(home.rutter(&["uninstall", scope, "--dry-run"]).success());
+            assert_eq!(fs::read(&path).unwrap(), installed, "{scope}, {shape}");
+            drop(home.rutter(&["uninstall", scope]).success());
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "{scope}, {shape}");
+            assert!(!home.path("user/.claude.json.lock").exists());
+        }
+    }
+}
+
+#[test]
+fn what_the_client_writes_meanwhile_stays() {
+    for scope in ["--local", "--user"] {
+        for (shape, text) in SHAPES {
+            let home = Home::new();
+            let path = home.path("user/.claude.json");
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+            }
+            let mut expected: Value = read(&path);
+            drop(init(&home, scope, &[]).success());
+            // It reads the file, changes something and writes it in its own layout.
+            let mut written: Value = read(&path);
+            for value in [&mut written, &mut expected] {
+                value["numStartups"] = json!(4);
+                value["projects"]["/elsewhere"] = json!({ "mcpServers": {} });
+            }
+            fs::write(&path, format!("{written:#}")).unwrap();
+            assert!(init(&home, scope, &[]).success().stdout.contains("nothing to do"));
+            drop(home.rutter(&["uninstall", scope]).success());
+            assert_eq!(read(&path), expected, "{scope}, {shape}");
+        }
+    }
+}
+
+#[test]
+fn the_client_keeps_its_empty_places_and_init_takes_its_own() {
+    let home = Home::new();
+    let path = home.path("user/.claude.json");
+    let folder = home.path("ship").canonicalize().unwrap();
+    let own = json!({ "projects": { folder.to_str().unwrap(): { "mcpServers": {} } } });
+    fs::write(&path, own.to_string()).unwrap();
+    drop(init(&home, "--local", &[]).success());
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text + "\n").unwrap();
+    drop(home.rutter(&["uninstall"]).success());
+    assert_eq!(fs::read_to_string(&path).unwrap(), own.to_string() + "\n");
+
+    // With nothing known, a file of servers keeps its place for them: without, the client complains.
+    drop(init(&home, "--project", &[]).success());
+    fs::remove_dir_all(home.memory().join("backups")).unwrap();
+    drop(home.rutter(&["uninstall", "--project"]).success());
+    let left: Value =
+        serde_json::from_slice(&fs::read(home.path("ship/.mcp.json")).unwrap()).unwrap();
+    assert_eq!(left, json!({ "mcpServers": {} }));
+}
+
+#[test]
+fn the_file_may_be_elsewhere_and_a_link() {
+    let home = Home::new();
+    let program = home.program("bin");
+    let run = |args: &[&str], folder: &Path| {
+        let mut command = home.command(args);
+        Ran::of(command.env("CLAUDE_CONFIG_DIR", folder).stdin(Stdio::null())).success()
+    };
+    let deep = home.path("else/where");
+    drop(run(&["init", "--user", "--bin", &program], &deep));
+    assert!(deep.join(".claude.json").is_file());
+    assert!(!home.path("user/.claude.json").exists());
+    drop(run(&["uninstall", "--user"], &deep));
+    assert!(!home.path("else").exists());
+    // One of an older name counts instead.
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join(".config.json"), "{}").unwrap();
+    drop(run(&["init", "--user", "--bin", &program], &deep));
+    assert!(fs::read_to_string(deep.join(".config.json")).unwrap().contains("mcpServers"));
+    assert!(!deep.join(".claude.json").exists());
+    drop(run(&["uninstall", "--user"], &deep));
+    assert_eq!(fs::read_to_string(deep.join(".config.json")).unwrap(), "{}");
+
+    fs::create_dir(home.path("dotfiles")).unwrap();
+    let real = home.path("dotfiles/claude.json");
+    fs::write(&real, "{\n}\n").unwrap();
+    let link = home.path("user/.claude.json");
+    symlink("../dotfiles/claude.json", &link).unwrap();
+    drop(init(&home, "--user", &[]).success());
+    assert!(link.is_symlink() && fs::read_to_string(&real).unwrap().contains("mcpServers"));
+    drop(home.rutter(&["uninstall", "--user"]).success());
+    assert!(link.is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{\n}\n");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_before_anything_is_changed() {
+    for (scope, file) in SCOPES {
+        for (text, complaint) in [
+            ("{\n  // mine\n}\n", ":2:3: this is not JSON"),
+            ("[]", ":1:1: this has to be an object"),
+            ("{\"mcpServers\": [],\n\"projects\": []}", " has to be an object"),
+        ] {
+            let home = Home::new();
+            let path = home.path(file);
+            fs::write(&path, text).unwrap();
+            let ran = init(&home, scope, &[]);
+            assert_eq!(ran.exit, Some(1), "{scope}, {text}: {ran}");
+            let place = format!("error: {}:", path.display());
+            assert!(ran.stderr.starts_with(&place) && ran.stderr.contains(complaint), "{ran}");
+            assert!(ran.stderr.ends_with("Mend it and run `rutter init` again\n"), "{ran}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+            assert!(!home.path("ship/.claude").exists() && !home.path("user/.claude").exists());
+            assert!(!home.memory().exists(), "{scope}: {ran}");
+        }
+    }
+}
+
+#[test]
+fn a_server_of_that_name_that_is_not_ours_is_left_alone() {
+    let home = Home::new();
+    let text = "{\n  \"mcpServers\": {\n    \"rutter\": { \"command\": \"npx\", \"args\": [\"rutter\"] }\n  }\n}\n";
+    fs::write(home.path("ship/.mcp.json"), text).unwrap();
+    assert_output!(home, init(&home, "--project", &[]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/.mcp.json:3:5: a server called `rutter` that starts something else, which is left alone; give it another name, or take it out with `claude mcp remove rutter`. Nothing was changed. Mend it and run `rutter init` again
+    ");
+    assert!(!home.path("ship/.claude").exists());
+    let nothing = home.rutter(&["uninstall", "--project"]).success();
+    assert!(nothing.stdout.contains("nothing of rutter's"), "{nothing}");
+    assert_eq!(fs::read_to_string(home.path("ship/.mcp.json")).unwrap(), text);
+}
+
+#[test]
+fn where_the_second_file_cannot_be_written_the_first_is_as_it_was() {
+    for (scope, file) in SCOPES {
+        let home = Home::new();
+        let path = home.path(file);
+        fs::write(&path, "{}").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let settings = "{ \"model\": \"opus\" }";
+        home.has_settings(settings);
+        let before = bytes_below(&home.path("ship"));
+        let ran = init(&home, scope, &[]);
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.contains("; nothing was changed"), "{ran}");
+        assert_eq!(bytes_below(&home.path("ship")), before, "{scope}: {ran}");
+        assert!(!home.path("user/.claude").exists());
+        let notes = fs::read_dir(home.memory().join("backups")).unwrap().count();
+        assert_eq!(notes, 0, "{scope}: what was not done is not noted");
+        // And out again.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        drop(init(&home, scope, &[]).success());
+        let [ship, user] = ["ship", "user"].map(|name| bytes_below(&home.path(name)));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let ran = home.rutter(&["uninstall", scope]);
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert_eq!([ship, user], ["ship", "user"].map(|name| bytes_below(&home.path(name))));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        drop(home.rutter(&["uninstall", scope]).success());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+        assert_eq!(fs::read_to_string(home.settings()).unwrap(), settings);
+    }
+}
+
+#[test]
+fn nothing_of_the_clients_file_is_shown_but_the_entry() {
+    let home = Home::new();
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    // A line that no rule would know for a secret, in each of the places where ours could touch it.
+    for text in [
+        format!(
+            "{{\n  \"mcpServers\": {{\n    \"a\": {{ \"headers\": \"hush {token}\" }}\n  }},\n  \"key\": \"hush\"\n}}\n"
+        ),
+        format!("{{\"projects\":{{\"/x\":{{\"history\":[\"hush {token}\"]}}}},\"key\":\"hush\"}}"),
+    ] {
+        fs::write(home.path("user/.claude.json"), &text).unwrap();
+        for scope in ["--local", "--user"] {
+            let shown = init(&home, scope, &["--dry-run"]).success();
+            let done = init(&home, scope, &[]).success();
+            assert!(done.stdout.starts_with(&shown.stdout), "{shown}{done}");
+            let gone = home.rutter(&["uninstall", scope]).success();
+            for ran in [shown, done, gone] {
+                assert!(ran.stdout.contains("mcpServers → rutter @@\n"), "{ran}");
+                assert!(!ran.stdout.contains("hush") && !ran.stdout.contains(token), "{ran}");
+            }
+            assert_eq!(fs::read_to_string(home.path("user/.claude.json")).unwrap(), text);
+        }
+    }
+    assert!(!holds(&bytes_below(&home.memory()), token));
+}
+
+#[test]
+fn another_program_takes_the_place_of_the_first_and_variables_stay() {
+    let home = Home::new();
+    drop(init(&home, "--user", &[]).success());
+    let path = home.path("user/.claude.json");
+    let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    value["mcpServers"]["rutter"]["env"] = json!({ "RUTTER_HOME": "/mine" });
+    fs::write(&path, format!("{value:#}")).unwrap();
+    assert!(init(&home, "--user", &[]).success().stdout.contains("nothing to do"));
+    let other = home.program("other");
+    let ran = home.rutter(&["init", "--user", "--bin", &other]).success();
+    let diff = ran.stdout.split_inclusive('\n').skip_while(|line| !line.contains(".claude.json"));
+    assert_output!(home, diff.take_while(|line| *line != "\n").collect::<String>(), @r#"
+    --- [HOME]/user/.claude.json
+    +++ [HOME]/user/.claude.json
+    @@ mcpServers → rutter @@
+     {
+       "type": "stdio",
+    -  "command": "[HOME]/bin/rutter",
+    +  "command": "[HOME]/other/rutter",
+       "args": [
+         "mcp"
+       ],
+       "env": {
+         "RUTTER_HOME": "/mine"
+       }
+     }
+    "#);
+}
+
+#[test]
+fn a_repository_shares_its_server_until_the_last_folder_goes() {
+    let home = Home::new();
+    let ship = home.path("ship");
+    if Command::new("git").arg("--version").output().is_err() {
+        return skip("a server that worktrees share", "there is no git");
+    }
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=n", "-c", "user.email=e"]).args(args).current_dir(&ship);
+        git.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home.path("user"));
+        drop(Ran::of(&mut git).success());
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    git(&["worktree", "add", "--quiet", home.path("tree").to_str().unwrap()]);
+    fs::create_dir(ship.join("inside")).unwrap();
+    let program = home.program("bin");
+    let run = |folder: &Path, args: &[&str]| {
+        Ran::of(home.command(args).current_dir(folder).stdin(Stdio::null())).success()
+    };
+    let folders = [ship.clone(), ship.join("inside"), home.path("tree")];
+    for folder in &folders {
+        drop(run(folder, &["init", "--bin", &program]));
+        assert_eq!(server(&home, "--local")["command"], program, "{}", folder.display());
+    }
+    let text = fs::read_to_string(home.path("user/.claude.json")).unwrap();
+    assert_eq!(text.matches("\"mcpServers\"").count(), 1, "{text}");
+    for (folder, other) in [(&folders[0], &folders[1]), (&folders[1], &folders[2])] {
+        let ran = run(folder, &["uninstall"]);
+        let told = format!("the server stays registered, because {} runs rutter", other.display());
+        assert!(ran.stderr.contains(&told), "{ran}");
+        assert_eq!(server(&home, "--local")["command"], program);
+    }
+    assert_eq!(run(&folders[2], &["uninstall"]).stderr, "");
+    assert!(!home.path("user/.claude.json").exists());
+
+    // A folder that is gone needs nothing.
+    drop(run(&folders[2], &["init", "--bin", &program]));
+    drop(run(&folders[0], &["init", "--bin", &program]));
+    fs::remove_dir_all(&folders[2]).unwrap();
+    assert_eq!(run(&folders[0], &["uninstall"]).stderr, "");
+    assert!(!home.path("user/.claude.json").exists());
+}
+
+#[test]
+fn a_lock_that_a_dead_client_left_is_taken_over() {
+    let home = Home::new();
+    let lock = home.path("user/.claude.json.lock");
+    fs::create_dir(&lock).unwrap();
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    fs::File::open(&lock).unwrap().set_modified(long_ago).unwrap();
+    drop(init(&home, "--user", &[]).success());
+    assert!(!lock.exists());
+    // One that somebody holds is respected.
+    fs::create_dir(&lock).unwrap();
+    let before = [bytes_below(&home.path("user")), bytes_below(&home.path("ship"))];
+    let ran = home.rutter(&["uninstall", "--user"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("by which the client says that it writes"), "{ran}");
+    assert_eq!([bytes_below(&home.path("user")), bytes_below(&home.path("ship"))], before);
+    fs::remove_dir(&lock).unwrap();
+    drop(home.rutter(&["uninstall", "--user"]).success());
+}
+
+#[test]
+fn many_at_once_lose_nothing_of_each_other() {
+    // One user in many folders: all of them are in the one file of the client.
+    let home = Home::new();
+    let program = home.program("bin");
+    drop(home.rutter(&["memories"]).success());
+    fs::write(home.path("user/.claude.json"), "{\n  \"numStartups\": 1\n}\n").unwrap();
+    let folders: Vec<_> = (0..8).map(|number| home.path(&format!("p{number}"))).collect();
+    let all = |args: &[&str]| {
+        let children: Vec<_> = folders
+            .iter()
+            .map(|folder| {
+                fs::create_dir_all(folder).unwrap();
+                let mut command = home.command(args);
+                command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
+                command.spawn().unwrap()
+            })
+            .collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+    };
+    all(&["init", "--bin", &program]);
+    let text = fs::read_to_string(home.path("user/.claude.json")).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["projects"].as_object().unwrap().len(), folders.len(), "{text}");
+    all(&["uninstall"]);
+    let text = fs::read_to_string(home.path("user/.claude.json")).unwrap();
+    assert!(!text.contains("rutter\""), "{text}");
+    assert!(!home.path("user/.claude.json.lock").exists());
+}
+
+#[test]
+fn without_rutter_a_team_gets_a_server_that_has_nothing() {
+    let home = Home::new();
+    drop(init(&home, "--project", &[]).success());
+    let entry = server(&home, "--project");
+    let args: Vec<&str> =
+        entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let shell = |search: &str, stdin: &str| {
+        let mut command = Command::new("/bin/sh");
+        command.args(&args).env_clear().env("PATH", search);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
+        Ran::from(child.wait_with_output().unwrap()).success()
+    };
+    // The first three lines of a client, and a question.
+    let said = "{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\",\"method\":\"server/discover\",\"params\":{}}\n\
+        {\"method\":\"initialize\",\"params\":{\"clientInfo\":{\"name\":\"claude\"}},\"jsonrpc\":\"2.0\",\"id\":0}\n\
+        {\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\
+        {\"method\":\"ping\",\"jsonrpc\":\"2.0\",\"id\":1}\n";
+    let without = shell("/usr/bin:/bin", said);
+    let answers: Vec<Value> =
+        without.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [&json!("server-discover-probe-1"), &json!(0), &json!(1)]);
+    assert_eq!(answers[1]["result"]["capabilities"], json!({}));
+    assert_eq!((&answers[0]["error"]["code"], &*without.stderr), (&json!(-32601), ""));
+
+    fs::write(home.path("bin/rutter"), "#!/bin/sh\necho \"$@\"\n").unwrap();
+    let search = format!("{}:/usr/bin:/bin", home.path("bin").display());
+    assert_eq!(shell(&search, "").stdout, "mcp\n");
+}

@@ -1,0 +1,246 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use rutter_check::live::{Client, Record, Sandbox, Script, Turn};
+use rutter_testkit::Ran;
+use serde_json::{Value, json};
+
+use crate::live::client;
+use crate::support::command;
+
+/// Speaks enough of the protocol to have one tool, and is silent as a hook.
+const SERVER: &str = r#"#!/bin/sh
+[ "$1" = mcp ] || exit 0
+while read -r message; do
+  id=$(printf '%s\n' "$message" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case $message in
+    *'"initialize"'*) answer='"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"rutter","version":"1"}}' ;;
+    *'"tools/list"'*) answer='"result":{"tools":[{"name":"status","description":"How it is.","inputSchema":{"type":"object"},"_meta":{"anthropic/alwaysLoad":true}}]}' ;;
+    *'"tools/call"'*) id=$(printf '%s\n' "$message" | sed -n 's/.*"id":\([0-9]*\)[,}].*/\1/p')
+      answer='"result":{"content":[{"type":"text","text":"ANSWER-MARK"}]}' ;;
+    *'"id":'*) answer='"error":{"code":-32601,"message":"no such method"}' ;;
+    *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$answer"
+done
+"#;
+
+/// A user with such a program, in a project that is not the sandbox's own.
+struct User {
+    client: Client,
+    sandbox: Option<Sandbox>,
+    home: PathBuf,
+    project: PathBuf,
+}
+
+impl User {
+    fn new(variable: &str) -> Option<Self> {
+        let client = client(variable)?;
+        let sandbox = Sandbox::new().unwrap();
+        let (home, project) = (sandbox.home(), sandbox.project().with_file_name("work"));
+        for folder in [&home.join("bin"), &project] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let program = home.join("bin/rutter");
+        fs::write(&program, SERVER).unwrap();
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        Some(Self { client, sandbox: Some(sandbox), home, project })
+    }
+
+    fn search(&self) -> String {
+        format!("{}:/usr/bin:/bin", self.home.join("bin").display())
+    }
+
+    fn rutter(&self, args: &[&str]) {
+        let mut rutter = command(args);
+        rutter.env("HOME", &self.home).env("PATH", self.search()).current_dir(&self.project);
+        drop(Ran::of(rutter.stdin(Stdio::null())).success());
+    }
+
+    /// `init` in a scope.
+    fn init(&self, scope: &str) {
+        let program = self.home.join("bin/rutter");
+        match scope {
+            "--project" => self.rutter(&["init", scope]),
+            _ => self.rutter(&["init", scope, "--bin", program.to_str().unwrap()]),
+        }
+    }
+
+    /// What the client knows of this user.
+    fn state(&self) -> Value {
+        let text = fs::read(self.home.join(".claude.json")).unwrap_or_else(|_| b"{}".to_vec());
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    /// Says of the project what the client asks people.
+    fn trusts(&self) {
+        let mut state = self.state();
+        state["projects"][self.project.to_str().unwrap()]["hasTrustDialogAccepted"] = json!(true);
+        fs::write(self.home.join(".claude.json"), format!("{state:#}")).unwrap();
+    }
+
+    /// A session in which the model calls a tool. Nothing is allowed but by what `init` wrote.
+    fn session(&mut self, tool: &str, search: &str, more: &[&str]) -> Record {
+        let mut sandbox = self.sandbox.take().unwrap();
+        sandbox.script(Script::new([Turn::call(tool, json!({}))]));
+        sandbox.start_in(&self.project).env("PATH", search).args(more.iter().copied());
+        let record = sandbox.run(&self.client).unwrap();
+        self.sandbox = Some(record.again());
+        record
+    }
+
+    fn asks(&mut self, tool: &str, more: &[&str]) -> Record {
+        self.session(tool, &self.search(), more)
+    }
+}
+
+/// The tools of rutter's that the model was offered.
+fn offered(record: &Record) -> Vec<&str> {
+    let tools = record.requests.iter().find_map(|request| request.body["tools"].as_array());
+    let names = tools.unwrap().iter().filter_map(|tool| tool["name"].as_str());
+    names.filter(|name| name.contains("rutter")).collect()
+}
+
+const TOOL: &str = "mcp__rutter__status";
+
+fn assert_answers(record: &Record, tool: &str, scope: &str) {
+    assert_eq!(offered(record), [tool], "{scope}: {}", record.stdout);
+    assert!(record.reached_model("ANSWER-MARK").is_some(), "{scope}: {}", record.stdout);
+    assert!(record.reached_model("requested permissions").is_none(), "{scope}");
+}
+
+/// Every scope of settings, in and out again.
+fn answers(variable: &str) {
+    for scope in ["--local", "--user", "--project"] {
+        let Some(mut user) = User::new(variable) else { return };
+        let own = json!({ "command": "/nonexistent/other" });
+        let state = json!({ "numStartups": 7, "mcpServers": { "other": own } });
+        fs::write(user.home.join(".claude.json"), format!("{state:#}")).unwrap();
+        user.init(scope);
+        // Rules of a folder count once it is trusted: for 2.1.325 those that are shared, for 2.1.197 all.
+        user.trusts();
+        let record = user.asks(TOOL, &[]);
+        assert_answers(&record, TOOL, scope);
+        // The client has written its file in between.
+        assert!(user.state()["firstStartTime"].is_string(), "{}", user.state());
+        user.rutter(&["uninstall", scope]);
+        let state = user.state();
+        assert_eq!(state["mcpServers"], json!({ "other": own }), "{scope}");
+        let project = &state["projects"][user.project.to_str().unwrap()];
+        assert!(project["hasTrustDialogAccepted"] == true && project["mcpServers"].is_null());
+        assert_eq!(state["numStartups"], 7, "{scope}");
+        assert!(!user.project.join(".mcp.json").exists() && !user.project.join(".claude").exists());
+        let record = user.asks(TOOL, &[]);
+        assert_eq!(offered(&record), [] as [&str; 0], "{scope}");
+    }
+}
+
+#[test]
+fn the_agent_calls_a_tool_without_a_question() {
+    answers("RUTTER_TEST_CLIENT");
+}
+
+#[test]
+fn the_agent_of_the_older_client_does_too() {
+    answers("RUTTER_TEST_CLIENT_OLD");
+}
+
+#[test]
+fn a_folder_needs_no_trust_for_what_is_the_users_own() {
+    let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
+    user.init("--local");
+    assert_answers(&user.asks(TOOL, &[]), TOOL, "--local");
+    // What is shared does, and the client says so.
+    user.rutter(&["uninstall"]);
+    user.init("--project");
+    let record = user.asks(TOOL, &[]);
+    assert_eq!(offered(&record), [TOOL]);
+    assert!(record.reached_model("requested permissions").is_some(), "{}", record.stdout);
+    assert!(record.stderr.contains("has not been trusted"), "{}", record.stderr);
+}
+
+#[test]
+fn a_plugin_brings_its_server_and_the_user_the_rule() {
+    const TOOL: &str = "mcp__plugin_rutter_rutter__status";
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(mut user) = User::new(variable) else { return };
+        let folder = user.home.join("plugin").to_str().unwrap().to_owned();
+        user.rutter(&["init", "--plugin", &folder]);
+        let record = user.asks(TOOL, &["--plugin-dir", &folder]);
+        assert_eq!(offered(&record), [TOOL], "{}", record.stdout);
+        assert!(record.reached_model("requested permissions").is_some(), "{}", record.stdout);
+        // As `init --plugin` says.
+        fs::create_dir_all(user.home.join(".claude")).unwrap();
+        let rule = json!({ "permissions": { "allow": ["mcp__plugin_rutter_rutter"] } });
+        fs::write(user.home.join(".claude/settings.json"), rule.to_string()).unwrap();
+        let record = user.asks(TOOL, &["--plugin-dir", &folder]);
+        assert_answers(&record, TOOL, "--plugin");
+        let record = user.session(TOOL, "/usr/bin:/bin", &["--plugin-dir", &folder]);
+        assert_silent(&record, "plugin:rutter:rutter", "--plugin");
+    }
+}
+
+/// Nobody is told of a server, but that it is connected.
+fn assert_silent(record: &Record, name: &str, scope: &str) {
+    let start = record.lines.iter().find(|line| line["subtype"] == "init").unwrap();
+    let server = start["mcp_servers"].as_array().unwrap().iter().find(|it| it["name"] == name);
+    assert_eq!(server.unwrap()["status"], "connected", "{scope}: {start}");
+    assert_eq!(offered(record), [] as [&str; 0], "{scope}");
+    assert!(record.reached_model("failed to connect").is_none(), "{scope}");
+    let about = |line: &&str| line.contains(name) && line.contains("[ERROR]");
+    assert_eq!(record.debug_log.lines().find(about), None, "{scope}");
+}
+
+#[test]
+fn who_has_no_rutter_is_told_nothing() {
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(mut user) = User::new(variable) else { return };
+        user.init("--project");
+        user.trusts();
+        let record = user.session("Glob", "/usr/bin:/bin", &[]);
+        assert_silent(&record, "rutter", variable);
+    }
+}
+
+#[test]
+fn a_program_that_is_gone_would_be_told_of() {
+    // Which is why what others get is no plain name of a program; whoever changes that should see this fail first.
+    let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
+    let servers = json!({ "mcpServers": { "rutter": { "command": "rutter", "args": ["mcp"] } } });
+    fs::write(user.project.join(".mcp.json"), servers.to_string()).unwrap();
+    let record = user.session("Glob", "/usr/bin:/bin", &[]);
+    assert!(record.reached_model("failed to connect").is_some(), "{}", record.stdout);
+}
+
+#[test]
+fn the_nearest_server_of_a_name_is_started() {
+    let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
+    let source = |record: &Record| {
+        let start = record.lines.iter().find(|line| line["subtype"] == "init").unwrap();
+        let servers = start["mcp_servers"].as_array().unwrap();
+        assert_eq!(servers.len(), 1, "{start}");
+        servers[0]["source"].as_str().unwrap().to_owned()
+    };
+    for (scope, expected) in [("--user", "user"), ("--project", "project"), ("--local", "local")] {
+        user.init(scope);
+        assert_eq!(source(&user.asks(TOOL, &[])), expected);
+    }
+}
+
+#[test]
+fn a_folder_is_known_by_its_repository() {
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(mut user) = User::new(variable) else { return };
+        let top = user.project.clone();
+        fs::create_dir(top.join(".git")).unwrap();
+        user.project = top.join("deep/inside");
+        fs::create_dir_all(&user.project).unwrap();
+        user.init("--local");
+        let projects = user.state()["projects"].clone();
+        let names: Vec<&Path> = projects.as_object().unwrap().keys().map(Path::new).collect();
+        assert_eq!(names, [top.as_path()]);
+        let record = user.asks(TOOL, &[]);
+        assert_eq!(offered(&record), [TOOL], "{variable}: {}", record.stdout);
+    }
+}

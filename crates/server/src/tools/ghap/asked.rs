@@ -1,0 +1,154 @@
+//! What the tools of GHAPs are sent.
+
+use rutter_memory::ghap::expect::Expects;
+use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::schema;
+
+/// `start_ghap`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {
+    #[schemars(schema_with = "schema::domain")]
+    pub(super) domain: Domain,
+    #[schemars(schema_with = "schema::strategy")]
+    pub(super) strategy: Strategy,
+    #[schemars(length(min = 1, max = 1000))]
+    pub(super) goal: String,
+    #[schemars(length(min = 1, max = 1000))]
+    pub(super) hypothesis: String,
+    #[schemars(length(min = 1, max = 1000))]
+    pub(super) action: String,
+    #[schemars(length(min = 1, max = 1000))]
+    pub(super) prediction: String,
+    /// What the run must say; read from the prediction if absent
+    #[schemars(schema_with = "schema::expects")]
+    #[serde(default)]
+    pub(super) expects: Option<Expects>,
+    /// The command, test or file it is about; likewise
+    #[schemars(length(max = 1000))]
+    #[serde(default)]
+    pub(super) target: Option<String>,
+    #[schemars(range(min = 0, max = 1))]
+    #[serde(default)]
+    pub(super) confidence: Option<f64>,
+}
+
+/// `update_ghap`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Update {
+    #[schemars(length(max = 1000))]
+    #[serde(default)]
+    pub(super) hypothesis: Option<String>,
+    #[schemars(length(max = 1000))]
+    #[serde(default)]
+    pub(super) action: Option<String>,
+    #[schemars(length(max = 1000))]
+    #[serde(default)]
+    pub(super) prediction: Option<String>,
+    /// As in start_ghap
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) strategy: Option<Strategy>,
+    #[schemars(schema_with = "schema::expects")]
+    #[serde(default)]
+    pub(super) expects: Option<Expects>,
+    #[schemars(length(max = 1000))]
+    #[serde(default)]
+    pub(super) target: Option<String>,
+    #[schemars(range(min = 0, max = 1))]
+    #[serde(default)]
+    pub(super) confidence: Option<f64>,
+    #[schemars(length(max = 2000))]
+    #[serde(default)]
+    pub(super) note: Option<String>,
+}
+
+/// `resolve_ghap`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Resolve {
+    #[schemars(schema_with = "schema::ending")]
+    pub(super) status: Status,
+    /// What happened
+    #[schemars(length(min = 1, max = 2000))]
+    pub(super) result: String,
+    #[schemars(length(max = 2000))]
+    #[serde(default)]
+    pub(super) surprise: Option<String>,
+    #[serde(default)]
+    pub(super) root_cause: Option<RootCause>,
+    #[serde(default)]
+    pub(super) lesson: Option<Lesson>,
+    /// Id of the captured run that shows it
+    #[serde(default)]
+    pub(super) outcome: Option<String>,
+    /// Take the newest captured run that fits (the default)
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "a captured run is looked for in any case: evidence beats opinion"
+    )]
+    auto_captured: Option<bool>,
+    /// An orphan's, to abandon it
+    #[serde(default)]
+    pub(super) id: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RootCause {
+    #[schemars(schema_with = "schema::cause")]
+    pub(super) category: Cause,
+    #[schemars(length(min = 1, max = 2000))]
+    pub(super) description: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lesson {
+    #[schemars(length(max = 2000))]
+    #[serde(default)]
+    pub(super) what_worked: Option<String>,
+    #[schemars(length(max = 2000))]
+    #[serde(default)]
+    pub(super) takeaway: Option<String>,
+}
+
+/// `get_ghap`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Get {
+    #[serde(default)]
+    pub(super) id: Option<String>,
+    #[schemars(schema_with = "schema::status")]
+    #[serde(default)]
+    pub(super) status: Option<Status>,
+    #[schemars(schema_with = "schema::domain")]
+    #[serde(default)]
+    pub(super) domain: Option<Domain>,
+    /// All of this project
+    #[serde(default)]
+    pub(super) list: bool,
+    /// Only orphans
+    #[serde(default)]
+    pub(super) orphans: bool,
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(default)]
+    pub(super) limit: Option<usize>,
+    /// next_cursor of the last answer
+    #[serde(default)]
+    pub(super) cursor: Option<String>,
+}
+
+/// `adopt_ghap`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Adopt {
+    /// Which, if there are several
+    #[serde(default)]
+    pub(super) id: Option<String>,
+}

@@ -1,0 +1,227 @@
+//! What earlier GHAPs taught: found by words, on four axes, within filters.
+
+use serde_json::{Value, json};
+
+use crate::support::{World, assert_answer, call, confirm, falsify, start, with};
+
+/// Four that ended, each about something else.
+fn learnt() -> World {
+    let world = World::new();
+    let one = |goal: &str, fields: Value, end: Value| {
+        world.call("start_ghap", with(with(start(), json!({ "goal": goal })), fields));
+        world.call("resolve_ghap", end);
+    };
+    let texts = |surprise: &str, cause: &str, takeaway: &str| {
+        with(
+            falsify(),
+            json!({
+                "surprise": surprise,
+                "root_cause": { "category": "wrong-assumption", "description": cause },
+                "lesson": { "takeaway": takeaway },
+            }),
+        )
+    };
+    one(
+        "the cache evicts old entries",
+        json!({ "domain": "debugging", "strategy": "read-the-error" }),
+        texts("the clock ran backwards", "monotonic time was assumed", "use Instant for the cache"),
+    );
+    one(
+        "the cache is faster",
+        json!({ "domain": "performance", "strategy": "trial-and-error" }),
+        with(confirm(), json!({ "lesson": { "takeaway": "batch the cache writes" } })),
+    );
+    one(
+        "the login page loads",
+        json!({ "domain": "debugging", "strategy": "check-assumptions" }),
+        texts("the proxy strips headers", "the proxy was forgotten", "look at the proxy first"),
+    );
+    one(
+        "the cache of the proxy is warm",
+        json!({ "domain": "debugging", "strategy": "read-the-error" }),
+        json!({ "status": "abandoned", "result": "not needed" }),
+    );
+    world
+}
+
+fn goals(found: &Value) -> Vec<&str> {
+    found["results"].as_array().unwrap().iter().map(|hit| hit["goal"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_hit_has_what_is_needed_to_act_on_it() {
+    let world = learnt();
+    let ask = json!({ "query": "why does the cache evict old entries", "limit": 1 });
+    let hit = world.call("search_experiences", ask)["results"][0].clone();
+    let score = hit["score"].as_f64().unwrap();
+    assert!(score > 0.0 && score <= 1.0, "{hit}");
+    let whole = world.call("get_ghap", json!({ "id": hit["id"] }))["ghap"].clone();
+    for key in ["goal", "domain", "strategy", "surprise", "takeaway", "tier"] {
+        assert_eq!(hit[key], whole[key], "{key}");
+    }
+    assert_eq!(hit["outcome"], whole["status"]);
+    assert_eq!(hit["surprise"], "the clock ran backwards");
+    assert_eq!(hit["takeaway"], "use Instant for the cache");
+}
+
+#[test]
+fn the_best_come_first() {
+    let world = learnt();
+    let found = world.call("search_experiences", json!({ "query": "cache evicts entries" }));
+    assert_eq!(goals(&found)[0], "the cache evicts old entries");
+    let scores: Vec<f64> = found["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| hit["score"].as_f64().unwrap())
+        .collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    assert_eq!(found["count"], scores.len());
+}
+
+#[test]
+fn filters_narrow() {
+    let world = learnt();
+    for (fields, expected) in [
+        (json!({ "domain": "performance" }), vec!["the cache is faster"]),
+        (json!({ "strategy": "trial-and-error" }), vec!["the cache is faster"]),
+        (json!({ "outcome": "confirmed" }), vec!["the cache is faster"]),
+        (
+            json!({ "outcome": "falsified" }),
+            vec!["the cache evicts old entries", "the login page loads"],
+        ),
+        (json!({ "outcome": "abandoned" }), vec!["the cache of the proxy is warm"]),
+        (
+            json!({ "domain": "debugging", "strategy": "read-the-error", "outcome": "falsified" }),
+            vec!["the cache evicts old entries"],
+        ),
+        (json!({ "domain": "security" }), vec![]),
+    ] {
+        let ask = with(json!({ "query": "the cache or the login page or the proxy" }), fields);
+        let found = world.call("search_experiences", ask.clone());
+        let mut found = goals(&found);
+        found.sort_unstable();
+        let mut expected = expected;
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{ask}");
+    }
+}
+
+#[test]
+fn an_axis_says_what_is_compared() {
+    let world = learnt();
+    for (axis, query, expected) in [
+        ("surprise", "the clock ran backwards", "the cache evicts old entries"),
+        ("surprise", "the proxy strips headers", "the login page loads"),
+        ("root-cause", "monotonic time was assumed", "the cache evicts old entries"),
+        ("root-cause", "the proxy was forgotten", "the login page loads"),
+        ("strategy", "trial and error", "the cache is faster"),
+    ] {
+        let ask = json!({ "query": query, "axis": axis });
+        let found = world.call("search_experiences", ask);
+        assert_eq!(goals(&found).first(), Some(&expected), "{axis}: {query}");
+        // What did not surprise has nothing on the axis of surprises.
+        if axis != "strategy" {
+            assert!(!goals(&found).contains(&"the cache is faster"), "{axis}");
+        }
+    }
+}
+
+#[test]
+fn other_projects_are_asked_only_when_it_is_said() {
+    let world = learnt();
+    let boat = world.elsewhere("boat");
+    let ask = json!({ "query": "the cache evicts old entries" });
+    let found = call(&boat, "search_experiences", ask.clone());
+    assert_eq!(found, json!({ "results": [], "count": 0 }));
+    let ask = with(ask, json!({ "everywhere": true }));
+    let found = call(&boat, "search_experiences", ask);
+    assert_eq!(goals(&found)[0], "the cache evicts old entries");
+}
+
+#[test]
+fn nothing_found_says_what_else_could_be_tried() {
+    let world = World::new();
+    assert_answer!(world.answer("search_experiences", json!({ "query": "cache" })), @r#"
+    Nothing was found; `everywhere: true` looks into other projects as well.
+    {
+      "results": [],
+      "count": 0
+    }
+    "#);
+}
+
+#[test]
+fn what_is_still_open_taught_nothing() {
+    let world = World::new();
+    world.call("start_ghap", start());
+    let ask = json!({ "query": "CRLF files parse" });
+    assert_eq!(world.call("search_experiences", ask.clone())["count"], 0);
+    world.call("resolve_ghap", falsify());
+    assert_eq!(world.call("search_experiences", ask)["count"], 1);
+}
+
+#[test]
+fn a_premortem_counts_and_names_what_failed() {
+    let world = learnt();
+    assert_answer!(world.answer("premortem", json!({ "domain": "debugging" })), @r#"
+    debugging: 2 of the last 2 were falsified.
+    Strategies: check-assumptions 0 right, 1 wrong; read-the-error 0 right, 1 wrong.
+    Root causes: wrong-assumption (2).
+    Failed: the login page loads — look at the proxy first
+    Failed: the cache evicts old entries — use Instant for the cache
+    {
+      "resolved": 2,
+      "falsified": 2,
+      "strategies": [
+        {
+          "strategy": "check-assumptions",
+          "confirmed": 0,
+          "falsified": 1
+        },
+        {
+          "strategy": "read-the-error",
+          "confirmed": 0,
+          "falsified": 1
+        }
+      ],
+      "root_causes": [
+        {
+          "category": "wrong-assumption",
+          "times": 2
+        }
+      ],
+      "failures": [
+        {
+          "id": "[UUID]",
+          "goal": "the login page loads",
+          "surprise": "the proxy strips headers",
+          "root_cause": "wrong-assumption: the proxy was forgotten",
+          "takeaway": "look at the proxy first"
+        },
+        {
+          "id": "[UUID]",
+          "goal": "the cache evicts old entries",
+          "surprise": "the clock ran backwards",
+          "root_cause": "wrong-assumption: monotonic time was assumed",
+          "takeaway": "use Instant for the cache"
+        }
+      ]
+    }
+    "#);
+    let near = world.call("premortem", json!({ "domain": "debugging", "goal": "the login page" }));
+    assert_eq!(near["failures"][0]["goal"], "the login page loads");
+    let only = json!({ "domain": "debugging", "strategy": "check-assumptions" });
+    let only = world.call("premortem", only);
+    assert_eq!(only["strategies"].as_array().unwrap().len(), 1);
+    assert_answer!(world.answer("premortem", json!({ "domain": "security" })), @r#"
+    Nothing is known of security here yet.
+    {
+      "resolved": 0,
+      "falsified": 0,
+      "strategies": [],
+      "root_causes": [],
+      "failures": []
+    }
+    "#);
+}

@@ -1,0 +1,163 @@
+//! Lists: short, and page by page.
+
+use rutter_server::tools;
+use serde_json::{Value, json};
+
+use crate::support::{World, call, confirm, falsify, start, with};
+
+fn many(world: &World, count: usize) {
+    for number in 0..count {
+        let goal = json!({ "goal": format!("goal {number}") });
+        world.call("start_ghap", with(start(), goal));
+        world.call("resolve_ghap", if number % 3 == 0 { falsify() } else { confirm() });
+    }
+}
+
+fn goals(page: &Value) -> Vec<String> {
+    let entries = page["entries"].as_array().unwrap();
+    entries.iter().map(|entry| entry["goal"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Every page from the first to the last.
+fn pages(world: &World, arguments: &Value) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let page = world.call("get_ghap", with(arguments.clone(), json!({ "cursor": cursor })));
+        pages.push(goals(&page));
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            return pages;
+        }
+    }
+}
+
+#[test]
+fn forty_five_rows_are_three_pages() {
+    let world = World::new();
+    many(&world, 45);
+    let newest_first: Vec<String> = (0..45).rev().map(|number| format!("goal {number}")).collect();
+    let all = pages(&world, &json!({ "list": true }));
+    assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20, 5]);
+    assert_eq!(all.concat(), newest_first);
+    // A page that ends with the last row has none behind it.
+    let all = pages(&world, &json!({ "list": true, "limit": 15 }));
+    assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [15, 15, 15]);
+    assert_eq!(all.concat(), newest_first);
+    let all = pages(&world, &json!({ "list": true, "limit": 100 }));
+    assert_eq!(all, [newest_first]);
+    let falsified = pages(&world, &json!({ "status": "falsified", "limit": 4 }));
+    assert_eq!(falsified.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 3]);
+    assert_eq!(falsified.concat()[0], "goal 42");
+}
+
+#[test]
+fn what_is_added_between_two_pages_moves_nothing() {
+    let world = World::new();
+    many(&world, 6);
+    let first = world.call("get_ghap", json!({ "limit": 3 }));
+    assert_eq!(goals(&first), ["goal 5", "goal 4", "goal 3"]);
+    world.call("start_ghap", start());
+    let second = world.call("get_ghap", json!({ "limit": 3, "cursor": first["next_cursor"] }));
+    assert_eq!(goals(&second), ["goal 2", "goal 1", "goal 0"]);
+}
+
+const LOST: &str = "cursor is the next_cursor of an earlier answer; leave it out to begin anew";
+
+#[test]
+fn a_cursor_that_no_answer_gave_is_refused() {
+    let world = World::new();
+    many(&world, 3);
+    for cursor in ["", "2", "nonsense", "0123456789abcdef", "-1", "99999999999999999999"] {
+        let refusal = world.refused("get_ghap", json!({ "cursor": cursor }));
+        assert_eq!(refusal, LOST, "{cursor}");
+    }
+    // Nor does one that was forgotten lead anywhere.
+    let cursor = world.call("get_ghap", json!({ "limit": 1 }))["next_cursor"].clone();
+    world.call("forget", json!({ "ids": [cursor] }));
+    assert_eq!(world.refused("get_ghap", json!({ "cursor": cursor })), LOST);
+}
+
+#[test]
+fn an_entry_has_what_is_needed_to_choose_it() {
+    let world = World::new();
+    let long = |what: &str| format!("{what} {}", "ä".repeat(900));
+    world.call(
+        "start_ghap",
+        with(start(), json!({ "goal": long("goal"), "hypothesis": long("h") })),
+    );
+    world.call("update_ghap", json!({ "hypothesis": "other", "note": long("note") }));
+    let lesson = json!({ "lesson": { "takeaway": long("takeaway") }, "result": long("result") });
+    world.call("resolve_ghap", with(falsify(), lesson));
+    world.call("start_ghap", start());
+    world.call("resolve_ghap", confirm());
+    let entries = world.call("get_ghap", json!({ "list": true }))["entries"].clone();
+    let keys = |entry: &Value| entry.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&entries[0]), ["id", "status", "domain", "goal", "result"]);
+    assert_eq!(keys(&entries[1]), ["id", "status", "domain", "goal", "takeaway"]);
+    for key in ["goal", "takeaway"] {
+        let text = entries[1][key].as_str().unwrap();
+        assert_eq!(text.chars().count(), 161, "{text}");
+        assert!(text.ends_with("ä…"), "{text}");
+    }
+    // By its id it is whole.
+    let whole = world.call("get_ghap", json!({ "id": entries[1]["id"] }))["ghap"].clone();
+    assert_eq!(whole["goal"], long("goal"));
+    assert_eq!(whole["revisions"][0]["hypothesis"], long("h"));
+    assert_eq!(whole["notes"], json!([long("note")]));
+    assert_eq!(whole["takeaway"], long("takeaway"));
+}
+
+#[test]
+fn a_full_page_is_within_what_a_model_can_read() {
+    let world = World::new();
+    let long = "x ".repeat(480);
+    for _ in 0..20 {
+        let texts = json!({ "goal": long, "hypothesis": long, "action": long });
+        world.call("start_ghap", with(start(), texts));
+        let texts = json!({ "result": long, "surprise": long, "lesson": { "takeaway": long } });
+        world.call("resolve_ghap", with(falsify(), texts));
+    }
+    for (tool, arguments) in [
+        ("get_ghap", json!({ "list": true })),
+        ("search_experiences", json!({ "query": "x" })),
+        ("premortem", json!({ "domain": "debugging", "goal": "x" })),
+        ("status", json!({})),
+    ] {
+        let answer = tools::call(&world.desk, tool, arguments, None).unwrap();
+        let characters = answer.structured.to_string().chars().count();
+        assert!(characters <= 16_000, "{tool}: {characters} characters");
+    }
+}
+
+#[test]
+fn a_list_is_of_one_project() {
+    let world = World::new();
+    many(&world, 2);
+    let desk = world.elsewhere("boat");
+    assert_eq!(call(&desk, "get_ghap", json!({ "list": true })), json!({ "has_active": false }));
+    let answer = tools::call(&desk, "get_ghap", json!({ "list": true }), None).unwrap();
+    assert_eq!(answer.text, "There are none.");
+}
+
+#[test]
+fn filters_narrow() {
+    let world = World::new();
+    world.call("start_ghap", with(start(), json!({ "domain": "testing", "goal": "a" })));
+    world.call("resolve_ghap", confirm());
+    world.call("start_ghap", with(start(), json!({ "goal": "b" })));
+    world.call("resolve_ghap", falsify());
+    world.call("start_ghap", with(start(), json!({ "goal": "c" })));
+    for (arguments, expected) in [
+        (json!({ "domain": "testing" }), vec!["a"]),
+        (json!({ "domain": "debugging" }), vec!["c", "b"]),
+        (json!({ "status": "falsified" }), vec!["b"]),
+        (json!({ "status": "active" }), vec!["c"]),
+        (json!({ "domain": "debugging", "status": "falsified" }), vec!["b"]),
+        (json!({ "limit": 2 }), vec!["c", "b"]),
+    ] {
+        assert_eq!(goals(&world.call("get_ghap", arguments.clone())), expected, "{arguments}");
+    }
+    let none = world.call("get_ghap", json!({ "status": "abandoned" }));
+    assert_eq!(none, json!({ "has_active": true }));
+}

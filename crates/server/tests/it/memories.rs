@@ -1,0 +1,159 @@
+//! `remember` and `recall_memories`.
+
+use serde_json::{Value, json};
+
+use crate::support::{World, assert_answer, call, with};
+
+fn remember(world: &World, content: &str, fields: Value) -> Value {
+    world.call("remember", with(json!({ "content": content, "category": "fact" }), fields))
+}
+
+fn contents(found: &Value) -> Vec<&str> {
+    let results = found["results"].as_array().unwrap();
+    results.iter().map(|shown| shown["content"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn what_is_remembered_is_found_by_words_and_without() {
+    let world = World::new();
+    let new = json!({
+        "content": "the staging database is read only on Sundays", "category": "fact",
+        "importance": 0.9, "tags": ["staging", "db", "db"],
+    });
+    assert_answer!(world.answer("remember", new), @r#"
+    Remembered as [ID].
+    {
+      "ok": true,
+      "id": "[UUID]",
+      "category": "fact",
+      "importance": 0.9
+    }
+    "#);
+    remember(&world, "commits are signed", json!({ "category": "preference" }));
+    let ask = json!({ "query": "when can the staging database be written" });
+    let mut found = world.answer("recall_memories", ask);
+    found.structured["results"][0]["score"] = "[SCORE]".into();
+    assert_answer!(found, @r#"
+    [ID] fact: the staging database is read only on Sundays
+    [ID] preference: commits are signed
+    {
+      "results": [
+        {
+          "id": "[UUID]",
+          "score": "[SCORE]",
+          "content": "the staging database is read only on Sundays",
+          "category": "fact",
+          "importance": 0.9,
+          "tags": [
+            "staging",
+            "db"
+          ],
+          "created": "[TIME]"
+        },
+        {
+          "id": "[UUID]",
+          "score": 0.077,
+          "content": "commits are signed",
+          "category": "preference",
+          "importance": 0.5,
+          "created": "[TIME]"
+        }
+      ],
+      "count": 2
+    }
+    "#);
+    assert_answer!(world.answer("recall_memories", json!({})), @r#"
+    [ID] preference: commits are signed
+    [ID] fact: the staging database is read only on Sundays
+    {
+      "results": [
+        {
+          "id": "[UUID]",
+          "content": "commits are signed",
+          "category": "preference",
+          "importance": 0.5,
+          "created": "[TIME]"
+        },
+        {
+          "id": "[UUID]",
+          "content": "the staging database is read only on Sundays",
+          "category": "fact",
+          "importance": 0.9,
+          "tags": [
+            "staging",
+            "db"
+          ],
+          "created": "[TIME]"
+        }
+      ],
+      "count": 2
+    }
+    "#);
+    assert_answer!(world.answer("recall_memories", json!({ "query": "zebra" })), @r#"
+    Nothing was found.
+    {
+      "results": [],
+      "count": 0
+    }
+    "#);
+}
+
+#[test]
+fn filters_narrow_with_a_query_and_without() {
+    let world = World::new();
+    // Far enough from each other: what says the same as another is not told twice.
+    let names = "anchor bilge capstan deck ensign fender galley halyard island jib keel lighthouse mast nautilus oar \
+        port quay rudder sail tide undertow vessel wave xebec yawl zephyr buoy cabin dinghy funnel";
+    let names: Vec<&str> = names.split_whitespace().collect();
+    for (number, name) in (0..).zip(&names) {
+        let fields = json!({
+            "category": if number % 2 == 0 { "fact" } else { "decision" },
+            "importance": f64::from(number) / 30.0,
+        });
+        remember(&world, &format!("harbour: {name}"), fields);
+    }
+    for query in [Value::Null, json!("harbour")] {
+        let ask =
+            |fields: Value| world.call("recall_memories", with(json!({ "query": query }), fields));
+        assert_eq!(ask(json!({}))["count"], 10);
+        assert_eq!(ask(json!({ "limit": 100 }))["count"], 30, "{query}");
+        let decisions = ask(json!({ "category": "decision", "limit": 100 }));
+        assert_eq!(decisions["count"], 15);
+        let important = ask(json!({ "min_importance": 0.9 }));
+        assert_eq!(important["count"], 3, "{important}");
+        let both = ask(json!({ "category": "fact", "min_importance": 0.9 }));
+        assert_eq!(contents(&both), ["harbour: dinghy"]);
+    }
+    let newest = world.call("recall_memories", json!({ "limit": 2 }));
+    assert_eq!(contents(&newest), ["harbour: funnel", "harbour: dinghy"]);
+}
+
+#[test]
+fn a_memory_is_of_its_project_or_of_everywhere() {
+    let world = World::new();
+    remember(&world, "ship only", json!({}));
+    remember(&world, "every port", json!({ "everywhere": true }));
+    let boat = world.elsewhere("boat");
+    for ask in [json!({}), json!({ "query": "ship or every port" })] {
+        let here = world.call("recall_memories", ask.clone());
+        let mut here = contents(&here);
+        here.sort_unstable();
+        assert_eq!(here, ["every port", "ship only"], "{ask}");
+        assert_eq!(contents(&call(&boat, "recall_memories", ask)), ["every port"]);
+    }
+}
+
+#[test]
+fn of_several_long_ones_each_is_cut_and_one_alone_is_whole() {
+    let world = World::new();
+    let long = |name: &str| format!("{name} {}", "ö".repeat(5_000));
+    remember(&world, &long("anchor"), json!({}));
+    remember(&world, &long("rudder"), json!({}));
+    let both = world.call("recall_memories", json!({}));
+    for content in contents(&both) {
+        assert_eq!(content.chars().count(), 401);
+        assert!(content.ends_with('…'));
+    }
+    let one = world.call("recall_memories", json!({ "query": "anchor", "limit": 1 }));
+    assert_eq!(contents(&one), [long("anchor")]);
+}

@@ -1,0 +1,139 @@
+//! What is announced is what is taken, and what is given.
+
+use jsonschema::Validator;
+use rutter_server::tools::{self, TOOLS, Tool};
+use serde_json::{Value, json};
+
+use crate::support::{World, call, confirm, falsify, start, wait, with};
+
+fn validator(schema: &serde_json::Map<String, Value>) -> Validator {
+    jsonschema::draft202012::new(&Value::Object(schema.clone())).unwrap()
+}
+
+fn tool(name: &str) -> &'static Tool {
+    TOOLS.iter().find(|tool| tool.name == name).unwrap()
+}
+
+#[test]
+fn every_schema_is_one_object_without_references() {
+    for tool in TOOLS {
+        for schema in [tool.input(), tool.output()] {
+            let text = Value::Object((*schema).clone());
+            jsonschema::draft202012::meta::validate(&text).unwrap();
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            assert!(!text.to_string().contains("$ref"), "{}", tool.name);
+        }
+        assert_eq!(tool.input()["additionalProperties"], false, "{}", tool.name);
+    }
+}
+
+/// A walk through everything that a tool can give.
+#[test]
+fn every_answer_is_what_was_announced() {
+    let world = World::new();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut check = |name: &'static str, arguments: Value| -> Value {
+        let taken = validator(&tool(name).input());
+        assert!(taken.is_valid(&arguments), "{name} {arguments}");
+        let given = world.call(name, arguments.clone());
+        let errors: Vec<String> = validator(&tool(name).output())
+            .iter_errors(&given)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(errors, [] as [&str; 0], "{name} {arguments}: {given}");
+        seen.insert(name);
+        given
+    };
+    check("status", json!({}));
+    check("get_ghap", json!({}));
+    check("premortem", json!({ "domain": "debugging" }));
+    check("assemble_context", json!({}));
+    let full = json!({ "expects": "pass", "target": "cargo test parser", "confidence": 0.5 });
+    check("start_ghap", with(start(), full));
+    check("update_ghap", json!({ "hypothesis": "other", "note": "x" }));
+    check("get_ghap", json!({}));
+    check("status", json!({}));
+    world.ran("session-1", "cargo test parser", rutter_memory::outcome::Verdict::Failed);
+    let id = check("resolve_ghap", falsify())["id"].clone();
+    check("start_ghap", start());
+    check("resolve_ghap", confirm());
+    check("get_ghap", json!({ "list": true, "limit": 1 }));
+    check("get_ghap", json!({ "id": id }));
+    call(&world.session("session-0"), "start_ghap", start());
+    world.ended("session-0");
+    check("get_ghap", json!({}));
+    check("get_ghap", json!({ "orphans": true }));
+    check("adopt_ghap", json!({}));
+    check("resolve_ghap", json!({ "status": "abandoned", "result": "x" }));
+    check("search_experiences", json!({ "query": "CRLF", "axis": "surprise" }));
+    check("search_experiences", json!({ "query": "CRLF" }));
+    check("premortem", json!({ "domain": "debugging", "goal": "CRLF" }));
+    let memory = json!({ "content": "x", "category": "fact", "tags": ["a"], "importance": 0 });
+    let memory = check("remember", memory)["id"].clone();
+    check("recall_memories", json!({}));
+    check("recall_memories", json!({ "query": "x" }));
+    check(
+        "assemble_context",
+        json!({ "query": "CRLF", "context_types": ["memory"], "depth": "rich" }),
+    );
+    check("status", json!({}));
+    check("forget", json!({ "ids": [memory] }));
+    let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    for name in all {
+        assert!(seen.contains(name), "{name} was not tried");
+    }
+}
+
+/// Whatever the schema refuses is refused, and for what the schema says.
+#[test]
+fn what_the_schema_refuses_the_tool_refuses() {
+    let world = World::new();
+    wait(1);
+    let wrong = [
+        Value::Bool(true),
+        json!(7),
+        json!(-1),
+        json!(1.5),
+        json!(""),
+        json!("x"),
+        json!([]),
+        json!([1]),
+        json!({}),
+        json!({ "a": 1 }),
+        json!("x".repeat(10_001)),
+    ];
+    let mut refused = 0;
+    for tool in TOOLS {
+        let schema = validator(&tool.input());
+        let names: Vec<String> = tool
+            .input()
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .collect();
+        let base = match tool.name {
+            "start_ghap" => start(),
+            "resolve_ghap" => confirm(),
+            "search_experiences" => json!({ "query": "x" }),
+            "premortem" => json!({ "domain": "debugging" }),
+            "remember" => json!({ "content": "x", "category": "fact" }),
+            "forget" => json!({ "ids": ["0123abcd"] }),
+            _ => json!({}),
+        };
+        for name in names {
+            for value in &wrong {
+                let arguments = with(base.clone(), json!({ name.as_str(): value }));
+                if schema.is_valid(&arguments) {
+                    continue;
+                }
+                refused += 1;
+                let refusal = tools::call(&world.desk, tool.name, arguments.clone(), None);
+                let refusal = refusal.expect_err(&format!("{} {arguments}", tool.name)).to_string();
+                assert!(refusal.contains(&name), "{} {arguments}: {refusal}", tool.name);
+            }
+        }
+    }
+    assert!(refused > 300, "{refused}");
+}

@@ -1,0 +1,283 @@
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rutter_memory::hook::{Around, Heard, hear};
+use rutter_memory::outcome::call::WINDOW;
+use rutter_memory::outcome::{Kind, Outcome, Verdict};
+use rutter_memory::project::Located;
+use rutter_memory::store::entry::{Entry, Place, What};
+use rutter_memory::store::{Files, hot};
+use rutter_memory::{Clean, Id, Store, StoreError, Time};
+use rutter_server::tools::{self, Answer, Refusal};
+use rutter_server::{Desk, Whose};
+use serde_json::{Value, json};
+
+thread_local! {
+    /// Every test has its own thread, and so its own clock.
+    static CLOCK: Cell<i64> = const { Cell::new(0) };
+}
+
+pub(crate) fn now() -> Time {
+    Time::from_millis(1_763_200_000_000 + CLOCK.get())
+}
+
+pub(crate) fn wait(seconds: i64) {
+    CLOCK.set(CLOCK.get() + seconds * 1_000);
+}
+
+/// A memory, a project, and a desk.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+    pub(crate) desk: Desk,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ship = folder.path().join("ship");
+        std::fs::create_dir(&ship).unwrap();
+        // Nobody's deadline passes on a machine that is busy with other tests.
+        let config = folder.path().join("config.toml");
+        let hooks = [
+            "ghap_checkin",
+            "outcome_capture",
+            "user_prompt_submit",
+            "session_start",
+            "session_end",
+        ];
+        let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+        std::fs::write(&config, text).unwrap();
+        let desk = Desk {
+            data: folder.path().join("memory"),
+            config,
+            folder: ship.canonicalize().unwrap(),
+            started_in: None,
+            otherwise: Whose::Session(Clean::new("session-1")),
+            now,
+            called: || "rutter".to_owned(),
+        };
+        Self { folder, desk }
+    }
+
+    /// The same memory in another session.
+    pub(crate) fn session(&self, name: &str) -> Desk {
+        Desk { otherwise: Whose::Session(Clean::new(name)), ..self.desk.clone() }
+    }
+
+    /// The same session in another project.
+    pub(crate) fn elsewhere(&self, name: &str) -> Desk {
+        let folder = self.folder.path().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        Desk { folder: folder.canonicalize().unwrap(), ..self.desk.clone() }
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.desk.data, now()).unwrap()
+    }
+
+    pub(crate) fn files(&self) -> Files {
+        Files::new(self.desk.data.clone())
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        (&Located::find(&self.desk.folder)).into()
+    }
+
+    /// Calls a tool of which something comes.
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
+        call(&self.desk, tool, arguments)
+    }
+
+    pub(crate) fn answer(&self, tool: &str, arguments: Value) -> Answer {
+        wait(1);
+        tools::call(&self.desk, tool, arguments.clone(), None)
+            .unwrap_or_else(|refusal| panic!("{tool} {arguments}: {refusal}"))
+    }
+
+    /// Calls one of which nothing comes, and shows that nothing was written.
+    pub(crate) fn refused(&self, tool: &str, arguments: Value) -> String {
+        refused(&self.desk, tool, arguments)
+    }
+
+    /// What a hook is told, and what it says.
+    pub(crate) fn tell(&self, session: &str, event: &str, fields: Value) -> String {
+        said(&self.hear(session, event, fields))
+    }
+
+    pub(crate) fn hear(&self, session: &str, event: &str, fields: Value) -> Heard {
+        wait(1);
+        let mut payload =
+            json!({ "session_id": session, "cwd": self.desk.folder, "hook_event_name": event });
+        let Value::Object(fields) = fields else { panic!("fields are an object") };
+        payload.as_object_mut().unwrap().extend(fields);
+        let around = Around {
+            files: self.files(),
+            now: now(),
+            begun: Instant::now(),
+            window: WINDOW,
+            started_in: None,
+            parent: None,
+            config: self.desk.config.clone(),
+            home: || None,
+            called: || "rutter".to_owned(),
+        };
+        hear(payload.to_string().as_bytes(), None, || around)
+    }
+
+    /// Captures a run of a session, as a hook does.
+    pub(crate) fn ran(&self, session: &str, command: &str, verdict: Verdict) -> Id {
+        wait(1);
+        let outcome = self.outcome(session, command, verdict);
+        self.record(self.entry(session, What::Ran(Box::new(outcome.clone().into()))));
+        outcome.id
+    }
+
+    pub(crate) fn outcome(&self, session: &str, command: &str, verdict: Verdict) -> Outcome {
+        Outcome {
+            id: Id::new(now()),
+            project: self.place().key,
+            session: Some(Clean::new(session)),
+            agent: None,
+            command: Clean::new(command),
+            kind: Kind::Test,
+            runner: Clean::new("cargo test"),
+            verdict,
+            counts: None,
+            failing: Vec::new(),
+            signature: None,
+            exit: None,
+            duration: None,
+            at: now(),
+        }
+    }
+
+    pub(crate) fn entry(&self, session: &str, what: What) -> Entry {
+        Entry { client: Clean::new(session), place: self.place(), process: None, at: now(), what }
+    }
+
+    pub(crate) fn record(&self, entry: Entry) {
+        let budget = std::time::Duration::from_secs(2);
+        hot::record(&self.files(), &[entry], budget).unwrap();
+    }
+
+    /// Ends a session, as its last hook does.
+    pub(crate) fn ended(&self, session: &str) {
+        wait(1);
+        self.record(self.entry(session, What::Ended { abandon: false }));
+    }
+
+    /// The files that hold a text.
+    pub(crate) fn files_with(&self, text: &str) -> Vec<PathBuf> {
+        let holds = |path: &PathBuf| {
+            let bytes = std::fs::read(path).unwrap();
+            bytes.windows(text.len()).any(|window| window == text.as_bytes())
+        };
+        files_below(&self.desk.data).into_iter().filter(holds).collect()
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            found.extend(files_below(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+pub(crate) fn call(desk: &Desk, tool: &str, arguments: Value) -> Value {
+    wait(1);
+    match tools::call(desk, tool, arguments.clone(), None) {
+        Ok(answer) => answer.structured,
+        Err(refusal) => panic!("{tool} {arguments}: {refusal}"),
+    }
+}
+
+pub(crate) fn refused(desk: &Desk, tool: &str, arguments: Value) -> String {
+    wait(1);
+    let before = rows(desk);
+    let refusal: Refusal = match tools::call(desk, tool, arguments.clone(), None) {
+        Ok(answer) => panic!("{tool} {arguments}: {}", answer.structured),
+        Err(refusal) => refusal,
+    };
+    assert_eq!(rows(desk), before, "{tool} {arguments} was refused and has changed something");
+    refusal.to_string()
+}
+
+/// Everything in the memory, as its export has it.
+pub(crate) fn rows(desk: &Desk) -> Vec<String> {
+    let mut rows = Vec::new();
+    let mut store = Store::open(&desk.data, now()).unwrap();
+    store
+        .export::<StoreError>(None, |record| {
+            rows.push(serde_json::to_string(record).unwrap());
+            Ok(())
+        })
+        .unwrap();
+    rows
+}
+
+pub(crate) fn said(heard: &Heard) -> String {
+    assert_eq!(heard.faults, [] as [Clean; 0]);
+    if heard.stdout.is_empty() {
+        return String::new();
+    }
+    let answer: Value = serde_json::from_str(&heard.stdout).unwrap();
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn start() -> Value {
+    json!({
+        "domain": "debugging", "strategy": "read-the-error", "goal": "CRLF files parse",
+        "hypothesis": "lines are split at LF alone", "action": "use lines()",
+        "prediction": "`cargo test parser` passes",
+    })
+}
+
+pub(crate) fn falsify() -> Value {
+    json!({
+        "status": "falsified", "result": "still red", "surprise": "the lexer splits before the parser",
+        "root_cause": { "category": "wrong-scope", "description": "two places split lines" },
+        "lesson": { "takeaway": "look for every place that splits lines" },
+    })
+}
+
+pub(crate) fn confirm() -> Value {
+    json!({ "status": "confirmed", "result": "all green", "lesson": { "what_worked": "lines()" } })
+}
+
+/// An object with some of its fields other.
+pub(crate) fn with(mut object: Value, fields: Value) -> Value {
+    let Value::Object(fields) = fields else { panic!("fields are an object") };
+    object.as_object_mut().unwrap().extend(fields);
+    object
+}
+
+/// Compares what programs get and what a model reads, with ids and times replaced.
+macro_rules! assert_answer {
+    ($answer:expr, @$expected:literal) => {
+        let answer = $answer;
+        let shown = format!("{}\n{:#}", answer.text, answer.structured);
+        insta::with_settings!({filters => vec![
+            (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z", "[TIME]"),
+            (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[UUID]"),
+            (r"\b[0-9a-f]{8}\b", "[ID]"),
+        ]}, { insta::assert_snapshot!(shown, @$expected) })
+    };
+}
+pub(crate) use assert_answer;
+
+/// Compares a refusal, with ids replaced.
+macro_rules! assert_refused {
+    ($refusal:expr, @$expected:literal) => {
+        insta::with_settings!({filters => vec![(r"\b[0-9a-f]{8}\b", "[ID]")]}, {
+            insta::assert_snapshot!($refusal, @$expected)
+        })
+    };
+}
+pub(crate) use assert_refused;
