@@ -1,11 +1,17 @@
 //! What a server knows of the world, and on whose behalf a call is made.
 
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
 use rutter_memory::store::Owner;
 use rutter_memory::{Clean, Store, StoreError, Time};
+
+/// How long a call waits for somebody else who empties the spool, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_millis(5);
 
 /// Where the memory is, where the server was started and by whom. Everything that the environment says is said here: nothing
 /// below reads it.
@@ -40,9 +46,6 @@ pub enum Whose {
 
 impl Desk {
     /// The memory, open.
-    ///
-    /// For each call anew: a server lives for days, and must hold nothing that a repair or a removal of the memory would
-    /// have to wait for.
     pub(crate) fn store(&self) -> Result<Store, StoreError> {
         Store::open(&self.data, (self.now)())
     }
@@ -57,13 +60,21 @@ impl Desk {
         tool_use: Option<&str>,
     ) -> Result<Owner, StoreError> {
         if let Some(tool_use) = tool_use {
-            if let Some(owner) = store.caller(tool_use)? {
-                return Ok(owner);
-            }
-            // The hook may have had to leave it in the spool.
-            store.gather_if_free((self.now)())?;
-            if let Some(owner) = store.caller(tool_use)? {
-                return Ok(owner);
+            let until = Instant::now() + PATIENCE;
+            let mut gathered = false;
+            loop {
+                if let Some(owner) = store.caller(tool_use)? {
+                    return Ok(owner);
+                }
+                if gathered || Instant::now() >= until {
+                    break;
+                }
+                // The hook may have had to leave it in the spool. Where somebody else is emptying that, it is there once they are done:
+                // a call that did not wait would land with nobody's session, and the next one with the right one.
+                gathered = store.gather_if_free((self.now)())?;
+                if !gathered {
+                    thread::sleep(STEP);
+                }
             }
         }
         let client = match &self.otherwise {

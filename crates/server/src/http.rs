@@ -127,6 +127,7 @@ pub fn serve(
         room.dismiss();
         // Who is not done by then has nobody left to answer them.
         drop(timeout(GRACE, room.empty()).await);
+        house.server.close();
         Ok(())
     });
     runtime.shutdown_background();
@@ -203,7 +204,7 @@ impl House {
             .enforce_origin_validation()
             .with_allowed_hosts(names);
         let server = self.server.clone();
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config)
+        StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config)
     }
 
     async fn talk(

@@ -9,6 +9,7 @@ mod desk;
 pub mod http;
 pub mod mcp;
 mod schema;
+mod shelf;
 pub mod tools;
 
 pub use desk::{Desk, Whose};

@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::desk::Desk;
+use crate::shelf::{MOMENT, Shelf};
 use crate::tools::{self, Effect, TOOLS};
 
 mod log;
@@ -62,6 +63,7 @@ const EXPERIENCE: &str = "rutter://experience/";
 #[derive(Clone)]
 pub struct Server {
     desk: Arc<Desk>,
+    shelf: Arc<Shelf>,
     log: log::Level,
 }
 
@@ -74,10 +76,12 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         .build()?;
     let served = runtime.block_on(async {
         let server = Server::new(Arc::new(desk));
+        let shelf = Arc::clone(&server.shelf);
         // One that goes away before it has said hello is no fault of ours.
         if let Ok(running) = server.serve(ends()?).await {
             drop(running.waiting().await);
         }
+        shelf.clear();
         Ok(())
     });
     // A call that is still at work has nobody left to answer.
@@ -158,23 +162,57 @@ fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 impl Server {
     /// One that works at this desk.
     pub fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, log: log::Level::default() }
+        Self { desk, shelf: Arc::default(), log: log::Level::default() }
     }
 
-    /// Runs something that blocks.
-    async fn run<T: Send + 'static>(
+    /// The same for somebody else: what one client wants to be told is not told to another.
+    pub(crate) fn for_another(&self) -> Self {
+        Self { log: log::Level::default(), ..self.clone() }
+    }
+
+    /// Closes what was kept open.
+    pub(crate) fn close(&self) {
+        self.shelf.clear();
+    }
+
+    /// Calls a tool where it may block.
+    async fn call(
         &self,
-        work: impl FnOnce(&Desk) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
-        let desk = Arc::clone(&self.desk);
-        let done = tokio::task::spawn_blocking(move || work(&desk)).await;
+        name: String,
+        arguments: Value,
+        tool_use: Option<String>,
+        is_cancelled: impl Fn() -> bool + Send + 'static,
+    ) -> Result<Result<tools::Answer, tools::Refusal>, ErrorData> {
+        let (desk, shelf) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
+        let done = tokio::task::spawn_blocking(move || {
+            // What is written is written in one transaction, and what was called off before is not begun.
+            if is_cancelled() {
+                return Err(tools::Refusal::Refused("the call was cancelled".to_owned()));
+            }
+            shelf.call(&desk, &name, arguments, tool_use.as_deref())
+        });
+        let done = done.await;
+        if self.shelf.is_unwatched() {
+            tokio::spawn(tidy(Arc::clone(&self.shelf)));
+        }
         done.map_err(|_| ErrorData::internal_error("the call broke off", None))
     }
 
     /// What a tool gives, for a resource or a prompt.
     async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
-        let answer = self.run(move |desk| tools::call(desk, name, arguments, None)).await?;
+        let answer = self.call(name.to_owned(), arguments, None, || false).await?;
         answer.map_err(|refusal| ErrorData::invalid_params(refusal.to_string(), None))
+    }
+}
+
+/// Comes back until nothing is kept any more.
+async fn tidy(shelf: Arc<Shelf>) {
+    loop {
+        tokio::time::sleep(MOMENT).await;
+        let shelf = Arc::clone(&shelf);
+        if !tokio::task::spawn_blocking(move || shelf.tidy()).await.unwrap_or(false) {
+            return;
+        }
     }
 }
 
@@ -212,15 +250,9 @@ impl ServerHandler for Server {
         let tool_use = context.meta.get(TOOL_USE).and_then(Value::as_str).map(str::to_owned);
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         let name = request.name.into_owned();
-        let (called, cancelled) = (name.clone(), context.ct.clone());
-        let called = self.run(move |desk| {
-            // What is written is written in one transaction, and what was called off before is not begun.
-            if cancelled.is_cancelled() {
-                return Err(tools::Refusal::Refused("the call was cancelled".to_owned()));
-            }
-            tools::call(desk, &called, arguments, tool_use.as_deref())
-        });
-        let called = called.await;
+        let cancelled = context.ct.clone();
+        let is_cancelled = move || cancelled.is_cancelled();
+        let called = self.call(name.clone(), arguments, tool_use, is_cancelled).await;
         self.log.note(&context, &name, &called).await;
         let result = match called? {
             Ok(answer) => {

@@ -198,6 +198,19 @@ impl Tool {
     pub fn output(&self) -> Arc<Map<String, Value>> {
         (self.output)()
     }
+
+    /// Calls it, and gives the handle back.
+    pub(crate) fn call(
+        &self,
+        desk: &Desk,
+        store: Store,
+        arguments: Value,
+        tool_use: Option<&str>,
+    ) -> (Result<Answer, Refusal>, Store) {
+        let mut call = Call { desk, store, tool_use };
+        let answer = (self.run)(arguments, &mut call);
+        (answer, call.store)
+    }
 }
 
 /// Calls a tool. `tool_use` is the client's name for the call.
@@ -207,11 +220,14 @@ pub fn call(
     arguments: Value,
     tool_use: Option<&str>,
 ) -> Result<Answer, Refusal> {
-    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
-        return Err(Refusal::Unknown(name.chars().take(60).collect()));
-    };
-    let store = desk.store()?;
-    (tool.run)(arguments, &mut Call { desk, store, tool_use })
+    let tool = named(name)?;
+    tool.call(desk, desk.store()?, arguments, tool_use).0
+}
+
+/// The tool of a name.
+pub(crate) fn named(name: &str) -> Result<&'static Tool, Refusal> {
+    let tool = TOOLS.iter().find(|tool| tool.name == name);
+    tool.ok_or_else(|| Refusal::Unknown(name.chars().take(60).collect()))
 }
 
 /// Nothing at all is no arguments.

@@ -169,6 +169,11 @@ impl Files {
         Lock::wait(&self.folder, PATIENCE)
     }
 
+    /// Whether nobody keeps others from making something here.
+    pub(crate) fn is_unclaimed(&self) -> bool {
+        matches!(Lock::take(&self.folder, File::try_lock_shared), Ok(Some(_)))
+    }
+
     /// Says that this process has the database open. Whoever waits is told that somebody puts it aside.
     pub(crate) fn using(&self, patience: Duration) -> io::Result<Lock> {
         make_folder(&self.log())?;

@@ -93,12 +93,13 @@ impl Store {
         if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
     }
 
-    /// Takes in what waits in the spool, unless somebody else is at it.
-    pub fn gather_if_free(&mut self, now: Time) -> Result<(), StoreError> {
-        if let Some(lock) = self.tending()? {
-            spool::drain(self, &lock, now)?;
+    /// Takes in what waits in the spool, unless somebody else is at it. Says whether nobody was.
+    pub fn gather_if_free(&mut self, now: Time) -> Result<bool, StoreError> {
+        let lock = self.tending()?;
+        if let Some(lock) = &lock {
+            spool::drain(self, lock, now)?;
         }
-        Ok(())
+        Ok(lock.is_some())
     }
 
     /// The row that a person means.

@@ -317,12 +317,13 @@ impl Store {
 
     /// The newest first.
     pub fn ghaps(&self, filter: &GhapFilter, now: Time) -> Result<Vec<Ghap>, StoreError> {
+        // Only an active one can be an orphan: those that ended, which are most, are not even read.
         let mut found = many(
             &self.connection,
             "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
-                   AND (?4 IS NULL OR ghap.id < (SELECT id FROM ghap WHERE uid = ?4))
+                   AND (?4 IS NULL OR ghap.id < (SELECT id FROM ghap WHERE uid = ?4)) AND (NOT ?5 OR status = 'active')
              ORDER BY ghap.id DESC",
-            &[&filter.project, &filter.status, &filter.domain, &filter.before],
+            &[&filter.project, &filter.status, &filter.domain, &filter.before, &filter.orphaned],
             |ghap| {
                 Ok(!filter.orphaned || self.orphaned(ghap, now)?)
             },

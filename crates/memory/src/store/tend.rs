@@ -116,12 +116,12 @@ impl Store {
     }
 
     /// Folds the log of changes into the database and empties it. `false` when a reader or writer is in the way.
-    pub(crate) fn fold(&self, patience: Duration) -> Result<bool, StoreError> {
+    pub(crate) fn fold(&mut self, patience: Duration) -> Result<bool, StoreError> {
         self.connection.busy_timeout(patience)?;
         let busy = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        self.connection.busy_timeout(files::PATIENCE)?;
+        super::wait_for_others(&mut self.connection)?;
         match busy {
             Ok(busy) => Ok(!busy),
             Err(error) => match error.into() {

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::Stdio;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ mod strangers;
 /// A server, and a client that says what it is told to.
 pub(crate) mod talk;
 
-use talk::{Served, call, ghap, status};
+use talk::{PATIENCE, Served, call, ghap, status};
 
 fn hello(version: &str) -> Value {
     let about = json!({ "name": "somebody", "version": "1" });
@@ -148,4 +149,21 @@ fn two_at_once_lose_nothing() {
     });
     let kept = home.json(&["memories", "--limit", "1000"]);
     assert_eq!(kept.as_array().unwrap().len(), 100, "{kept}");
+}
+
+#[test]
+fn a_server_that_nobody_asks_anything_holds_nothing() {
+    let home = Home::new();
+    let served = Served::of(&home);
+    drop(served.ask(&served.request().message(&status())).given());
+    // Whoever is the last to have the database open takes the log of changes away.
+    let log = home.memory().join("rutter.db-wal");
+    let from = Instant::now();
+    while log.exists() {
+        assert!(from.elapsed() < PATIENCE, "it is still open");
+        std::thread::yield_now();
+    }
+    std::fs::remove_dir_all(home.memory()).unwrap();
+    let status = served.ask(&served.request().message(&status())).given();
+    assert_eq!(status["memories"], 0, "a memory that was removed is a new one");
 }

@@ -1,7 +1,8 @@
 //! `cargo xtask bench mcp`: what an agent waits for when it calls a tool, and what a server costs that nobody asks anything.
 //!
-//! Clients are threads that ask one thing after the other, without a pause: as busy as several agents never are. Over pipes each has a
-//! server of its own, over HTTP they share one. Afterwards every row that was acknowledged has to be there.
+//! Clients are threads that ask one thing after the other: first at a pace that several agents together never have, which is what is
+//! promised, then without any pause, which is what the machine can do. Over pipes each has a server of its own, over HTTP they share
+//! one. Afterwards every row that was acknowledged has to be there.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -27,6 +28,8 @@ const ROWS: u32 = 10_000;
 const CLIENTS: usize = 8;
 /// Calls of each client.
 const CALLS: usize = 1_000;
+/// From one call of a client to its next, where it keeps a pace.
+const PACE: Duration = Duration::from_millis(25);
 /// How often a server is started to measure that.
 const STARTS: usize = 100;
 
@@ -52,8 +55,10 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     let world = World::make(&binary, &vocabulary)?;
     let (nothing, first) = world.starts()?;
     let mut report = Report::new(nothing, first);
-    for through in [Through::Pipes, Through::Http] {
-        report.transports.push(world.measure(&vocabulary, through)?);
+    for pace in [Some(PACE), None] {
+        for through in [Through::Pipes, Through::Http] {
+            report.transports.push(world.measure(&vocabulary, through, pace)?);
+        }
     }
     show(&if json { report.json()? } else { report.table() });
     let broken = report.broken();
@@ -111,7 +116,15 @@ impl<'a> World<'a> {
         Ok((Figures::of(nothing), Figures::of(first)))
     }
 
-    fn measure(&self, vocabulary: &Vocabulary, through: Through) -> Result<Transport> {
+    fn measure(
+        &self,
+        vocabulary: &Vocabulary,
+        through: Through,
+        pace: Option<Duration>,
+    ) -> Result<Transport> {
+        // The log of changes is folded and the files are made, as hooks have it done.
+        let tended = self.command(&["tend"]).output()?;
+        ensure!(tended.status.success(), "{}", String::from_utf8_lossy(&tended.stderr));
         let before = self.rows()?;
         let server = match through {
             Through::Pipes => None,
@@ -140,7 +153,7 @@ impl<'a> World<'a> {
                 .iter_mut()
                 .enumerate()
                 .map(|(client, talk)| {
-                    scope.spawn(move || ask_all(talk, vocabulary, through, client))
+                    scope.spawn(move || ask_all(talk, vocabulary, through, client, pace))
                 })
                 .collect();
             let ended = running
@@ -168,6 +181,7 @@ impl<'a> World<'a> {
         };
         Ok(Transport {
             through,
+            pace,
             idle,
             took,
             load: load.split(' ').next().unwrap_or_default().to_owned(),
@@ -206,12 +220,19 @@ fn ask_all(
     vocabulary: &Vocabulary,
     through: Through,
     client: usize,
+    pace: Option<Duration>,
 ) -> Result<Vec<(&'static str, Duration)>> {
     let mut times = Vec::with_capacity(CALLS);
+    let mut next = Instant::now();
     for (number, tool) in (0..CALLS).zip(ROUND.iter().copied().cycle()) {
         let sentence = vocabulary.sentence((client * CALLS + number) as u64);
         let message =
             call(tool, &arguments(tool, &sentence, client, number), &name(through, client));
+        if let Some(pace) = pace {
+            // Who is late does not catch up: the next call comes when it would have come.
+            next = (next + pace).max(Instant::now());
+            std::thread::sleep(next.saturating_duration_since(Instant::now()));
+        }
         let (took, answer) = talk.ask(&message)?;
         ensure!(answer.contains("\"isError\":false"), "{tool}: {answer}");
         times.push((tool, took));

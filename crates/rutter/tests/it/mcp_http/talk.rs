@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::Home;
 
 /// How long a test waits for what has to come, before it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server, and what it said when it began.
 pub(crate) struct Served {
