@@ -73,7 +73,7 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
-        let server = Server::new(Arc::new(desk));
+        let server = Server::new(desk);
         // One that goes away before it has said hello is no fault of ours.
         if let Ok(running) = server.serve(ends()?).await {
             drop(running.waiting().await);
@@ -156,9 +156,8 @@ fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl Server {
-    /// One that works at this desk.
-    pub fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, log: log::Level::default() }
+    pub(crate) fn new(desk: Desk) -> Self {
+        Self { desk: Arc::new(desk), log: log::Level::default() }
     }
 
     /// Runs something that blocks.
