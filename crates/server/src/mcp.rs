@@ -23,12 +23,15 @@ use rmcp::model::{
     ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::desk::Desk;
 use crate::tools::{self, Effect, TOOLS};
 
+mod halves;
+mod hello;
 mod log;
 
 /// What an agent is told about all of it.
@@ -75,7 +78,10 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
     let served = runtime.block_on(async {
         let server = Server::new(desk);
         // One that goes away before it has said hello is no fault of ours.
-        if let Ok(running) = server.serve(ends()?).await {
+        let (reader, writer) = ends()?;
+        let way = AsyncRwTransport::new_server(halves::Halves::new(reader), writer);
+        let way = hello::Hello::new(way);
+        if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }
         Ok(())

@@ -57,6 +57,10 @@ mod init_scopes_live;
 mod live;
 /// The silent loop, from the first failure to the second, through the real client.
 mod loop_live;
+/// The server in the hands of clients that are not ours.
+mod mcp_clients;
+/// Lines to the server that are no requests.
+mod mcp_lines;
 /// The tools of the server, in the hands of an agent of the real client.
 mod mcp_live;
 /// `rutter remember`, `memories`, `edit`, `project`.
