@@ -152,13 +152,15 @@ async def cancellation(client):
     tags = ["one", "two", "three"]
     for number in range(40):
         memory = {"content": f"called off {number}", "category": "event", "importance": 0.25, "tags": tags}
-        with anyio.move_on_after(number / 4000):
+        # The last ones are left to their end.
+        with anyio.move_on_after(number / 4000 if number < 30 else 60):
             await client.call_tool("remember", memory)
     found = await client.call_tool("recall_memories", {"category": "event", "limit": 100})
     found = found.structured_content["results"]
     for memory in found:
         assert memory["tags"] == tags and memory["importance"] == 0.25, memory
-    assert len({memory["content"] for memory in found}) == len(found), found
+    contents = {memory["content"] for memory in found}
+    assert len(contents) == len(found) and contents >= {f"called off {number}" for number in range(30, 40)}, contents
     start = json.loads((FOLDER / "walk.json").read_text())["start"]
     end = {"status": "abandoned", "result": "called off"}
     for number in range(20):
