@@ -1,9 +1,9 @@
 // Runs the official conformance suite against the server at RUTTER_MCP_URL with RUTTER_MCP_TOKEN.
 //
-//     node conformance.mjs
+//     node conformance.mjs 2025-11-25|2026-07-28
 //
 // The suite, below RUTTER_MCP_MODULES, brings no token. So it speaks to a way in, which adds the token and passes everything else on
-// as it is: hosts and origins that are not the way's own reach the server as they were sent. conformance.yaml lists what is
+// as it is: hosts and origins that are not the way's own reach the server as they were sent. conformance-VERSION.yaml lists what is
 // expected to fail; what fails beside it, or is listed and passes, is a failure here. Needs Node 22.
 
 import { spawn } from 'node:child_process';
@@ -27,9 +27,12 @@ const way = http.createServer((request, response) => {
 });
 await new Promise(ready => way.listen(0, '127.0.0.1', ready));
 
-const suite = `${RUTTER_MCP_MODULES}/@modelcontextprotocol/conformance/dist/index.js`;
+const version = process.argv[2];
+// What the newer generation asks for is frozen in a suite that is not released yet.
+const [suite, which] = version === '2026-07-28' ? ['conformance-next', ['--requirements', version]] : ['conformance', []];
+const program = `${RUTTER_MCP_MODULES}/@modelcontextprotocol/${suite}/dist/index.js`;
 const url = `http://127.0.0.1:${way.address().port}${server.pathname}`;
-const expected = new URL('conformance.yaml', import.meta.url).pathname;
-const args = [suite, 'server', '--url', url, '--expected-failures', expected];
+const expected = new URL(`conformance-${version}.yaml`, import.meta.url).pathname;
+const args = [program, 'server', '--url', url, ...which, '--expected-failures', expected];
 const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 child.on('close', code => process.exit(code ?? 1));

@@ -18,9 +18,9 @@ use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
     Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, Prompt,
-    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -44,9 +44,8 @@ const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really 
 /// Where the client puts its name for a call.
 const TOOL_USE: &str = "claudecode/toolUseId";
 
-/// What can be asked for with parameters.
-const METHODS: [&str; 9] = [
-    "initialize",
+/// What can be asked for with parameters, in either generation.
+const METHODS: [&str; 7] = [
     "tools/list",
     "tools/call",
     "prompts/list",
@@ -54,8 +53,20 @@ const METHODS: [&str; 9] = [
     "resources/list",
     "resources/templates/list",
     "resources/read",
-    "logging/setLevel",
 ];
+/// What only the older one has.
+const DROPPED: [&str; 2] = ["initialize", "logging/setLevel"];
+
+/// Whether a request is of the generation that says hello first.
+fn is_older(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str())
+}
+
+fn no_method(name: &str) -> ErrorData {
+    let name: String = name.chars().take(60).collect();
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {name}"), None)
+}
 
 const ACTIVE: &str = "rutter://ghap/active";
 const VALUES: &str = "rutter://values";
@@ -244,8 +255,11 @@ impl ServerHandler for Server {
     async fn set_level(
         &self,
         request: log::SetLevel,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if !is_older(&context) {
+            return Err(no_method("logging/setLevel"));
+        }
         self.log.set(&request);
         Ok(())
     }
@@ -254,16 +268,14 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method: String = request.method.chars().take(60).collect();
-        Err(if METHODS.contains(&request.method.as_str()) {
+        let method = request.method.as_str();
+        if METHODS.contains(&method) || (DROPPED.contains(&method) && is_older(&context)) {
             let what = format!("the parameters of {method} are not what it takes");
-            ErrorData::invalid_params(what, None)
-        } else {
-            let what = format!("there is no method {method}");
-            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
-        })
+            return Err(ErrorData::invalid_params(what, None));
+        }
+        Err(no_method(method))
     }
 
     async fn list_prompts(

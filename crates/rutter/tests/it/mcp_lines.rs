@@ -258,6 +258,19 @@ fn a_client_of_the_newer_generation_need_not_say_hello() {
         assert_eq!(message["result"]["structuredContent"]["memories"], 0, "{message}");
         server.send(br#"{"jsonrpc":"2.0","method":"notifications/nope"}"#);
     }
+    // What it has dropped is not there, with whatever parameters.
+    for (method, params) in [
+        ("logging/setLevel", json!({ "level": "debug" })),
+        ("logging/setLevel", json!({})),
+        ("initialize", json!({})),
+        ("ping", json!({})),
+    ] {
+        let mut params = params;
+        params["_meta"] = meta.clone();
+        let request = json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params });
+        server.send(request.to_string().as_bytes());
+        assert_eq!(server.hear()["error"]["code"], -32_601, "{method}");
+    }
     server.ends();
 }
 
