@@ -50,9 +50,10 @@ function filled(value, saved) {
 }
 
 /** What a call that is no call is told. */
-async function refuses(code, call, word = '') {
+async function refuses(code, call, word = '', data = undefined) {
     await assert.rejects(call, error => {
         assert.equal(error.code, code, error.message);
+        assert.deepEqual(error.data, data);
         assert.ok(error.message.includes(word), error.message);
         return true;
     });
@@ -110,7 +111,7 @@ async function resources(client, modern) {
     // The newer generation has no code of its own for what is not there.
     const missing = modern ? INVALID_PARAMS : NO_RESOURCE;
     for (const uri of ['rutter://experience/0123456789abcdef', 'rutter://nothing', 'file:///etc/passwd']) {
-        await refuses(missing, () => client.readResource({ uri }));
+        await refuses(missing, () => client.readResource({ uri }), '', { uri });
     }
 }
 

@@ -42,12 +42,13 @@ def filled(value, saved):
     return value
 
 
-async def refuses(code, call, *words):
+async def refuses(code, call, *words, data=None):
     """What a call that is no call is told."""
     try:
         given = await call()
     except MCPError as error:
         assert error.error.code == code, f"{error.error.code} and not {code}: {error}"
+        assert error.error.data == data, error.error
         for word in words:
             assert word in error.error.message, error.error.message
         return
@@ -116,7 +117,7 @@ async def resources(client):
     # The newer generation has no code of its own for what is not there.
     missing = INVALID_PARAMS if client.protocol_version >= "2026" else NO_RESOURCE
     for uri in ("rutter://experience/0123456789abcdef", "rutter://experience/x", "rutter://nothing", "file:///etc/passwd"):
-        await refuses(missing, lambda uri=uri: client.read_resource(uri))
+        await refuses(missing, lambda uri=uri: client.read_resource(uri), data={"uri": uri})
 
 
 async def pages(client):

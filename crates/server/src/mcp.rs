@@ -5,6 +5,7 @@
 //! model reads it; a protocol error is for what is no call at all. No call is long enough for progress, and no list for a
 //! second page.
 
+use std::borrow::Cow;
 use std::fs::{File, FileType};
 use std::io;
 use std::os::fd::AsFd as _;
@@ -61,6 +62,10 @@ const DROPPED: [&str; 2] = ["initialize", "logging/setLevel"];
 fn is_older(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str())
+}
+
+fn nothing_at(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
+    ErrorData::resource_not_found(what, Some(json!({ "uri": uri })))
 }
 
 fn no_method(name: &str) -> ErrorData {
@@ -380,12 +385,11 @@ impl ServerHandler for Server {
             json!({ "values": [] })
         } else if let Some(id) = uri.strip_prefix(EXPERIENCE) {
             let found = self.ask("get_ghap", json!({ "id": id })).await;
-            let found =
-                found.map_err(|error| ErrorData::resource_not_found(error.message, None))?;
+            let found = found.map_err(|error| nothing_at(&uri, error.message))?;
             found.structured["ghap"].clone()
         } else {
             let what = format!("there is no {uri}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
-            return Err(ErrorData::resource_not_found(what, None));
+            return Err(nothing_at(&uri, what));
         };
         let contents =
             ResourceContents::text(value.to_string(), uri).with_mime_type("application/json");
