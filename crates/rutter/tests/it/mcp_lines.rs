@@ -58,7 +58,7 @@ impl Server {
     /// The next message, which has to be one.
     fn hear(&mut self) -> Value {
         // Nothing is measured here: this is only how long a test waits for a server that hangs.
-        let line = self.lines.recv_timeout(Duration::from_secs(120));
+        let line = self.lines.recv_timeout(Duration::from_mins(2));
         let line = line.expect("it answers and lives");
         let message: Value = serde_json::from_slice(&line)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&line)));
