@@ -5,6 +5,7 @@
 //! model reads it; a protocol error is for what is no call at all. No call is long enough for progress, and no list for a
 //! second page.
 
+use std::borrow::Cow;
 use std::fs::{File, FileType};
 use std::io;
 use std::os::fd::AsFd as _;
@@ -18,11 +19,12 @@ use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
     Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, Prompt,
-    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -30,6 +32,8 @@ use crate::desk::Desk;
 use crate::shelf::{MOMENT, Shelf};
 use crate::tools::{self, Effect, TOOLS};
 
+mod halves;
+mod hello;
 mod log;
 
 /// What an agent is told about all of it.
@@ -42,9 +46,8 @@ const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really 
 /// Where the client puts its name for a call.
 const TOOL_USE: &str = "claudecode/toolUseId";
 
-/// What can be asked for with parameters.
-const METHODS: [&str; 9] = [
-    "initialize",
+/// What can be asked for with parameters, in either generation.
+const METHODS: [&str; 7] = [
     "tools/list",
     "tools/call",
     "prompts/list",
@@ -52,8 +55,24 @@ const METHODS: [&str; 9] = [
     "resources/list",
     "resources/templates/list",
     "resources/read",
-    "logging/setLevel",
 ];
+/// What only the older one has.
+const DROPPED: [&str; 2] = ["initialize", "logging/setLevel"];
+
+/// Whether a request is of the generation that says hello first.
+fn is_older(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str())
+}
+
+fn nothing_at(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
+    ErrorData::resource_not_found(what, Some(json!({ "uri": uri })))
+}
+
+fn no_method(name: &str) -> ErrorData {
+    let name: String = name.chars().take(60).collect();
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {name}"), None)
+}
 
 const ACTIVE: &str = "rutter://ghap/active";
 const VALUES: &str = "rutter://values";
@@ -78,7 +97,10 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         let server = Server::new(Arc::new(desk));
         let shelf = Arc::clone(&server.shelf);
         // One that goes away before it has said hello is no fault of ours.
-        if let Ok(running) = server.serve(ends()?).await {
+        let (reader, writer) = ends()?;
+        let way = AsyncRwTransport::new_server(halves::Halves::new(reader), writer);
+        let way = hello::Hello::new(way);
+        if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }
         shelf.clear();
@@ -271,8 +293,11 @@ impl ServerHandler for Server {
     async fn set_level(
         &self,
         request: log::SetLevel,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if !is_older(&context) {
+            return Err(no_method("logging/setLevel"));
+        }
         self.log.set(&request);
         Ok(())
     }
@@ -281,16 +306,14 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method: String = request.method.chars().take(60).collect();
-        Err(if METHODS.contains(&request.method.as_str()) {
+        let method = request.method.as_str();
+        if METHODS.contains(&method) || (DROPPED.contains(&method) && is_older(&context)) {
             let what = format!("the parameters of {method} are not what it takes");
-            ErrorData::invalid_params(what, None)
-        } else {
-            let what = format!("there is no method {method}");
-            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
-        })
+            return Err(ErrorData::invalid_params(what, None));
+        }
+        Err(no_method(method))
     }
 
     async fn list_prompts(
@@ -395,12 +418,11 @@ impl ServerHandler for Server {
             json!({ "values": [] })
         } else if let Some(id) = uri.strip_prefix(EXPERIENCE) {
             let found = self.ask("get_ghap", json!({ "id": id })).await;
-            let found =
-                found.map_err(|error| ErrorData::resource_not_found(error.message, None))?;
+            let found = found.map_err(|error| nothing_at(&uri, error.message))?;
             found.structured["ghap"].clone()
         } else {
             let what = format!("there is no {uri}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
-            return Err(ErrorData::resource_not_found(what, None));
+            return Err(nothing_at(&uri, what));
         };
         let contents =
             ResourceContents::text(value.to_string(), uri).with_mime_type("application/json");

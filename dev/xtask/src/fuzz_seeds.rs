@@ -6,11 +6,11 @@ use anyhow::{Context as _, Result};
 use rutter_contract::{EventName, payload};
 use serde_json::Value;
 
-/// Writes captured payloads, measured answers, Bash calls, an export and the texts of redaction as the corpora of their
-/// targets.
+/// Writes captured payloads, measured answers, Bash calls, calls of tools, an export and the texts of redaction as the corpora of
+/// their targets.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let folder = |name: &str| root.join("fuzz/corpus").join(name);
-    for name in ["payload", "answer", "call", "record", "redact"] {
+    for name in ["payload", "answer", "call", "record", "redact", "tool_call"] {
         std::fs::create_dir_all(folder(name))?;
     }
     for event in EventName::ALL {
@@ -55,5 +55,25 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     let export = std::fs::read(root.join("crates/memory/fixtures/store/1.jsonl"))?;
     crate::files::replace(&folder("record").join("export"), &export)?;
+    for (number, calls) in tool_calls(root)?.windows(6).enumerate() {
+        let path = folder("tool_call").join(number.to_string());
+        crate::files::replace(&path, calls.join("\n").as_bytes())?;
+    }
     Ok(())
+}
+
+/// What clients call to try every tool, as the target reads it.
+fn tool_calls(root: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(root.join("tools/mcp/walk.json"))?;
+    let walk: Value = serde_json::from_str(&text)?;
+    let mut calls = Vec::new();
+    for step in walk["steps"].as_array().context("a list of steps")? {
+        let mut arguments = step["with"].clone();
+        if let Some(other) = step["start"].as_object() {
+            arguments = walk["start"].clone();
+            arguments.as_object_mut().context("an object")?.extend(other.clone());
+        }
+        calls.push(format!("{} {arguments}", step["call"].as_str().unwrap_or_default()));
+    }
+    Ok(calls)
 }

@@ -63,8 +63,12 @@ mod init_server_live;
 mod live;
 /// The silent loop, from the first failure to the second, through the real client.
 mod loop_live;
+/// The server in the hands of clients that are not ours.
+mod mcp_clients;
 /// `rutter mcp --http`: a token, hostile pages, slow clients.
 mod mcp_http;
+/// Lines to the server that are no requests.
+mod mcp_lines;
 /// The tools of the server, in the hands of an agent of the real client.
 mod mcp_live;
 /// `rutter remember`, `memories`, `edit`, `project`.

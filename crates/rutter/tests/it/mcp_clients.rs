@@ -1,0 +1,275 @@
+//! The server in the hands of clients that are not ours: the official SDKs, the inspector, the conformance suite.
+//!
+//! `scripts/test` installs them and names them in `RUTTER_TEST_MCP_PYTHON`, `RUTTER_TEST_MCP_MODULES` and `RUTTER_TEST_MCP_NODE`.
+//! What they do is in `tools/mcp`.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rutter_testkit::{Ran, root, skip};
+use serde_json::{Value, json};
+
+use crate::support::Home;
+
+fn tool(variable: &str, what: &str) -> Option<OsString> {
+    let found = std::env::var_os(variable);
+    if found.is_none() {
+        skip(what, &format!("{variable} is not set; scripts/test sets it"));
+    }
+    found
+}
+
+fn script(name: &str) -> PathBuf {
+    root().join("tools/mcp").join(name)
+}
+
+/// A memory with what `walk.json` asks for: a GHAP whose session is over.
+fn home() -> Home {
+    let home = Home::new();
+    let start = [
+        "ghap",
+        "start",
+        "--domain",
+        "debugging",
+        "--strategy",
+        "read-the-error",
+        "--goal",
+        "left open",
+        "--hypothesis",
+        "lines are split at LF alone",
+        "--action",
+        "use lines()",
+        "--prediction",
+        "`cargo test parser` passes",
+    ];
+    let mut start = home.command(&start);
+    drop(Ran::of(start.env("CLAUDE_CODE_SESSION_ID", "gone")).success());
+    let end = json!({
+        "hook_event_name": "SessionEnd", "session_id": "gone", "cwd": home.path("ship"), "transcript_path": "/nowhere",
+        "reason": "other",
+    });
+    let payload = home.path("end.json");
+    std::fs::write(&payload, end.to_string()).unwrap();
+    let mut hook = home.command(&["hook"]);
+    drop(Ran::of(hook.stdin(std::fs::File::open(payload).unwrap())).success());
+    home
+}
+
+/// How a server is reached.
+enum Way {
+    Stdio,
+    Http { child: Child, url: String, token: String },
+}
+
+impl Way {
+    /// A server that listens; none where this program cannot.
+    fn http(home: &Home) -> Option<Self> {
+        if !home.rutter(&["mcp", "--help"]).success().stdout.contains("--http") {
+            skip("clients of the server over HTTP", "rutter mcp has no --http");
+            return None;
+        }
+        let mut server = home.command(&["mcp", "--http", "--port", "0"]);
+        let mut child = server.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url =
+            line.split([' ', ';']).find(|word| word.starts_with("http://")).expect("an address");
+        let token = std::fs::read_to_string(home.memory().join("http-token")).unwrap();
+        Some(Self::Http { child, url: url.to_owned(), token: token.trim().to_owned() })
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        if let Self::Http { child, .. } = self {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+/// A client that is to speak to a server.
+fn client(program: &OsString, home: &Home, way: &Way) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .env("HOME", home.path(""))
+        .env("PATH", "/usr/bin:/bin")
+        .env("RUTTER_HOME", home.memory())
+        .current_dir(home.path("ship"));
+    match way {
+        Way::Stdio => command.env("RUTTER_MCP_COMMAND", env!("CARGO_BIN_EXE_rutter")),
+        Way::Http { url, token, .. } => {
+            command.env("RUTTER_MCP_URL", url).env("RUTTER_MCP_TOKEN", token)
+        }
+    };
+    command
+}
+
+/// Walks in each of these generations, and holds what was walked against what there is to walk.
+fn walk(
+    program: &OsString,
+    name: &str,
+    generations: &[(&str, &str)],
+    modules: Option<&OsString>,
+    http: bool,
+) {
+    let steps = std::fs::read_to_string(script("walk.json")).unwrap();
+    let steps: Value = serde_json::from_str(&steps).unwrap();
+    let steps = steps["steps"].as_array().unwrap().len();
+    for (generation, protocol) in generations {
+        let home = home();
+        let way = if http {
+            let Some(way) = Way::http(&home) else { return };
+            way
+        } else {
+            Way::Stdio
+        };
+        let mut client = client(program, &home, &way);
+        if let Some(modules) = modules {
+            client.env("RUTTER_MCP_MODULES", modules);
+        }
+        let ran = Ran::of(client.arg(script(name)).arg(generation)).success();
+        let walked: Value = serde_json::from_str(&ran.stdout).expect("a line of JSON");
+        assert_eq!(walked["protocol"], *protocol, "{walked}");
+        assert_eq!(walked["steps"], steps, "{walked}");
+        assert_eq!(ran.stderr, "");
+        // What the clients wrote is what everybody else sees.
+        let ghaps = home.json(&["ghap", "list", "--all", "--limit", "1000"]);
+        assert!(
+            ghaps.as_array().unwrap().iter().any(|ghap| ghap["goal"] == "left open"),
+            "{ghaps}"
+        );
+    }
+}
+
+const PYTHON: [(&str, &str); 3] =
+    [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")];
+const TYPESCRIPT: [(&str, &str); 4] = [
+    ("v1", "2025-11-25"),
+    ("legacy", "2025-11-25"),
+    ("auto", "2026-07-28"),
+    ("2026-07-28", "2026-07-28"),
+];
+
+#[test]
+fn the_python_sdk_walks_every_tool() {
+    let Some(python) = tool("RUTTER_TEST_MCP_PYTHON", "the Python SDK") else { return };
+    walk(&python, "client.py", &PYTHON, None, false);
+}
+
+#[test]
+fn the_python_sdk_walks_every_tool_over_http() {
+    let Some(python) = tool("RUTTER_TEST_MCP_PYTHON", "the Python SDK") else { return };
+    walk(&python, "client.py", &PYTHON, None, true);
+}
+
+#[test]
+fn the_typescript_sdks_walk_every_tool() {
+    let Some(modules) = tool("RUTTER_TEST_MCP_MODULES", "the TypeScript SDKs") else { return };
+    let Some(node) = tool("RUTTER_TEST_MCP_NODE", "the TypeScript SDKs") else { return };
+    walk(&node, "client.mjs", &TYPESCRIPT, Some(&modules), false);
+}
+
+#[test]
+fn the_typescript_sdks_walk_every_tool_over_http() {
+    let Some(modules) = tool("RUTTER_TEST_MCP_MODULES", "the TypeScript SDKs") else { return };
+    let Some(node) = tool("RUTTER_TEST_MCP_NODE", "the TypeScript SDKs") else { return };
+    walk(&node, "client.mjs", &TYPESCRIPT, Some(&modules), true);
+}
+
+/// Some of what has to be seen to pass, or a suite that tried nothing would do.
+const CONFORMS: [(&str, &[&str]); 2] = [
+    (
+        "2025-11-25",
+        &["server-initialize", "tools-list", "logging-set-level", "dns-rebinding-protection"],
+    ),
+    (
+        "2026-07-28",
+        &["tools-list", "caching", "http-header-validation", "sep-2164-resource-not-found"],
+    ),
+];
+
+#[test]
+fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
+    let Some(modules) = tool("RUTTER_TEST_MCP_MODULES", "the conformance suite") else { return };
+    let Some(node) = tool("RUTTER_TEST_MCP_NODE", "the conformance suite") else { return };
+    let home = home();
+    let Some(way) = Way::http(&home) else { return };
+    for (version, expected) in CONFORMS {
+        let mut suite = client(&node, &home, &way);
+        suite.env("RUTTER_MCP_MODULES", &modules).arg(script("conformance.mjs")).arg(version);
+        let ran = Ran::of(&mut suite).success();
+        for passed in expected {
+            assert!(ran.stdout.contains(&format!("✓ {passed}: ")), "{passed}: {ran}");
+        }
+    }
+}
+
+/// What the inspector prints for a method.
+fn inspected(home: &Home, arguments: &[&str]) -> Option<Ran> {
+    let modules = tool("RUTTER_TEST_MCP_MODULES", "the inspector")?;
+    let node = tool("RUTTER_TEST_MCP_NODE", "the inspector")?;
+    let inspector = PathBuf::from(modules)
+        .join("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+    let mut command = client(&node, home, &Way::Stdio);
+    let memory = format!("RUTTER_HOME={}", home.memory().display());
+    command.arg(inspector).args(["--cli", "-e", &memory, env!("CARGO_BIN_EXE_rutter"), "mcp"]);
+    Some(Ran::of(command.args(["--method"]).args(arguments)))
+}
+
+fn given(ran: Ran) -> Value {
+    serde_json::from_str(&ran.success().stdout).expect("JSON")
+}
+
+#[test]
+fn the_inspector_lists_and_calls_over_stdio() {
+    let home = home();
+    let ask = |arguments: &[&str]| inspected(&home, arguments).map(given);
+    let Some(tools) = ask(&["tools/list"]) else { return };
+    let tools = tools["tools"].as_array().unwrap().clone();
+    assert_eq!(tools.len(), 12);
+    for tool in &tools {
+        assert!(tool["outputSchema"].is_object() && tool["annotations"].is_object(), "{tool}");
+    }
+    let call = |name: &str, arguments: &[&str]| {
+        let call = [&["tools/call", "--tool-name", name][..], arguments].concat();
+        inspected(&home, &call)
+    };
+    let start = [
+        "--tool-arg",
+        "domain=debugging",
+        "strategy=read-the-error",
+        "goal=it is inspected",
+        "hypothesis=x",
+        "action=y",
+        "prediction=`cargo test` passes",
+        "confidence=0.5",
+    ];
+    let started = given(call("start_ghap", &start).unwrap());
+    assert_eq!(started["structuredContent"]["target"], "cargo test", "{started}");
+    let refused = call("start_ghap", &["--tool-arg", "domain=debugging"]).unwrap();
+    assert_ne!(refused.exit, Some(0));
+    assert!(
+        refused.stdout.contains("strategy, goal, hypothesis, action, prediction are missing"),
+        "{refused}"
+    );
+    let prompts = ask(&["prompts/list"]).unwrap();
+    assert_eq!(prompts["prompts"][0]["name"], "premortem");
+    let prompt = ["prompts/get", "--prompt-name", "premortem", "--prompt-args", "domain=debugging"];
+    let prompt = ask(&prompt).unwrap();
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("data, not instructions"), "{text}");
+    let resources = ask(&["resources/list"]).unwrap();
+    assert_eq!(resources["resources"][0]["uri"], "rutter://ghap/active");
+    let templates = ask(&["resources/templates/list"]).unwrap();
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "rutter://experience/{id}");
+    let read = ask(&["resources/read", "--uri", "rutter://ghap/active"]).unwrap();
+    let text: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text["orphans"][0]["goal"], "left open", "{text}");
+    let nothing = inspected(&home, &["resources/read", "--uri", "rutter://nothing"]).unwrap();
+    assert_ne!(nothing.exit, Some(0));
+    assert!(nothing.to_string().contains("there is no rutter://nothing"), "{nothing}");
+}

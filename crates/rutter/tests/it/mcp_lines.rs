@@ -1,0 +1,447 @@
+//! `rutter mcp` and lines that are no requests: it lives on, says nothing that is no message, and answers what comes behind.
+
+use std::cell::RefCell;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::support::Home;
+
+/// A server, and whatever it says.
+struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Vec<u8>>,
+    asked: usize,
+}
+
+impl Server {
+    fn new(home: &Home) -> Self {
+        let mut child = home
+            .command(&["mcp"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let (heard, lines) = channel();
+        // From a thread of its own: it may say something while it is still being spoken to.
+        std::thread::spawn(move || {
+            let mut line = Vec::new();
+            while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+                if heard.send(std::mem::take(&mut line)).is_err() {
+                    break;
+                }
+            }
+        });
+        let input = child.stdin.take();
+        Self { child, input, lines, asked: 0 }
+    }
+
+    fn greeted(home: &Home) -> Self {
+        let mut server = Self::new(home);
+        server.greet();
+        server
+    }
+
+    fn send(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).and_then(|()| input.write_all(b"\n")).expect("it still listens");
+    }
+
+    /// The next message, which has to be one.
+    fn hear(&mut self) -> Value {
+        // Nothing is measured here: this is only how long a test waits for a server that hangs.
+        let line = self.lines.recv_timeout(Duration::from_mins(2));
+        let line = line.expect("it answers and lives");
+        let message: Value = serde_json::from_slice(&line)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&line)));
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        let kinds = ["result", "error", "method"];
+        let kinds = kinds.iter().filter(|kind| message.get(kind).is_some());
+        assert_eq!(kinds.count(), 1, "{message}");
+        if let Some(error) = message.get("error") {
+            assert!(error["code"].is_i64() && error["message"].is_string(), "{message}");
+        }
+        let id = &message["id"];
+        assert!(id.is_null() || id.is_i64() || id.is_string(), "{message}");
+        message
+    }
+
+    fn greet(&mut self) {
+        self.send(HELLO.as_bytes());
+        while self.hear()["id"] != "hello" {}
+        self.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    }
+
+    /// What is said to a line; and that a request behind it is answered.
+    fn to(&mut self, line: &[u8]) -> Vec<Value> {
+        self.send(line);
+        self.still_answers()
+    }
+
+    fn still_answers(&mut self) -> Vec<Value> {
+        self.asked += 1;
+        let id = format!("after {}", self.asked);
+        let params = json!({ "name": "get_ghap", "arguments": { "list": true } });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        self.send(request.to_string().as_bytes());
+        let mut said = Vec::new();
+        loop {
+            let message = self.hear();
+            if message["id"] == id.as_str() {
+                assert_eq!(message["result"]["isError"], false, "{message}");
+                return said;
+            }
+            said.push(message);
+        }
+    }
+
+    /// Hangs up, and waits for it to end.
+    fn ends(mut self) {
+        drop(self.input.take());
+        let ended = self.child.wait().unwrap();
+        assert!(ended.success(), "{ended}");
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said).unwrap();
+        assert_eq!(said, "");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that fails leaves nothing running.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+
+/// Lines that are no requests, or not ones that anybody would send, with the code of what is answered.
+fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
+    const INVALID_REQUEST: Option<i64> = Some(-32_600);
+    const NO_METHOD: Option<i64> = Some(-32_601);
+    const INVALID_PARAMS: Option<i64> = Some(-32_602);
+    let mut lines: Vec<(Vec<u8>, Option<i64>)> = [
+        // What is no JSON has nobody to answer to; the SDKs agree on saying nothing.
+        ("", None),
+        ("hello", None),
+        ("{", None),
+        ("}{", None),
+        ("\0", None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}"#, None),
+        // JSON that is no message.
+        ("1", INVALID_REQUEST),
+        ("null", INVALID_REQUEST),
+        (r#""ping""#, INVALID_REQUEST),
+        ("[]", INVALID_REQUEST),
+        ("{}", INVALID_REQUEST),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, INVALID_REQUEST),
+        (r#"{"id":1,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":5}"#, INVALID_REQUEST),
+        // Names of every kind.
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST),
+        (r#"{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}"#, INVALID_REQUEST),
+        // Requests that nobody can answer.
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#, NO_METHOD),
+        (r#"{"jsonrpc":"2.0","id":1,"method":""}"#, NO_METHOD),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/make","params":{"a":1}}"#, NO_METHOD),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}"#, NO_METHOD),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status","arguments":[1]}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status","arguments":"x"}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":7}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"loud"}}"#, INVALID_PARAMS),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"2"}}"#, INVALID_PARAMS),
+        // What nobody asked for.
+        (r#"{"jsonrpc":"2.0","id":77,"result":{}}"#, None),
+        (r#"{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}"#, None),
+        (r#"{"jsonrpc":"2.0","method":"notifications/nope","params":{"a":1}}"#, None),
+        (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}"#, None),
+        (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}"#, None),
+    ]
+    .into_iter()
+    .map(|(line, code)| (line.as_bytes().to_vec(), code))
+    .collect();
+    let nested =
+        |depth: usize| [r#"{"a":"#.repeat(depth), "1".to_owned(), "}".repeat(depth)].concat();
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"status","arguments":{arguments}}}}}"#
+        )
+    };
+    lines.push(("[".repeat(100_000).into_bytes(), None));
+    lines.push((call(&nested(5_000)).into_bytes(), None));
+    lines.push((b"\xff\xfe{".to_vec(), None));
+    lines.push((
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}".to_vec(),
+        None,
+    ));
+    // Longer than what is read of a line.
+    lines.push((vec![b'x'; 17 * 1024 * 1024], None));
+    lines
+}
+
+#[test]
+fn every_line_is_survived_and_answered_as_it_deserves() {
+    let home = Home::new();
+    let mut server = Server::greeted(&home);
+    for (line, code) in lines() {
+        let shown: String = String::from_utf8_lossy(&line).chars().take(200).collect();
+        server.send(&line);
+        if let Some(code) = code {
+            let said = server.hear();
+            assert_eq!(said["error"]["code"], code, "{shown}: {said}");
+        }
+        let said = server.still_answers();
+        assert_eq!(said, [] as [Value; 0], "{shown}");
+    }
+    server.ends();
+}
+
+#[test]
+fn so_are_those_that_come_before_hello() {
+    let home = Home::new();
+    let mut server = Server::new(&home);
+    for (line, _) in lines() {
+        server.send(&line);
+    }
+    // Who asks what we speak, and then takes the question back, has not said hello either.
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    server.send(
+        format!(r#"{{"jsonrpc":"2.0","id":5,"method":"server/discover","params":{{{meta}}}}}"#)
+            .as_bytes(),
+    );
+    server
+        .send(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#);
+    server.greet();
+    server.still_answers();
+    server.ends();
+}
+
+#[test]
+fn a_client_of_the_newer_generation_need_not_say_hello() {
+    let home = Home::new();
+    let mut server = Server::new(&home);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    server.send(br#"{"jsonrpc":"2.0","method":"notifications/nope"}"#);
+    for number in 0..3 {
+        let params = json!({ "name": "status", "arguments": {}, "_meta": meta });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params });
+        server.send(request.to_string().as_bytes());
+        let message = server.hear();
+        assert_eq!(message["id"], number, "{message}");
+        assert_eq!(message["result"]["structuredContent"]["memories"], 0, "{message}");
+        server.send(br#"{"jsonrpc":"2.0","method":"notifications/nope"}"#);
+    }
+    // What it has dropped is not there, with whatever parameters.
+    for (method, params) in [
+        ("logging/setLevel", json!({ "level": "debug" })),
+        ("logging/setLevel", json!({})),
+        ("initialize", json!({})),
+        ("ping", json!({})),
+    ] {
+        let mut params = params;
+        params["_meta"] = meta.clone();
+        let request = json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params });
+        server.send(request.to_string().as_bytes());
+        assert_eq!(server.hear()["error"]["code"], -32_601, "{method}");
+    }
+    server.ends();
+}
+
+#[test]
+fn ten_megabytes_are_read_and_refused() {
+    let home = Home::new();
+    let mut server = Server::greeted(&home);
+    let arguments = json!({ "category": "fact", "content": "x".repeat(10_000_000) });
+    let params = json!({ "name": "remember", "arguments": arguments });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    server.send(request.to_string().as_bytes());
+    let message = server.hear();
+    assert_eq!(message["id"], 1);
+    let text = &message["result"]["content"][0]["text"];
+    assert_eq!(text, "content has 10000000 characters; at most 10000 are kept, so shorten it");
+    server.still_answers();
+    server.ends();
+}
+
+#[test]
+fn half_an_emoji_is_kept_as_what_cannot_be_shown() {
+    let home = Home::new();
+    let mut server = Server::greeted(&home);
+    let said = server.to(
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"cut \ud83d here, whole \ud83d\ude00 there"}}}"#,
+    );
+    // It is answered at once or behind the other: both are in work at the same time.
+    if said.is_empty() {
+        assert_eq!(server.hear()["result"]["isError"], false);
+    } else {
+        assert_eq!(said[0]["result"]["isError"], false, "{said:?}");
+    }
+    server.ends();
+    let memories = home.json(&["memories"]);
+    assert_eq!(memories[0]["text"], "cut \u{fffd} here, whole 😀 there");
+}
+
+#[test]
+fn names_of_requests_come_back_as_they_were() {
+    let home = Home::new();
+    let mut server = Server::greeted(&home);
+    for id in [
+        json!(0),
+        json!(-1),
+        json!(i64::MAX),
+        json!(""),
+        json!("ä \" \n"),
+        json!("9".repeat(2_000)),
+    ] {
+        let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+        assert_eq!(
+            server.to(ping.to_string().as_bytes()),
+            [json!({ "jsonrpc": "2.0", "id": id, "result": {} })]
+        );
+    }
+    server.ends();
+}
+
+/// Anything on a line, mostly not far from a request.
+fn any_line() -> impl Strategy<Value = Vec<u8>> {
+    let methods = prop::sample::select(vec![
+        "ping",
+        "initialize",
+        "tools/list",
+        "tools/call",
+        "prompts/get",
+        "prompts/list",
+        "resources/read",
+        "resources/list",
+        "resources/templates/list",
+        "logging/setLevel",
+        "completion/complete",
+        "server/discover",
+        "subscriptions/listen",
+        "tasks/get",
+        "notifications/cancelled",
+        "notifications/initialized",
+        "notifications/progress",
+        "nope",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        any::<String>().prop_map(Value::String),
+        prop::sample::select(vec![
+            "status",
+            "start_ghap",
+            "forget",
+            "premortem",
+            "debug",
+            "2025-11-25"
+        ])
+        .prop_map(Value::from),
+    ];
+    let json = leaf.prop_recursive(4, 24, 5, |inner| {
+        let name = prop::sample::select(vec![
+            "name",
+            "arguments",
+            "cursor",
+            "uri",
+            "level",
+            "requestId",
+            "_meta",
+            "id",
+            "query",
+            "ids",
+            "domain",
+            "protocolVersion",
+            "capabilities",
+            "clientInfo",
+            "progressToken",
+            "claudecode/toolUseId",
+            "io.modelcontextprotocol/protocolVersion",
+        ]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
+            prop::collection::vec((name, inner), 0..5).prop_map(|fields| {
+                Value::Object(
+                    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+                )
+            }),
+        ]
+    });
+    let id = prop_oneof![
+        3 => any::<i32>().prop_map(|id| Some(json!(id))),
+        1 => Just(None),
+        1 => json.clone().prop_map(Some),
+    ];
+    let message = (id, methods, prop::option::of(json.clone())).prop_map(|(id, method, params)| {
+        let mut message = json!({ "jsonrpc": "2.0", "method": method });
+        if let Some(id) = id {
+            message["id"] = id;
+        }
+        if let Some(params) = params {
+            message["params"] = params;
+        }
+        message.to_string().into_bytes()
+    });
+    let torn = (message.clone(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
+        |(mut line, at, byte)| {
+            let at = at.index(line.len());
+            line[at] = byte;
+            line
+        },
+    );
+    let line = prop_oneof![
+        6 => message,
+        2 => torn,
+        1 => json.prop_map(|value| value.to_string().into_bytes()),
+        1 => prop::collection::vec(any::<u8>(), 0..200),
+    ];
+    line.prop_map(|line| line.into_iter().filter(|byte| *byte != b'\n').collect())
+}
+
+#[test]
+fn any_line_is_survived() {
+    let home = Home::new();
+    let server = RefCell::new(Server::greeted(&home));
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 1_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let survived = runner.run(&any_line(), |line| {
+        // Messages to a line may come behind the answer to the next; that each is one is seen in any case.
+        drop(server.borrow_mut().to(&line));
+        Ok(())
+    });
+    survived.unwrap();
+    server.into_inner().ends();
+}

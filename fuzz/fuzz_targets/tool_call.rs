@@ -1,0 +1,84 @@
+//! Any calls of tools, a line each: the name, a space, the arguments. None panics, what is refused or only looks changes nothing,
+//! and what is given is what the tool announces.
+
+#![no_main]
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use rutter_memory::{Clean, Store, StoreError, Time};
+use rutter_server::tools::{self, Effect, TOOLS};
+use rutter_server::{Desk, Whose};
+use serde_json::Value;
+
+/// One folder for all runs; the memory in it is emptied by each.
+fn desk() -> &'static Desk {
+    static DESK: OnceLock<(tempfile::TempDir, Desk)> = OnceLock::new();
+    let (_, desk) = DESK.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let desk = Desk {
+            data: folder.path().join("memory"),
+            config: folder.path().join("config.toml"),
+            folder: folder.path().to_owned(),
+            started_in: None,
+            otherwise: Whose::Session(Clean::new("session")),
+            now,
+            called: || "rutter".to_owned(),
+        };
+        (folder, desk)
+    });
+    desk
+}
+
+fn now() -> Time {
+    Time::from_millis(1_763_200_000_000)
+}
+
+/// What every tool announces, ready to be held against.
+fn announced() -> &'static HashMap<&'static str, jsonschema::Validator> {
+    static ANNOUNCED: OnceLock<HashMap<&'static str, jsonschema::Validator>> = OnceLock::new();
+    ANNOUNCED.get_or_init(|| {
+        let output = |tool: &tools::Tool| Value::Object((*tool.output()).clone());
+        TOOLS.iter().map(|tool| (tool.name, jsonschema::draft202012::new(&output(tool)).expect("a schema"))).collect()
+    })
+}
+
+fn rows() -> Vec<String> {
+    let mut rows = Vec::new();
+    let mut store = Store::open(&desk().data, now()).expect("a store");
+    store
+        .export::<StoreError>(None, |record| {
+            rows.push(serde_json::to_string(record).expect("written"));
+            Ok(())
+        })
+        .expect("what was taken can be written");
+    rows
+}
+
+fuzz_target!(|text: &str| {
+    let mut before = rows();
+    if before.len() > 1 {
+        // To make one anew takes longer than all the calls.
+        drop(std::fs::remove_dir_all(&desk().data));
+        before = rows();
+    }
+    for line in text.lines().take(8) {
+        let (name, arguments) = line.split_once(' ').unwrap_or((line, "null"));
+        let Ok(arguments) = serde_json::from_str(arguments) else { continue };
+        let looks = TOOLS.iter().any(|tool| tool.name == name && tool.effect == Effect::Reads);
+        let done = tools::call(desk(), name, arguments, None);
+        let after = rows();
+        match done {
+            Ok(answer) => {
+                assert!(!looks || after == before, "{name} changed something");
+                assert!(announced()[name].is_valid(&answer.structured), "{name} gave {}", answer.structured);
+            }
+            Err(refusal) => {
+                assert!(after == before, "{name} was refused and changed something");
+                assert!(!refusal.to_string().is_empty());
+            }
+        }
+        before = after;
+    }
+});
