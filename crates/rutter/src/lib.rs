@@ -12,6 +12,7 @@ mod environment;
 mod failure;
 pub mod hook;
 mod install;
+mod scratch;
 pub mod ui;
 
 pub use failure::Failure;
