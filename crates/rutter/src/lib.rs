@@ -13,6 +13,7 @@ mod failure;
 pub mod hook;
 mod install;
 mod scratch;
+mod shell;
 pub mod ui;
 
 pub use failure::Failure;
