@@ -108,9 +108,7 @@ impl Report {
     pub(crate) fn of(env: &Environment, places: &Places, live: bool) -> Result<Self, Failure> {
         let mut findings = Vec::new();
         let scratch = scratch(env);
-        let ledger = scratch.as_ref().ok().and_then(Scratch::ledger);
-        let client = Client::ask(places, ledger.as_deref(), &mut findings);
-        drop(ledger);
+        let client = Client::ask(places, scratch.as_ref().ok(), &mut findings);
         let contract = client.contract();
         let mut layers = layers::read(places, contract, &mut findings);
         findings.extend(layers::switches(&layers, places, contract, &env.data));

@@ -5,8 +5,9 @@
 //! inherits the write end of its stdin, the housekeeping of hooks included. When the last of them has ended, in whichever
 //! way, its stdin ends, and it removes what it made.
 //!
-//! What is started in a process group of its own hears no Ctrl-C either. The keeper is told of such groups, and ends
-//! them when its stdout has no reader any more: that end is inherited by nobody, so whoever opened the folder is gone.
+//! What is started in a process group of its own hears no Ctrl-C either. The keeper is told of such a [`Group`] before
+//! anybody is in it, and ends it when its own stdout has no reader any more: that end is inherited by nobody, so whoever
+//! opened the folder is gone.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -14,13 +15,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
-use rutter_check::live::Witness;
 
 use crate::ui::Ui;
 use crate::{Failure, environment};
@@ -36,25 +35,45 @@ const PIPE: usize = 64 * 1024;
 /// The folder, and who removes it.
 pub(crate) struct Scratch {
     keeper: Child,
-    /// As long as anybody has it open, the folder stays.
-    hold: Option<Arc<Ledger>>,
+    /// As long as anybody has it open, the folder stays. The keeper reads here of groups that begin and end.
+    hold: Option<ChildStdin>,
     /// As long as we have it open, the groups live.
     listens: Option<BufReader<ChildStdout>>,
     path: PathBuf,
 }
 
-/// Where the keeper is told which process groups are at work.
-#[derive(Debug)]
-pub(crate) struct Ledger(ChildStdin);
+/// A process group that does not outlive us. It is there before the first process that joins it: between the start of a
+/// process and a word to the keeper we could be killed, and nobody would know of it.
+pub(crate) struct Group<'a> {
+    /// Does nothing, until there is nobody to wait for.
+    anchor: Child,
+    hold: &'a ChildStdin,
+}
 
-/// A keeper that is gone cannot be told, and there is nobody to tell that.
-impl Witness for Ledger {
-    fn began(&self, group: u32) {
-        drop((&self.0).write_all(format!("+{group}\n").as_bytes()));
+impl Group<'_> {
+    pub(crate) fn id(&self) -> Pid {
+        Pid::from_child(&self.anchor)
     }
 
-    fn ended(&self, group: u32) {
-        drop((&self.0).write_all(format!("-{group}\n").as_bytes()));
+    /// Ends everybody in it.
+    pub(crate) fn end(&self) {
+        // One that has ended already is what we want.
+        let _ = kill_process_group(self.id(), Signal::KILL);
+    }
+
+    /// Tells the keeper. One that is gone cannot be told, and there is nobody to tell that.
+    fn tell(&self, sign: char) {
+        let mut hold = self.hold;
+        drop(hold.write_all(format!("{sign}{}\n", self.anchor.id()).as_bytes()));
+    }
+}
+
+impl Drop for Group<'_> {
+    fn drop(&mut self) {
+        self.end();
+        // Before the anchor is waited for: until then the number is nobody else's.
+        self.tell('-');
+        drop(self.anchor.wait());
     }
 }
 
@@ -72,7 +91,7 @@ impl Scratch {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        let hold = keeper.stdin.take().map(|stdin| Arc::new(Ledger(stdin)));
+        let hold = keeper.stdin.take();
         let mut listens = keeper.stdout.take().map(BufReader::new);
         let mut line = Vec::new();
         if let Some(out) = &mut listens {
@@ -91,7 +110,7 @@ impl Scratch {
             return Err(Failure::Refused(why.to_owned()));
         }
         if let Some(hold) = &scratch.hold {
-            fcntl_setfd(&hold.0, FdFlags::empty()).map_err(|error| failed(error.into()))?;
+            fcntl_setfd(hold, FdFlags::empty()).map_err(|error| failed(error.into()))?;
         }
         Ok(scratch)
     }
@@ -100,9 +119,19 @@ impl Scratch {
         &self.path
     }
 
-    /// Where to tell of process groups. Whoever has it keeps the folder.
-    pub(crate) fn ledger(&self) -> Option<Arc<Ledger>> {
-        self.hold.clone()
+    /// A process group for what is to be started.
+    pub(crate) fn group(&self) -> io::Result<Group<'_>> {
+        let Some(hold) = &self.hold else { return Err(io::ErrorKind::NotConnected.into()) };
+        let anchor = Command::new("/bin/sh")
+            .args(["-c", "read -r _"])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let group = Group { anchor, hold };
+        group.tell('+');
+        Ok(group)
     }
 
     /// Waits until nobody works in it any more and it is gone.

@@ -8,13 +8,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::Pid;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::conversation::Conversation;
 use super::hook::{Hook, Installed};
 use super::model::ScriptedModel;
-use super::process::{Process, Witness};
+use super::process::Process;
 use super::record::{HookCall, Record};
 use super::script::Script;
 use super::{Client, LiveError};
@@ -50,7 +51,7 @@ pub struct Sandbox {
     environment: Vec<(String, String)>,
     start: Option<PathBuf>,
     limit: Duration,
-    witness: Option<Arc<dyn Witness>>,
+    group: Option<Pid>,
 }
 
 /// How the user speaks.
@@ -91,7 +92,7 @@ impl Sandbox {
             environment: Vec::new(),
             start: None,
             limit: LIMIT,
-            witness: None,
+            group: None,
         }
     }
 
@@ -172,9 +173,9 @@ impl Sandbox {
         self
     }
 
-    /// Who is told of the client's process group.
-    pub fn witness(&mut self, witness: Arc<dyn Witness>) -> &mut Self {
-        self.witness = Some(witness);
+    /// The process group that the client is to join, in the place of one of its own. It is ended with the client.
+    pub fn group(&mut self, group: Pid) -> &mut Self {
+        self.group = Some(group);
         self
     }
 
@@ -184,8 +185,7 @@ impl Sandbox {
         let model = ScriptedModel::start(self.script.clone())?;
         let command = self.command(client, &model.url());
         let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
-        let mut process =
-            Process::start(command, self.limit, self.witness.clone()).map_err(failed)?;
+        let mut process = Process::start(command, self.limit, self.group).map_err(failed)?;
         if let Input::Conversation(conversation) = &self.input {
             let stuck = conversation.hold(&mut process, &self.project(), &hooks);
             stuck.map_err(|error| error.into_live(client, self.limit, &process.complaints()))?;

@@ -12,7 +12,7 @@ use super::entry::Entry;
 use super::finding::{Finding, Place};
 use super::places::Places;
 use super::process;
-use crate::scratch::Ledger;
+use crate::scratch::Scratch;
 
 /// How long it may take to say its version. It starts a runtime of its own first.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ impl Client {
     /// Asks the `claude` that is typed here.
     pub(crate) fn ask(
         places: &Places,
-        ledger: Option<&Ledger>,
+        scratch: Option<&Scratch>,
         findings: &mut Vec<Finding>,
     ) -> Self {
         if places.variables.simple {
@@ -54,7 +54,7 @@ impl Client {
         let place = Place::file(&path);
         let mut command = Command::new(&path);
         command.arg("--version").current_dir("/");
-        let said = match process::run(&mut command, b"", PATIENCE, ledger) {
+        let said = match process::run(&mut command, b"", PATIENCE, scratch) {
             Ok(ended) if ended.late => Err("it did not say its version in ten seconds".to_owned()),
             Ok(ended) => {
                 let said = String::from_utf8_lossy(&ended.stdout).into_owned();

@@ -236,9 +236,9 @@ fn session(
     let own = sandbox.project().join("bin");
     let search = std::iter::once(&own).chain(&env.search);
     let search = std::env::join_paths(search).unwrap_or_default();
-    if let Some(ledger) = scratch.ledger() {
-        sandbox.witness(ledger);
-    }
+    let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
+    let group = scratch.group().map_err(failed)?;
+    sandbox.group(group.id());
     sandbox.script(Script::new(turns)).prompt("The total of the cart is wrong.");
     sandbox.args(["--allowedTools", "Bash,Read,Edit"]);
     sandbox.env("PATH", search.to_string_lossy()).env("RUTTER_HOME", memory.to_string_lossy());

@@ -8,9 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use rutter_check::live::Witness as _;
 
-use crate::scratch::Ledger;
+use crate::scratch::{Group, Scratch};
 
 /// The most that is taken of what a program prints.
 const OUTPUT: u64 = 1024 * 1024;
@@ -29,24 +28,22 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// Runs a command with this on its stdin. It need not read it. `ledger` is told of it, so that it does not outlive us.
+/// Runs a command with this on its stdin. It need not read it. With a scratch folder it does not outlive us.
 pub(crate) fn run(
     command: &mut Command,
     stdin: &[u8],
     limit: Duration,
-    ledger: Option<&Ledger>,
+    scratch: Option<&Scratch>,
 ) -> io::Result<Ended> {
+    let group = scratch.map(Scratch::group).transpose()?;
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // So that what it starts can be ended with it.
-        .process_group(0)
+        .process_group(Pid::as_raw(group.as_ref().map(Group::id)))
         .spawn()?;
-    if let Some(ledger) = ledger {
-        ledger.began(child.id());
-    }
     if let Some(mut pipe) = child.stdin.take() {
         let bytes = stdin.to_vec();
         thread::spawn(move || drop(pipe.write_all(&bytes)));
@@ -58,12 +55,9 @@ pub(crate) fn run(
     let ended = done && wait(&mut child, begun, limit)?;
     let took = begun.elapsed();
     if !ended {
-        end(&mut child);
+        end(&mut child, group.as_ref());
     }
     let status = child.wait()?;
-    if let Some(ledger) = ledger {
-        ledger.ended(child.id());
-    }
     let (complained, _) = receive(&stderr, if ended { left().max(PAUSE) } else { PAUSE });
     Ok(Ended { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
 }
@@ -98,10 +92,10 @@ fn wait(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<bool> 
     Ok(true)
 }
 
-fn end(child: &mut Child) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
+fn end(child: &mut Child, group: Option<&Group<'_>>) {
+    match group {
+        Some(group) => group.end(),
+        None => drop(kill_process_group(Pid::from_child(child), Signal::KILL)),
     }
     drop(child.kill());
 }

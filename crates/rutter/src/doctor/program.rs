@@ -11,7 +11,7 @@ use super::finding::{Finding, Place, named};
 use super::places::{Places, is_executable};
 use super::process;
 use crate::install::build_folder;
-use crate::scratch::Ledger;
+use crate::scratch::Scratch;
 use crate::shell;
 
 /// How long a program may take to say its version.
@@ -23,7 +23,7 @@ const COMPLAINT: usize = 120;
 pub(crate) fn examine(
     entry: &Entry,
     places: &Places,
-    ledger: Option<&Ledger>,
+    scratch: Option<&Scratch>,
     findings: &mut Vec<Finding>,
 ) -> bool {
     let start = entry.start(places);
@@ -38,7 +38,7 @@ pub(crate) fn examine(
     }
     let mut command = Command::new(&path);
     command.arg("--version").current_dir("/");
-    if let Some(finding) = version(&mut command, &path, &place, ledger) {
+    if let Some(finding) = version(&mut command, &path, &place, scratch) {
         let stops = finding.code != &codes::PROGRAM_VERSION;
         findings.push(finding);
         if stops {
@@ -148,14 +148,14 @@ fn version(
     command: &mut Command,
     path: &Path,
     place: &Place,
-    ledger: Option<&Ledger>,
+    scratch: Option<&Scratch>,
 ) -> Option<Finding> {
     let shown = path.display();
     let broken = |why: &str| {
         let what = format!("{shown} does not run: {why}");
         Some(Finding::new(&codes::PROGRAM_BROKEN, what).at(place.clone()))
     };
-    let ended = match process::run(command, b"", PATIENCE, ledger) {
+    let ended = match process::run(command, b"", PATIENCE, scratch) {
         Ok(ended) => ended,
         // The shell would try to read it as a script.
         Err(error) => return broken(&error.to_string()),

@@ -86,7 +86,7 @@ impl Bench<'_> {
         let mut rows = Vec::new();
         let mut ready = Vec::new();
         let mut seen = Vec::new();
-        let ledger = self.scratch.as_ref().ok().and_then(Scratch::ledger);
+        let scratch = self.scratch.as_ref().ok();
         for entry in entries {
             let start = entry.start(self.places);
             let identity = (entry.event, entry.matcher.clone(), entry.identity());
@@ -96,9 +96,10 @@ impl Bench<'_> {
             seen.push(identity);
             let answer = if self.is_strange(entry) {
                 Answer::Untrusted
-            } else if *usable.entry(start.clone()).or_insert_with(|| {
-                program::examine(entry, self.places, ledger.as_deref(), findings)
-            }) {
+            } else if *usable
+                .entry(start.clone())
+                .or_insert_with(|| program::examine(entry, self.places, scratch, findings))
+            {
                 Answer::Silent
             } else {
                 Answer::Unusable
@@ -169,19 +170,14 @@ impl Bench<'_> {
         File::create(project.join(".git/HEAD"))?.write_all(b"ref: refs/heads/main\n")?;
         // So that hooks find what they find in a memory that is in use. Without it they do as on their first day.
         drop(Store::open(&memory, self.now));
-        let ledger = scratch.ledger();
         for (row, entry, start) in ready {
             let mut took = Vec::new();
             let mut worst: Option<Finding> = None;
             for _ in 0..TIMES {
                 let payload = payload(entry, &project);
                 let mut command = self.command(entry, start, scratch.path());
-                let ended = process::run(
-                    &mut command,
-                    payload.as_bytes(),
-                    patience(entry),
-                    ledger.as_deref(),
-                );
+                let ended =
+                    process::run(&mut command, payload.as_bytes(), patience(entry), Some(scratch));
                 if let Ok(ended) = &ended {
                     took.push(ended.took);
                 }

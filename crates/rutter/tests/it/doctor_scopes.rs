@@ -183,6 +183,10 @@ fn what_is_meant_for_others_is_not_for_ones_own_settings() {
     fs::remove_dir(setup.path("ship/.claude")).unwrap();
     symlink(setup.path("home/.claude"), setup.path("ship/.claude")).unwrap();
     setup.finds("hooks-shared-own", &place, "rutter init --user");
+    let report = setup.report();
+    let layers = report["layers"].as_array().unwrap().iter();
+    let whose: Vec<&str> = layers.map(|layer| layer["whose"].as_str().unwrap()).collect();
+    assert_eq!(whose, ["managed", "local", "user"], "it is looked at once");
     setup.ok(&["init", "--user", "--bin", &program(&setup)]);
     assert_eq!(found(&setup, "ship"), []);
 }
