@@ -41,7 +41,7 @@ pub use client::Client;
 pub use conversation::{Conversation, Step};
 pub use hook::Hook;
 pub use model::{Request, ScriptedModel, Thread};
-pub use process::Ending;
+pub use process::{Ending, Witness};
 pub use record::{HookCall, HookResponse, Record, Told};
 pub use sandbox::Sandbox;
 pub use scenario::Scenario;

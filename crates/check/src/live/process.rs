@@ -1,5 +1,6 @@
 //! The client as a process: started in a group of its own, fed, read, and ended in time.
 
+use std::fmt;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -12,6 +13,14 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 /// How long output may keep coming after the client has gone: a process that it left behind may hold
 /// the other end.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Somebody who is told which process groups are at work, so that they can be ended when whoever started them no longer can.
+pub trait Witness: fmt::Debug + Send + Sync {
+    /// A group has begun.
+    fn began(&self, group: u32);
+    /// It is over, or about to be: its number may be another group's from now on.
+    fn ended(&self, group: u32);
+}
 
 /// How a client ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +50,7 @@ pub(super) struct Process {
     lines: Receiver<String>,
     stdout: Stream,
     stderr: Stream,
+    witness: Option<Arc<dyn Witness>>,
     /// Whether the group was ended.
     ended: bool,
 }
@@ -53,11 +63,18 @@ struct Stream {
 
 impl Process {
     /// Starts a command; it is killed when `limit` has passed.
-    pub(super) fn start(mut command: Command, limit: Duration) -> io::Result<Self> {
+    pub(super) fn start(
+        mut command: Command,
+        limit: Duration,
+        witness: Option<Arc<dyn Witness>>,
+    ) -> io::Result<Self> {
         let deadline = Instant::now() + limit;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own can be ended as one, with the hooks and servers that the client started.
         let mut child = command.process_group(0).spawn()?;
+        if let Some(witness) = &witness {
+            witness.began(child.id());
+        }
         let group = Pid::from_child(&child);
         let stdin = child.stdin.take();
         let (tell, lines) = mpsc::channel();
@@ -69,7 +86,18 @@ impl Process {
             let _ = waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             let _ = gone.send(());
         });
-        Ok(Self { child, group, stdin, deadline, exited, lines, stdout, stderr, ended: false })
+        Ok(Self {
+            child,
+            group,
+            stdin,
+            deadline,
+            exited,
+            lines,
+            stdout,
+            stderr,
+            witness,
+            ended: false,
+        })
     }
 
     /// Writes a line to the client's stdin.
@@ -113,6 +141,9 @@ impl Process {
         let _ = kill_process_group(self.group, Signal::KILL);
         // From here on the number may be another group's.
         self.ended = true;
+        if let Some(witness) = &self.witness {
+            witness.ended(self.child.id());
+        }
         self.child.wait()
     }
 
@@ -185,7 +216,7 @@ mod tests {
     fn shell(program: &str, limit: Duration) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", program]);
-        Process::start(command, limit).unwrap()
+        Process::start(command, limit, None).unwrap()
     }
 
     /// Whether a process has ended; whether somebody has looked after it is not ours to say.

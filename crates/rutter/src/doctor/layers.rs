@@ -17,6 +17,7 @@ use super::finding::{Finding, Place};
 use super::places::{Places, is_yes};
 use super::{keys, shape};
 use crate::install::is_ours;
+use crate::shell;
 
 /// The variable that makes the client run no hooks.
 const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
@@ -91,6 +92,9 @@ pub(crate) struct Layer {
     pub(crate) may_have_ours: bool,
     #[serde(skip)]
     pub(crate) document: Option<Box<Document>>,
+    /// Of a plugin: its name, `name@marketplace`.
+    #[serde(skip)]
+    pub(crate) plugin: Option<String>,
 }
 
 impl Layer {
@@ -112,6 +116,7 @@ impl Layer {
             lost: Vec::new(),
             may_have_ours: false,
             document: None,
+            plugin: None,
         };
         match Reading::of(path) {
             Reading::Absent => {}
@@ -157,10 +162,7 @@ impl Layer {
                         place: document.place(node.at),
                         handler,
                         plugin: plugin.map(Path::to_owned),
-                        of_checkout: matches!(
-                            self.whose,
-                            Whose::Local | Whose::Checkout | Whose::Project
-                        ),
+                        whose: self.whose,
                     });
                 }
             }
@@ -187,15 +189,20 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
     files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
     files.push((Whose::Project, places.project()));
     files.extend(places.user().map(|path| (Whose::User, path)));
-    // In the home folder the project's file is the user's.
-    let project = places.project();
-    if places.user().is_some_and(|user| user == project) {
+    // In the home folder the project's file is the user's, by whichever way one went there.
+    if places.user().is_some_and(|user| is_same(&user, &places.project())) {
         files.retain(|(whose, _)| *whose != Whose::Project);
     }
     files
         .into_iter()
         .map(|(whose, path)| Layer::read(whose, &path, None, contract, findings))
         .collect()
+}
+
+/// Whether two paths lead to one file.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let settled = |path: &Path| path.canonicalize().ok();
+    one == other || settled(one).is_some_and(|one| settled(other) == Some(one))
 }
 
 /// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
@@ -227,7 +234,7 @@ pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
         if old && entry.file_name().to_string_lossy().starts_with(BESIDE) {
             let path = entry.path();
             let what = "a process that was killed left this copy of settings behind";
-            let advice = format!("rm '{}'", path.display());
+            let advice = format!("rm {}", shell::word(&path.to_string_lossy()));
             let finding = Finding::new(&codes::SETTINGS_LEFTOVER, what).at(Place::file(&path));
             findings.push(finding.advise(advice));
         }

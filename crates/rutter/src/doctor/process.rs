@@ -1,15 +1,16 @@
 //! Running a program that may hang, with an eye on the clock.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process_group};
+use rutter_check::live::Witness as _;
+
+use crate::scratch::Ledger;
 
 /// The most that is taken of what a program prints.
 const OUTPUT: u64 = 1024 * 1024;
@@ -28,8 +29,13 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// Runs a command with this on its stdin. It need not read it.
-pub(crate) fn run(command: &mut Command, stdin: &[u8], limit: Duration) -> io::Result<Ended> {
+/// Runs a command with this on its stdin. It need not read it. `ledger` is told of it, so that it does not outlive us.
+pub(crate) fn run(
+    command: &mut Command,
+    stdin: &[u8],
+    limit: Duration,
+    ledger: Option<&Ledger>,
+) -> io::Result<Ended> {
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
@@ -38,6 +44,9 @@ pub(crate) fn run(command: &mut Command, stdin: &[u8], limit: Duration) -> io::R
         // So that what it starts can be ended with it.
         .process_group(0)
         .spawn()?;
+    if let Some(ledger) = ledger {
+        ledger.began(child.id());
+    }
     if let Some(mut pipe) = child.stdin.take() {
         let bytes = stdin.to_vec();
         thread::spawn(move || drop(pipe.write_all(&bytes)));
@@ -52,6 +61,9 @@ pub(crate) fn run(command: &mut Command, stdin: &[u8], limit: Duration) -> io::R
         end(&mut child);
     }
     let status = child.wait()?;
+    if let Some(ledger) = ledger {
+        ledger.ended(child.id());
+    }
     let (complained, _) = receive(&stderr, if ended { left().max(PAUSE) } else { PAUSE });
     Ok(Ended { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
 }
@@ -92,28 +104,4 @@ fn end(child: &mut Child) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     drop(child.kill());
-}
-
-/// Tells when all processes have ended that were started while it was held, those that outlive their parents included: each
-/// inherits an end of a pipe, and closes it when it ends.
-pub(crate) struct Lifeline {
-    reader: PipeReader,
-    writer: PipeWriter,
-}
-
-impl Lifeline {
-    pub(crate) fn new() -> io::Result<Self> {
-        let (reader, writer) = io::pipe()?;
-        rustix::io::fcntl_setfd(&writer, FdFlags::empty())?;
-        Ok(Self { reader, writer })
-    }
-
-    /// Waits for them.
-    pub(crate) fn wait(self, limit: Duration) {
-        let Self { reader, writer } = self;
-        drop(writer);
-        let Ok(limit) = Timespec::try_from(limit) else { return };
-        // Nobody writes to it: what comes is its end.
-        let _ = poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&limit));
-    }
 }
