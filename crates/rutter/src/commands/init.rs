@@ -13,6 +13,7 @@ use crate::install::{
     Change, Contents, Exclude, Malformed, Record, Records, Scope, Start, beside, choose_start,
     groups, install, is_found, is_installed, is_same, is_shared, program_of,
 };
+use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         ui.remark(&format!(
             "git tracks {}, which is to name a path of this machine; `git rm --cached {}` ends that",
             contents.path().display(),
-            contents.path().strip_prefix(folder).unwrap_or(contents.path()).display()
+            shell::word(&contents.path().strip_prefix(folder).unwrap_or(contents.path()).to_string_lossy())
         ))?;
     }
     let exclude = exclude.filter(|_| !tracked);
