@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rutter_contract::version::Version;
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
 use rutter_memory::store::{Files, Owner};
@@ -72,6 +73,14 @@ pub(crate) fn called() -> String {
     }
     let path = program.to_string_lossy();
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
+}
+
+/// Which client has started this process: it says `claude-code_2-1-325_harness`.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn client_version() -> Option<Version> {
+    let agent = env::var("AI_AGENT").ok()?;
+    let version = agent.strip_prefix("claude-code_")?.split('_').next()?;
+    version.replace('-', ".").parse().ok()
 }
 
 /// Where the client keeps what is the user's; none where there is no home.

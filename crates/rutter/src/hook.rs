@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rutter_contract::input::Wire;
 use rutter_memory::hook::{Around, Heard, hear};
 use rutter_memory::store::Files;
 use rutter_memory::{Clean, log, pause, tally};
@@ -34,7 +35,7 @@ const MOMENT: Duration = Duration::from_millis(20);
 /// nothing is opened, started or looked up until there is something to do.
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
-    if environment::is_off() || from.is_some_and(is_left_to_another) {
+    if environment::is_off() {
         return String::new();
     }
     let Ok(data) = environment::data() else { return String::new() };
@@ -44,6 +45,9 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let watched = Once::new();
     let watch = || watched.call_once(|| leave_in_time(&files, begun, leave));
     let heard = match read(begun) {
+        Ok(payload) if from.is_some_and(|from| is_left_to_another(from, &payload, &watch)) => {
+            return String::new();
+        }
         Ok(payload) => hear(&payload, event, || {
             watch();
             Around {
@@ -81,11 +85,21 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     heard.stdout
 }
 
-/// Whether the settings of the user run rutter as well, so that this event is heard without us.
-fn is_left_to_another(from: &str) -> bool {
+/// Whether the settings of the user run rutter on this event as well, so that it is heard without us.
+fn is_left_to_another(from: &str, payload: &[u8], watch: &dyn Fn()) -> bool {
+    // A disk that hangs is waited for no longer here than anywhere.
+    watch();
+    let Ok(wire) = Wire::parse(payload) else { return false };
+    let Some(event) = wire.hook_event_name() else { return false };
     let folder = environment::client_folder().or_else(|| std::env::current_dir().ok());
     folder.is_some_and(|folder| {
-        install::steps_back(from, &folder, environment::client_home().as_deref())
+        install::steps_back(&install::Asker {
+            from,
+            event: &event,
+            folder: &folder,
+            client: environment::client_home().as_deref(),
+            version: environment::client_version(),
+        })
     })
 }
 

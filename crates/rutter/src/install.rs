@@ -23,7 +23,7 @@ mod tests;
 pub(crate) use change::Change;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
-pub(crate) use nearer::{beside, steps_back};
+pub(crate) use nearer::{Asker, beside, is_same, steps_back};
 pub(crate) use outline::{Outline, position};
 pub(crate) use program::{build_folder, choose as choose_start, is_found};
 pub(crate) use record::{Record, Records};

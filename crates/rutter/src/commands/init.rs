@@ -1,5 +1,6 @@
 //! `rutter init`: the client's hooks run rutter.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use rutter_memory::project::WorkTree;
@@ -10,8 +11,9 @@ use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
 use crate::install::{
     Change, Contents, Exclude, Malformed, Record, Records, Scope, Start, beside, choose_start,
-    groups, install, is_found, is_installed, is_shared, program_of,
+    groups, install, is_found, is_installed, is_same, is_shared, program_of,
 };
+use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -21,10 +23,21 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let scope = chosen(&args.scope);
     let folder = env.folder()?;
     let path = settings_of(scope, env)?;
+    as_oneself(env)?;
+    if scope == Scope::Project
+        && let Some(user) = Scope::User.settings(folder, env.client.as_deref())
+        && is_same(&path, &user)
+    {
+        return Err(Failure::Refused(format!(
+            "{} is the file of your own settings, for every folder: what is written there for a team would step back for \
+             itself; `rutter init --user` is for that file",
+            path.display()
+        )));
+    }
     let start = choose_start(scope, args.bin.as_deref(), env)?;
     let groups = groups(&start);
-    let contents = Contents::read(&path)?;
     let records = Records::within(&env.data);
+    let contents = Contents::read(&path)?;
     let known = records.get(contents.target());
 
     let text = contents.text().map_err(|error| malformed(&contents, &error, "init"))?;
@@ -39,6 +52,15 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let earlier = known.as_ref().filter(|_| ours).map(|record| record.made).unwrap_or_default();
     let mut made = earlier.and(&contents);
     let exclude = Exclude::of(folder, contents.path()).filter(|_| scope.is_private());
+    let tracked = exclude.as_ref().is_some_and(Exclude::is_tracked);
+    if tracked {
+        ui.remark(&format!(
+            "git tracks {}, which is to name a path of this machine; `git rm --cached {}` ends that",
+            contents.path().display(),
+            shell::word(&contents.path().strip_prefix(folder).unwrap_or(contents.path()).to_string_lossy())
+        ))?;
+    }
+    let exclude = exclude.filter(|_| !tracked);
     let exclude = git_list(exclude.map(|exclude| exclude.add()), ui)?;
     made.exclude |= exclude.as_ref().is_some_and(Change::creates);
     let record = Record::new(before, &installed, made);
@@ -68,6 +90,9 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
             env.data.display()
         ))
     };
+    // Another process may have been at it since: what it noted is what has to come back if this one is refused.
+    let _alone = records.alone().map_err(kept)?;
+    let known = records.get(target);
     // Before the change: a process that is killed in between leaves a note too many, which fits nothing.
     records.set(target, Some(&record)).map_err(kept)?;
     if !settings.is_none()
@@ -91,9 +116,13 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         }
         Scope::Project | Scope::Plugin => writeln!(
             ui.out,
-            "Commit {}: for everybody who has rutter in PATH, new sessions in this folder run the hooks.\n\
+            "Commit {}: for everybody who has {}, new sessions in this folder run the hooks.\n\
              For everybody else nothing happens. Where somebody's own settings run rutter, these step back.",
-            settings.path().display()
+            settings.path().display(),
+            match start.program() {
+                path if path.contains('/') => path.to_owned(),
+                name => format!("{name} in PATH"),
+            }
         )?,
         Scope::Local => {
             writeln!(ui.out, "Start claude in this folder: new sessions run the hooks.")?;
@@ -126,6 +155,21 @@ pub(super) fn chosen(args: &ScopeArgs) -> Scope {
     }
 }
 
+/// Refuses to write as root into the home of somebody else, whose client could not read it then.
+pub(super) fn as_oneself(env: &Environment) -> Result<(), Failure> {
+    let Some(home) = env.client.as_deref().and_then(std::path::Path::parent) else { return Ok(()) };
+    match home.metadata().map(|home| home.uid()) {
+        Ok(owner) if owner != 0 && rustix::process::geteuid().is_root() => {
+            Err(Failure::Refused(format!(
+                "this is root, and {} belongs to somebody else, who could not read what it makes; run it as that user, \
+                 without sudo",
+                home.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The settings file of a scope. Only the user's own needs a home.
 pub(super) fn settings_of(scope: Scope, env: &Environment) -> Result<PathBuf, Failure> {
     scope.settings(env.folder()?, env.client.as_deref()).ok_or_else(|| {
@@ -139,20 +183,27 @@ pub(super) fn settings_of(scope: Scope, env: &Environment) -> Result<PathBuf, Fa
 fn warn(scope: Scope, start: &Start, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let program = start.program();
     if scope.is_shared() && !is_found(program, env) {
-        ui.remark(&format!(
-            "there is no {program} {} here, so on this machine the hooks do nothing; `cargo install --path crates/rutter` \
-             puts one there",
-            if program.contains('/') { "" } else { "in PATH" }
-        ))?;
+        ui.remark(&if program.contains('/') {
+            format!("there is no {program} here, so on this machine the hooks do nothing; put a rutter there")
+        } else {
+            format!(
+                "there is no {program} in PATH here, so on this machine the hooks do nothing; `cargo install --path \
+                 crates/rutter` puts one there"
+            )
+        })?;
     }
     for (other, path, entry) in beside(scope, env.folder()?, env.client.as_deref()) {
         // The client runs the same command once, and what is shared steps back by itself.
         let steps_back = is_shared(&entry) || scope.is_shared();
-        if !steps_back && program_of(&entry) != Some(program) {
+        let own = start.handler();
+        if !steps_back && ["command", "args"].iter().any(|key| own.get(key) != entry.get(key)) {
+            let how = match program_of(&entry) {
+                Some(other) if other == program => "in another way".to_owned(),
+                other => format!("by {}", other.unwrap_or("another program")),
+            };
             ui.remark(&format!(
-                "{} runs another rutter, {}: every event would be heard twice; `rutter uninstall --{}` takes that one out",
+                "{} runs rutter as well, {how}: every event would be heard twice; `rutter uninstall --{}` takes that out",
                 path.display(),
-                program_of(&entry).unwrap_or("of a kind that is no longer written"),
                 other.word()
             ))?;
         }

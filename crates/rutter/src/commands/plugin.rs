@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::init::as_oneself;
 use crate::Failure;
 use crate::environment::Environment;
 use crate::install::{Change, Contents, Record, Records, Scope, choose_start, plugin};
+use crate::shell;
 use crate::ui::Ui;
 
 pub(super) fn init(
@@ -30,6 +32,7 @@ pub(super) fn init(
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
     drop(env.store(ui)?);
+    as_oneself(env)?;
     let mut done: Vec<(&Change, Option<Record>)> = Vec::new();
     for (change, text) in &changes {
         let target = change.contents().target();
@@ -52,7 +55,7 @@ pub(super) fn init(
         let verb = if change.creates() { "made" } else { "changed" };
         writeln!(ui.out, "{verb} {}", change.path().display())?;
     }
-    let shown = shell_word(&folder);
+    let shown = shell::word(&folder.to_string_lossy());
     writeln!(ui.out, "\nFor one session:  claude --plugin-dir {shown}")?;
     writeln!(ui.out, "For good:         claude plugin marketplace add {shown}")?;
     writeln!(ui.out, "                  claude plugin install rutter@rutter")?;
@@ -111,15 +114,5 @@ fn take_back(done: &[(&Change, Option<Record>)], records: &Records) {
             change.contents().remove_folders(made.folders());
         }
         drop(records.set(target, earlier.as_ref()));
-    }
-}
-
-/// A path as a shell takes it.
-fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains([' ', '\'', '"', '$', '&', ';', '(', ')']) {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    } else {
-        text
     }
 }

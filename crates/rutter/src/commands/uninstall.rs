@@ -1,11 +1,14 @@
 //! `rutter uninstall`: the settings as they were.
 
-use super::init::{chosen, git_list, malformed, settings_of};
+use std::path::Path;
+
+use super::init::{as_oneself, chosen, git_list, malformed, settings_of};
 use super::plugin;
 use crate::Failure;
 use crate::cli::install::UninstallArgs;
 use crate::environment::Environment;
 use crate::install::{Change, Contents, Exclude, Records, Scope, beside, is_empty, uninstall};
+use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -14,8 +17,16 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     }
     let scope = chosen(&args.scope);
     let folder = env.folder()?;
-    let contents = Contents::read(&settings_of(scope, env)?)?;
+    as_oneself(env)?;
     let records = Records::within(&env.data);
+    let alone = if args.dry_run { Ok(None) } else { records.alone_if_there() };
+    let _alone = alone.map_err(|error| {
+        Failure::Refused(format!(
+            "the notes about settings in {} cannot be used: {error}; nothing was changed, put that right and try again",
+            env.data.display()
+        ))
+    })?;
+    let contents = Contents::read(&settings_of(scope, env)?)?;
     let known = records.get(contents.target());
     let made = known.as_ref().map(|record| record.made).unwrap_or_default();
 
@@ -65,15 +76,39 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     }
     let target = settings.contents().target();
     if settings.removes() {
-        settings.contents().remove_folders(made.folders());
+        let left = settings.contents().remove_folders(made.folders());
+        bequeath(left, settings.path(), folder, &records);
     }
     if let Err(error) = records.set(target, None) {
         ui.remark(&format!("a note about this stays in {}: {error}", env.data.display()))?;
     }
     changes.into_iter().try_for_each(|change| change.show(ui))?;
     if env.data.exists() {
-        let data = env.data.display();
-        writeln!(ui.out, "\nThe memory is kept in {data}; `rm -r '{data}'` removes it.")?;
+        let word = shell::word(&env.data.to_string_lossy());
+        writeln!(
+            ui.out,
+            "\nThe memory is kept in {}; `rm -r {word}` removes it.",
+            env.data.display()
+        )?;
     }
     Ok(())
+}
+
+/// Leaves the folders that could not go to the other settings file in them, if that is ours as well: it was there first, and goes
+/// last.
+fn bequeath(left: usize, path: &Path, folder: &Path, records: &Records) {
+    if left == 0 {
+        return;
+    }
+    for scope in [Scope::Local, Scope::Project] {
+        let other = scope.settings(folder, None).filter(|other| other != path);
+        let Some(contents) = other.and_then(|other| Contents::read(&other).ok()) else { continue };
+        if let Some(mut record) = records.get(contents.target()) {
+            record.made.folder = true;
+            record.made.above = record.made.above.max(left - 1);
+            // Without it a folder stays that is empty, and nothing else.
+            drop(records.set(contents.target(), Some(&record)));
+            return;
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Keeping the local settings out of git, by the repository's own list of what nobody else needs to know of.
 
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::project::WorkTree;
 
-use super::{Change, Contents};
+use super::{Change, Contents, is_installed};
 use crate::Failure;
 
 /// Stands above a line that is ours; a line without it was there before us, and stays.
@@ -13,6 +15,8 @@ const MARK: &str =
 
 /// The list of a repository, and a file to be on it.
 pub(crate) struct Exclude {
+    root: PathBuf,
+    common_dir: PathBuf,
     list: PathBuf,
     gitignore: PathBuf,
     /// The file's path in the work tree.
@@ -42,6 +46,41 @@ impl Exclude {
             gitignore: root.join(".gitignore"),
             file,
             pattern,
+            root,
+            common_dir,
+        })
+    }
+
+    /// Whether git has the file under its care already, so that no list keeps it out. As far as the usual form of its index
+    /// tells.
+    pub(crate) fn is_tracked(&self) -> bool {
+        let own = self.root.join(".git");
+        let git_dir = match fs::read_to_string(&own) {
+            Ok(text) => match text.trim_end().strip_prefix("gitdir: ") {
+                Some(path) => self.root.join(path),
+                None => return false,
+            },
+            Err(_) => own,
+        };
+        let Ok(index) = fs::read(git_dir.join("index")) else { return false };
+        let name = [self.file.as_os_str().as_bytes(), b"\0"].concat();
+        index.windows(name.len()).any(|bytes| bytes == name)
+    }
+
+    /// Whether another work tree of the repository, which shares the list, has such a file that runs rutter.
+    fn is_needed_elsewhere(&self) -> bool {
+        let linked = fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten();
+        let linked = linked.filter_map(|entry| {
+            let text = fs::read_to_string(entry.ok()?.path().join("gitdir")).ok()?;
+            Path::new(text.trim_end()).parent().map(Path::to_owned)
+        });
+        let main = self.common_dir.parent().map(Path::to_owned);
+        let mut others = linked
+            .chain(main)
+            .filter(|root| root.canonicalize().is_ok_and(|root| root != self.root));
+        others.any(|root| {
+            let text = fs::read_to_string(root.join(&self.file)).unwrap_or_default();
+            is_installed(&text).unwrap_or_default()
         })
     }
 
@@ -65,6 +104,9 @@ impl Exclude {
 
     /// The change that takes the file off the list, if it was put there by us. `made` is whether the list was, too.
     pub(crate) fn remove(&self, made: bool) -> Result<Option<Change>, Failure> {
+        if self.is_needed_elsewhere() {
+            return Ok(None);
+        }
         let contents = Contents::read(&self.list)?;
         let Some(text) = text_of(&contents) else { return Ok(None) };
         let lines = format!("{MARK}\n{}\n", self.pattern);
@@ -114,6 +156,8 @@ mod tests {
     #[test]
     fn the_usual_lines_are_understood() {
         let exclude = |file: &str| Exclude {
+            root: PathBuf::new(),
+            common_dir: PathBuf::new(),
             list: PathBuf::new(),
             gitignore: PathBuf::new(),
             file: PathBuf::from(file),

@@ -49,6 +49,14 @@ impl Contents {
         let failed = |error: io::Error| refused(&format!("cannot be read: {error}"));
         match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(link) = path.ancestors().skip(1).find(|folder| folder.is_symlink())
+                    && !link.exists()
+                {
+                    return Err(refused(&format!(
+                        "is in {}, a link that leads nowhere",
+                        link.display()
+                    )));
+                }
                 let target = match (path.parent().map(Path::canonicalize), path.file_name()) {
                     (Some(Ok(folder)), Some(name)) => folder.join(name),
                     _ => path.to_owned(),
@@ -88,11 +96,11 @@ impl Contents {
         self.target.ancestors().skip(1).take_while(|folder| !folder.exists()).count()
     }
 
-    /// Takes away so many of the folders around it, the innermost first, if there is nothing in them.
-    pub(crate) fn remove_folders(&self, folders: usize) {
+    /// Takes away so many of the folders around it, the innermost first, if there is nothing in them. How many are left.
+    pub(crate) fn remove_folders(&self, folders: usize) -> usize {
         // Refused by the system when something else is in one, which is as it should be.
-        let mut around = self.target.ancestors().skip(1).take(folders);
-        drop(around.try_for_each(fs::remove_dir));
+        let around = self.target.ancestors().skip(1).take(folders);
+        folders - around.take_while(|folder| fs::remove_dir(folder).is_ok()).count()
     }
 
     /// Its text; of no file, none.

@@ -2,7 +2,7 @@
 //!
 //! The client runs a command once however many settings files have it, but what is shared is written otherwise than what is
 //! the user's own, and a plugin's copy always runs as well. So whoever has rutter in two of these would be told everything
-//! twice. What is further from the user therefore steps back.
+//! twice. What is further from the user therefore steps back, event by event.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,21 +10,28 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rutter_contract::version::Version;
+use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::Scope;
-use super::table::{is_ours, program};
+use super::table::{is_ours, is_shared, program};
 
 /// No settings are longer.
 const LONGEST: u64 = 4 * 1024 * 1024;
 const NONBLOCK: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
-/// The entries of ours in settings.
-pub(crate) fn entries(settings: &Value) -> impl Iterator<Item = &Value> {
-    let events = settings["hooks"].as_object().into_iter().flat_map(|events| events.values());
-    let groups = events.filter_map(Value::as_array).flatten();
-    let handlers = groups.filter_map(|group| group["hooks"].as_array()).flatten();
-    handlers.filter(|handler| is_ours(handler))
+/// The first client that was seen to read the local settings of the main checkout as well.
+const READS_CHECKOUT: Version = Version::new(2, 1, 325);
+
+/// The entries of ours in settings, with their events.
+fn entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let events = settings["hooks"].as_object().into_iter().flatten();
+    events.flat_map(|(event, groups)| {
+        let groups = groups.as_array().into_iter().flatten();
+        let handlers = groups.filter_map(|group| group["hooks"].as_array()).flatten();
+        handlers.filter(|handler| is_ours(handler)).map(move |handler| (event.as_str(), handler))
+    })
 }
 
 /// Where rutter is started from beside this scope: the scope, its file, and one of its entries. What cannot be read is
@@ -34,33 +41,85 @@ pub(crate) fn beside(
     folder: &Path,
     client: Option<&Path>,
 ) -> Vec<(Scope, PathBuf, Value)> {
+    let own = scope.settings(folder, client);
     let others = Scope::OF_SETTINGS.into_iter().filter(|other| *other != scope);
     let files = others.filter_map(|other| Some((other, other.settings(folder, client)?)));
     files
+        // At home the settings of the project are those of the user.
+        .filter(|(_, path)| !own.as_deref().is_some_and(|own| is_same(own, path)))
         .filter_map(|(other, path)| {
-            let entry = entry_in(&path)?;
+            let settings = settings_in(&path)?;
+            let entry = entries(&settings).next()?.1.clone();
             Some((other, path, entry))
         })
         .collect()
 }
 
-/// Whether a hook that the file of this scope started is to leave the event to another one.
+/// Whether two paths lead to one file, which need not be there yet.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let settled = |path: &Path| {
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
+    };
+    one == other || settled(one).is_some_and(|one| settled(other) == Some(one))
+}
+
+/// What a hook knows that a shared file has started.
+pub(crate) struct Asker<'a> {
+    /// Whose file it was.
+    pub(crate) from: &'a str,
+    /// The event.
+    pub(crate) event: &'a str,
+    /// The folder that the client was started in.
+    pub(crate) folder: &'a Path,
+    /// Where the client keeps what is the user's.
+    pub(crate) client: Option<&'a Path>,
+    /// Which client it is, where it says so.
+    pub(crate) version: Option<Version>,
+}
+
+/// Whether a hook that a shared file started is to leave the event to another one.
 ///
 /// A hook asks this, but only one that a shared file started: it is the price of not being heard twice, a few files that
 /// are mostly not there.
-pub(crate) fn steps_back(scope: &str, folder: &Path, client: Option<&Path>) -> bool {
-    let nearer: &[Scope] = match scope {
-        "project" => &[Scope::Local, Scope::User],
-        "plugin" => &[Scope::Local, Scope::User, Scope::Project],
-        _ => &[],
-    };
-    let mut files = nearer.iter().filter_map(|scope| scope.settings(folder, client));
-    files.any(|path| {
-        entry_in(&path).is_some_and(|entry| {
-            // One whose program is gone is heard by nobody.
-            let path = Path::new(program(&entry).unwrap_or_default());
-            !path.is_absolute() || path.is_file()
-        })
+pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
+    let Asker { from, folder, client, version, .. } = *asker;
+    let plugin = from == Scope::Plugin.word();
+    if !plugin && from != Scope::Project.word() {
+        return false;
+    }
+    let project = Scope::Project.settings(folder, client);
+    let own = project.clone().filter(|_| !plugin);
+    let mut nearer: Vec<PathBuf> = [Scope::Local, Scope::User]
+        .into_iter()
+        .filter_map(|scope| scope.settings(folder, client))
+        .collect();
+    if version.is_some_and(|version| version >= READS_CHECKOUT) {
+        nearer.extend(checkout(folder));
+    }
+    nearer.retain(|path| !own.as_deref().is_some_and(|own| is_same(own, path)));
+    // What is shared itself is no nearer, but that a plugin leaves an event to the project.
+    nearer.iter().any(|path| is_heard(path, asker.event, false))
+        || (plugin && project.is_some_and(|path| is_heard(&path, asker.event, true)))
+}
+
+/// The local settings of the main checkout of the repository that a folder is in, where that is another folder.
+fn checkout(folder: &Path) -> Option<PathBuf> {
+    let tree = WorkTree::around(folder)?;
+    let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
+    let settings = Scope::Local.settings(main, None)?;
+    (main != folder.canonicalize().ok()?).then_some(settings)
+}
+
+/// Whether a file has rutter run on an event, by a program that is there: one that is gone is heard by nobody.
+fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
+    let Some(settings) = settings_in(path) else { return false };
+    entries(&settings).any(|(on, entry)| {
+        let program = Path::new(program(entry).unwrap_or_default());
+        on == event
+            && (shared || !is_shared(entry))
+            && (!program.is_absolute() || program.is_file())
     })
 }
 
@@ -75,14 +134,12 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= LONGEST).then_some(bytes)
 }
 
-/// An entry of ours in a file.
-fn entry_in(path: &Path) -> Option<Value> {
+/// Settings that speak of rutter.
+fn settings_in(path: &Path) -> Option<Value> {
     let bytes = read(path)?;
     // Most files say nothing of us, and need not be parsed to see that.
     if !bytes.windows(6).any(|word| word == b"rutter") {
         return None;
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let settings: Value = serde_json::from_slice(bytes).ok()?;
-    entries(&settings).next().cloned()
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).ok()
 }

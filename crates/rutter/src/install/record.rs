@@ -5,7 +5,7 @@
 //! The name of a record is a checksum of the path. Where the checksum of the file no longer fits, somebody has edited
 //! it, and ours is taken out entry by entry instead.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -150,6 +150,19 @@ pub(crate) struct Records {
 impl Records {
     pub(crate) fn within(data: &Path) -> Self {
         Self { folder: data.join("backups") }
+    }
+
+    /// Keeps other processes from changing settings until it is dropped: two at once would each take the other's record back.
+    pub(crate) fn alone(&self) -> io::Result<File> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let folder = File::open(&self.folder)?;
+        folder.lock()?;
+        Ok(folder)
+    }
+
+    /// The same where there is something to take back.
+    pub(crate) fn alone_if_there(&self) -> io::Result<Option<File>> {
+        if self.folder.is_dir() { self.alone().map(Some) } else { Ok(None) }
     }
 
     /// The record of a settings file. One that cannot be read is none.

@@ -70,7 +70,8 @@ impl Start {
         }
     }
 
-    fn handler(&self) -> Value {
+    /// The entry that it makes.
+    pub(crate) fn handler(&self) -> Value {
         match self {
             Self::Path(path) => {
                 json!({ "type": "command", "command": path, "args": ["hook"], "timeout": TIMEOUT })
@@ -124,7 +125,7 @@ pub(crate) fn is_ours(handler: &Value) -> bool {
     };
     match handler.get("args") {
         Some(args) => args[0] == "hook" && is_program(command),
-        None => is_shell_form(command) || guarded(command).is_some_and(is_shell_form),
+        None => is_shell_form(command) || guarded(command).is_some(),
     }
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn program(handler: &Value) -> Option<&str> {
     if handler.get("args").is_some() {
         return Some(command);
     }
-    Some(words(guarded(command).unwrap_or(command))?.0)
+    guarded(command).or_else(|| Some(words(command)?.0))
 }
 
 /// Whether an entry of ours stands in a file that others get as well.
@@ -143,10 +144,16 @@ pub(crate) fn is_shared(handler: &Value) -> bool {
     handler.get("args").is_none() && command.is_some_and(|line| guarded(line).is_some())
 }
 
-/// What a line of ours runs once it has asked.
+/// The program of a line that asks first. It is ours only as we write it, to the byte: a line that does anything else is
+/// somebody's own, and nothing of it may be run or taken out.
 fn guarded(line: &str) -> Option<&str> {
-    let line = line.trim().strip_prefix(GUARD)?.strip_suffix(ENDS)?;
-    Some(line.split_once(ASKS)?.1.trim_start())
+    let (asked, runs) = line.strip_prefix(GUARD)?.strip_suffix(ENDS)?.split_once(ASKS)?;
+    let program =
+        asked.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(asked);
+    let ours = [Scope::Project, Scope::Plugin].iter().any(|scope| {
+        runs.strip_prefix(' ') == Some(&format!("{asked} hook {FROM} {}", scope.word()))
+    });
+    (ours && quoted(program) == asked && is_program(program)).then_some(program)
 }
 
 fn is_program(path: &str) -> bool {
@@ -232,6 +239,10 @@ mod tests {
             json!({ "type": "command", "command": "rutter hook --from project && say" }),
             json!({ "type": "command", "command": "if command -v rutter >/dev/null 2>&1; then exec mine hook; fi" }),
             json!({ "type": "command", "command": "if command -v rutter >/dev/null 2>&1; then exec rutter hook; fi; say" }),
+            json!({ "type": "command", "command": "if command -v rutter; touch /x; true >/dev/null 2>&1; then exec rutter hook --from project; fi" }),
+            json!({ "type": "command", "command": "if command -v notify-send && notify-send done >/dev/null 2>&1; then exec rutter hook; fi" }),
+            json!({ "type": "command", "command": "if command -v $(x)/rutter >/dev/null 2>&1; then exec $(x)/rutter hook --from project; fi" }),
+            json!({ "type": "command", "command": "if command -v a;/x/rutter >/dev/null 2>&1; then exec a;/x/rutter hook --from project; fi" }),
             json!({ "type": "command", "command": "" }),
             json!({ "type": "prompt", "command": "rutter", "args": ["hook"] }),
             json!({ "command": "rutter", "args": ["hook"] }),

@@ -83,6 +83,33 @@ fn a_link_stays_a_link() {
     --- stderr
     error: [HOME]/ship/.claude/settings.local.json is a link that leads nowhere; nothing was changed, put that right and try again
     ");
+    fs::remove_dir_all(home.path("ship/.claude")).unwrap();
+    symlink("nowhere", home.path("ship/.claude")).unwrap();
+    assert_output!(home, home.init(&[]), @"
+    exit 1
+    --- stderr
+    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed, put that right and try again
+    ");
+}
+
+#[test]
+fn root_does_not_write_into_the_home_of_somebody_else() {
+    let home = Home::new();
+    fs::create_dir(home.path("theirs")).unwrap();
+    if std::os::unix::fs::chown(home.path("theirs"), Some(65534), Some(65534)).is_err() {
+        return excuse("a home of somebody else", "only root can make one");
+    }
+    for args in [&["init", "--user"][..], &["init"], &["uninstall"]] {
+        let program = home.program("bin");
+        let args =
+            if args[0] == "init" { [args, &["--bin", &program]].concat() } else { args.to_vec() };
+        let mut command = home.command(&args);
+        let ran = Ran::of(command.env("HOME", home.path("theirs")).stdin(Stdio::null()));
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.contains("run it as that user, without sudo"), "{ran}");
+    }
+    assert_eq!(names(&home.path("theirs")), [] as [&str; 0]);
+    assert!(!home.path("ship/.claude").exists());
 }
 
 #[test]

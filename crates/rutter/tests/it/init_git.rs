@@ -125,6 +125,29 @@ fn a_worktree_shares_the_list_of_its_repository() {
     drop(run(&["uninstall"]));
     assert_eq!(list(&home), before);
     assert!(!tree.join(".claude").exists());
+    // The last one out takes the line away.
+    drop(run(&["init", "--bin", &program]));
+    drop(home.init(&[]).success());
+    drop(run(&["uninstall"]));
+    assert_eq!(git(&home, &home.path("ship"), &["status", "--short"]), "");
+    home.ok(&["uninstall"]);
+    assert_eq!(list(&home), before);
+}
+
+#[test]
+fn a_file_that_git_tracks_is_told_of() {
+    let Some(home) = repository() else { return };
+    home.has_settings("{}");
+    git(&home, &home.path("ship"), &["add", "--force", ".claude/settings.local.json"]);
+    git(&home, &home.path("ship"), &["commit", "--quiet", "-m", "settings"]);
+    let before = list(&home);
+    let ran = home.init(&[]).success();
+    let advice = "which is to name a path of this machine; `git rm --cached .claude/settings.local.json` ends that";
+    assert!(ran.stderr.contains(advice), "{ran}");
+    assert_eq!(list(&home), before, "no list would help");
+    git(&home, &home.path("ship"), &["rm", "--quiet", "--cached", ".claude/settings.local.json"]);
+    assert_eq!(home.init(&[]).success().stderr, "");
+    assert!(list(&home).contains("/.claude/settings.local.json"));
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn a_second_place_is_told_of() {
     drop(user.rutter(&["init", "--user", "--bin", &other]).success());
     let ran = user.rutter(&["init", "--bin", &bin]).success();
     let twice = format!(
-        "note: {} runs another rutter, {other}: every event would be heard twice; `rutter uninstall --user` takes that one out\n",
+        "note: {} runs rutter as well, by {other}: every event would be heard twice; `rutter uninstall --user` takes that out\n",
         user.path("user/.claude/settings.json").display()
     );
     assert_eq!(ran.stderr, twice);
@@ -313,9 +313,11 @@ fn what_somebody_has_in_a_plugin_folder_stays() {
 #[test]
 fn what_is_shared_steps_back_for_what_is_nearer() {
     let user = User::new();
+    let client = std::cell::Cell::new("claude-code_2-1-325_harness");
     let hear = |from: &str| {
         let mut command = user.home.command(&["hook", "--from", from]);
         command.env("HOME", user.path("user")).env("CLAUDE_PROJECT_DIR", user.path("ship"));
+        command.env("AI_AGENT", client.get());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let payload = serde_json::json!({
@@ -349,6 +351,13 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     assert!(hear("project"));
     drop(user.rutter(&["init", "--bin", &bin]).success());
     assert!(!hear("project"));
+    // On another event only, it is no nearer on this one.
+    let settings = user.text("ship/.claude/settings.local.json");
+    user.put("ship/.claude/settings.local.json", &settings.replace("SessionStart", "Setup"));
+    assert!(hear("project"));
+    // What somebody else has in the user's place and is shared itself leaves nobody anything.
+    user.put("user/.claude/settings.json", &user.text("ship/.claude/settings.json"));
+    assert!(hear("project"));
     // A pipe of that name would never end.
     fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
     let made = std::process::Command::new("mkfifo")
@@ -356,6 +365,78 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
         .status();
     assert!(made.unwrap().success());
     assert!(hear("project"));
+    fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
+    // In a work tree newer clients read the local settings of the main checkout as well.
+    let git = |folder: &str, args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(args).current_dir(user.path(folder)).env("HOME", user.path("user"));
+        git.args(["-q"]).env("GIT_CONFIG_NOSYSTEM", "1");
+        drop(Ran::of(&mut git).success());
+    };
+    fs::create_dir(user.path("main")).unwrap();
+    git("main", &["init"]);
+    git("main", &["-c", "user.name=x", "-c", "user.email=x", "commit", "--allow-empty", "-m", "x"]);
+    fs::remove_dir_all(user.path("ship")).unwrap();
+    git("main", &["worktree", "add", "../ship"]);
+    assert!(hear("project"));
+    user.put("main/.claude/settings.local.json", &settings);
+    assert!(!hear("project"));
+    client.set("claude-code_2-1-197_harness");
+    assert!(hear("project"));
+}
+
+#[test]
+fn at_home_the_project_is_the_user() {
+    let user = User::new();
+    let run = |args: &[&str]| {
+        let mut command = user.home.command(args);
+        command.env("HOME", user.path("user")).env("PATH", &user.search).stdin(Stdio::null());
+        Ran::of(command.current_dir(user.path("user")))
+    };
+    let bin = user.home.program("bin");
+    drop(run(&["init", "--user", "--bin", &bin]).success());
+    let before = user.text("user/.claude/settings.json");
+    let ran = run(&["init", "--project"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("`rutter init --user` is for that file"), "{ran}");
+    assert_eq!(user.text("user/.claude/settings.json"), before);
+    // Nor is it told that its own file is another one.
+    assert_eq!(run(&["init", "--user", "--bin", &user.home.program("other")]).success().stderr, "");
+}
+
+#[test]
+fn two_scopes_leave_no_folder_whichever_goes_first() {
+    for order in [["--local", "--project"], ["--project", "--local"]] {
+        let user = User::new();
+        let before = user.everything();
+        let bin = user.home.program("bin");
+        drop(user.rutter(&["init", "--bin", &bin]).success());
+        drop(user.rutter(&["init", "--project"]).success());
+        for scope in order {
+            drop(user.rutter(&["uninstall", scope]).success());
+        }
+        assert_eq!(user.everything(), before, "{order:?}");
+    }
+}
+
+#[test]
+fn many_at_once_are_one() {
+    for _ in 0..5 {
+        let user = User::new();
+        let before = user.everything();
+        let bin = user.home.program("bin");
+        let running: Vec<_> = (0..6)
+            .map(|_| {
+                let mut command = user.home.command(&["init", "--bin", &bin]);
+                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+                command.spawn().unwrap()
+            })
+            .collect();
+        let done = running.into_iter().filter_map(|mut child| child.wait().ok());
+        assert!(done.filter(std::process::ExitStatus::success).count() > 0);
+        drop(user.rutter(&["uninstall"]).success());
+        assert_eq!(user.everything(), before);
+    }
 }
 
 /// A session that was not there before.
