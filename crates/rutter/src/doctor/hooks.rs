@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::codes::{self, Code};
 use super::entry::{Entry, Start};
 use super::finding::{Finding, Place, named};
-use super::layers::{Layer, Whose, is_same};
+use super::layers::{Layer, Whose};
 use super::places::Places;
 use super::{advice, document};
-use crate::install::{self, Group, Scope, groups, is_installed};
+use crate::install::{self, Group, Scope, groups, is_installed, is_same};
 
 /// Longer than anybody wants to wait for a hook, in seconds; who writes more means milliseconds.
 const LONG: f64 = 60.0;

@@ -16,7 +16,7 @@ use super::entry::Entry;
 use super::finding::{Finding, Place};
 use super::places::{Places, is_yes};
 use super::{keys, shape};
-use crate::install::is_ours;
+use crate::install::{is_ours, is_same};
 use crate::shell;
 
 /// The variable that makes the client run no hooks.
@@ -197,12 +197,6 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
         .into_iter()
         .map(|(whose, path)| Layer::read(whose, &path, None, contract, findings))
         .collect()
-}
-
-/// Whether two paths lead to one file.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    let settled = |path: &Path| path.canonicalize().ok();
-    one == other || settled(one).is_some_and(|one| settled(other) == Some(one))
 }
 
 /// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
