@@ -1,20 +1,17 @@
 //! What it is like to work with rutter, in a minute: a story that is told by the real hooks.
 //!
 //! The agent is scripted ([`story`]). What it reads is not: every event goes through a `rutter hook` process of this very
-//! binary, in a project and with a memory that are made for it ([`stage`]) and gone afterwards ([`scratch`]). A hook that
+//! binary, in a project and with a memory that are made for it ([`stage`]) and gone afterwards ([`crate::scratch`]). A hook that
 //! does not say what it should ends the demo with an error: an empty box would be a lie.
 
 mod block;
 mod calendar;
-mod scratch;
 mod screen;
 mod stage;
 mod story;
 
 use crate::Failure;
 use crate::ui::Ui;
-
-pub(crate) use scratch::keep as keep_scratch;
 
 use screen::{Pace, Screen};
 use stage::Stage;

@@ -4,6 +4,7 @@
 //! one table: the reference is made from it. Nothing here changes anything of the user's: hooks are run in a memory and a
 //! project that exist for that alone. Nothing is quoted from settings but names and places, for they hold tokens.
 
+mod advice;
 mod client;
 pub mod codes;
 mod document;
@@ -49,6 +50,8 @@ use trust::ClientState;
 use crate::Failure;
 use crate::environment::Environment;
 use crate::install::build_folder;
+use crate::scratch::Scratch;
+use crate::shell;
 
 /// What the program is called that hooks run.
 const NAME: &str = "rutter";
@@ -104,7 +107,8 @@ impl Report {
     /// Looks at everything.
     pub(crate) fn of(env: &Environment, places: &Places, live: bool) -> Result<Self, Failure> {
         let mut findings = Vec::new();
-        let client = Client::ask(places, &mut findings);
+        let scratch = scratch(env);
+        let client = Client::ask(places, scratch.as_ref().ok(), &mut findings);
         let contract = client.contract();
         let mut layers = layers::read(places, contract, &mut findings);
         findings.extend(layers::switches(&layers, places, contract, &env.data));
@@ -122,14 +126,24 @@ impl Report {
             now: env.now,
             trusted: state.trusts(&places.folder),
             root: &located.root,
+            scratch: &scratch,
         };
         let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
+        findings.extend(client.too_old(&entries));
         let rows = bench.run(&entries, &mut findings);
         let events = events::examine(env, &entries, &mut findings);
         let live = live.then(|| Proof::of(&client, &layers, &bench, env, &mut findings));
         let health = memory::examine(env, &mut findings);
         memory::decisions(&loaded, env, places, &mut findings);
         findings.extend(rivals::find(&layers, &plugins, &state, places, contract));
+        if let Ok(scratch) = scratch {
+            let advice = format!("rm -r {}", shell::word(&scratch.path().to_string_lossy()));
+            if let Err(failure) = scratch.close() {
+                let finding = Finding::new(&codes::HOOK_FAILS, failure.to_string());
+                findings.push(finding.advise(advice));
+            }
+        }
+        advice::complete(&mut findings, &layers, env);
         // The worst first, and within that in the order of looking.
         findings.sort_by_key(Finding::severity);
         let build = env.program.as_ref().and_then(|program| build_folder(program.to_str()?));
@@ -154,4 +168,12 @@ impl Report {
     pub(crate) fn has_problems(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity() == Severity::Problem)
     }
+}
+
+/// Where hooks and the client are run: a folder that does not outlive us, whatever becomes of us.
+fn scratch(env: &Environment) -> Result<Scratch, Failure> {
+    let Some(program) = &env.program else {
+        return Err(Failure::Refused("this system does not tell where rutter is".to_owned()));
+    };
+    Scratch::open(program, "doctor")
 }

@@ -112,13 +112,15 @@ pub(crate) fn program() -> Option<PathBuf> {
     env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
 
-/// Tells the process that keeps the folder of a demo what it is there for. No argument: nobody is to be offered one.
-pub(crate) const KEEPER: &str = "RUTTER_DEMO_KEEPER";
+/// Tells the process that keeps a scratch folder what the folder is for. No argument: nobody is to be offered one.
+pub(crate) const KEEPER: &str = "RUTTER_SCRATCH_KEEPER";
 
-/// Whether this process keeps the folder of a demo.
+/// What the scratch folder is for that this process keeps, if it does.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn keeps_scratch() -> bool {
-    env::var_os(KEEPER).is_some()
+pub(crate) fn keeps_scratch() -> Option<String> {
+    let purpose = env::var(KEEPER).ok()?;
+    // It becomes a part of the folder's name.
+    Some(purpose.chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
 /// Whether a terminal may be written to in colours: <https://no-color.org>, and terminals that know none.

@@ -12,6 +12,8 @@ mod environment;
 mod failure;
 pub mod hook;
 mod install;
+mod scratch;
+mod shell;
 pub mod ui;
 
 pub use failure::Failure;

@@ -34,6 +34,11 @@ impl Client {
         }
     }
 
+    /// The client at `path`, of a version that it has said already.
+    pub fn of(path: impl Into<PathBuf>, version: Version) -> Self {
+        Self { path: path.into(), version }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

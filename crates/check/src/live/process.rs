@@ -52,13 +52,18 @@ struct Stream {
 }
 
 impl Process {
-    /// Starts a command; it is killed when `limit` has passed.
-    pub(super) fn start(mut command: Command, limit: Duration) -> io::Result<Self> {
+    /// Starts a command; it is killed when `limit` has passed. `group` is a process group to join, which is ended with it.
+    pub(super) fn start(
+        mut command: Command,
+        limit: Duration,
+        group: Option<Pid>,
+    ) -> io::Result<Self> {
         let deadline = Instant::now() + limit;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own can be ended as one, with the hooks and servers that the client started.
-        let mut child = command.process_group(0).spawn()?;
-        let group = Pid::from_child(&child);
+        let mut child = command.process_group(Pid::as_raw(group)).spawn()?;
+        let own = Pid::from_child(&child);
+        let group = group.unwrap_or(own);
         let stdin = child.stdin.take();
         let (tell, lines) = mpsc::channel();
         let stdout = Stream::read(child.stdout.take(), Some(tell));
@@ -66,7 +71,7 @@ impl Process {
         let (gone, exited) = mpsc::channel();
         std::thread::spawn(move || {
             // Left unreaped, so that the group's number stays taken until the group was ended.
-            let _ = waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            let _ = waitid(WaitId::Pid(own), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             let _ = gone.send(());
         });
         Ok(Self { child, group, stdin, deadline, exited, lines, stdout, stderr, ended: false })
@@ -185,7 +190,7 @@ mod tests {
     fn shell(program: &str, limit: Duration) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", program]);
-        Process::start(command, limit).unwrap()
+        Process::start(command, limit, None).unwrap()
     }
 
     /// Whether a process has ended; whether somebody has looked after it is not ours to say.

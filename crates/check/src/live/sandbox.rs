@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::Pid;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -50,6 +51,7 @@ pub struct Sandbox {
     environment: Vec<(String, String)>,
     start: Option<PathBuf>,
     limit: Duration,
+    group: Option<Pid>,
 }
 
 /// How the user speaks.
@@ -62,8 +64,14 @@ enum Input {
 impl Sandbox {
     /// An empty project, a model that only says `done`, and the prompt `go`.
     pub fn new() -> Result<Self, LiveError> {
-        let failed = |source| LiveError::File { path: std::env::temp_dir(), source };
-        let folder = tempfile::Builder::new().prefix("rutter-live.").tempdir().map_err(failed)?;
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// The same inside of a folder that is there.
+    pub fn within(folder: &Path) -> Result<Self, LiveError> {
+        let failed = |source| LiveError::File { path: folder.to_owned(), source };
+        let folder =
+            tempfile::Builder::new().prefix("rutter-live.").tempdir_in(folder).map_err(failed)?;
         // The client reports resolved paths; a test compares with them.
         let root = folder.path().canonicalize().map_err(failed)?;
         Ok(Self::at(Arc::new(folder), root))
@@ -84,6 +92,7 @@ impl Sandbox {
             environment: Vec::new(),
             start: None,
             limit: LIMIT,
+            group: None,
         }
     }
 
@@ -164,13 +173,19 @@ impl Sandbox {
         self
     }
 
+    /// The process group that the client is to join, in the place of one of its own. It is ended with the client.
+    pub fn group(&mut self, group: Pid) -> &mut Self {
+        self.group = Some(group);
+        self
+    }
+
     /// Runs the client to its end.
     pub fn run(self, client: &Client) -> Result<Record, LiveError> {
         let hooks = self.write()?;
         let model = ScriptedModel::start(self.script.clone())?;
         let command = self.command(client, &model.url());
         let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
-        let mut process = Process::start(command, self.limit).map_err(failed)?;
+        let mut process = Process::start(command, self.limit, self.group).map_err(failed)?;
         if let Input::Conversation(conversation) = &self.input {
             let stuck = conversation.hold(&mut process, &self.project(), &hooks);
             stuck.map_err(|error| error.into_live(client, self.limit, &process.complaints()))?;

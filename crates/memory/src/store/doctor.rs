@@ -85,7 +85,7 @@ pub struct Finding {
     pub file: Option<PathBuf>,
     /// What.
     pub what: String,
-    /// What to type.
+    /// What to type. `FILE` stands for the file: whoever shows it knows how to write one for a shell.
     pub advice: String,
 }
 
@@ -126,8 +126,7 @@ pub fn examine(folder: &Path) -> Result<Health, StoreError> {
         look_inside(&files, &mut health);
     }
     for path in readable_by_others(folder).map_err(at("read", folder))? {
-        let advice = format!("chmod go= '{}'", path.display());
-        health.find_at(Ailment::Readable, path, "others may read this", advice);
+        health.find_at(Ailment::Readable, path, "others may read this", "chmod go= FILE");
     }
     if health.database > SOFT_CAP {
         health.find(
@@ -293,9 +292,8 @@ pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
             continue;
         };
         if now.since(Time::from(changed)) > ABANDONED {
-            let advice = format!("rm '{}'", path.display());
             let what = "a process that was killed left this behind";
-            findings.push(Finding::new(Ailment::LeftBehind, Some(path), what, advice));
+            findings.push(Finding::new(Ailment::LeftBehind, Some(path), what, "rm FILE"));
         }
     }
     Ok(findings)

@@ -2,8 +2,11 @@
 
 use crate::cli::demo::DemoArgs;
 use crate::ui::Ui;
-use crate::{Failure, demo, environment};
+use crate::{Failure, demo, environment, scratch};
 
 pub(crate) fn run(args: &DemoArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    if environment::keeps_scratch() { demo::keep_scratch(ui) } else { demo::play(args.fast, ui) }
+    match environment::keeps_scratch() {
+        Some(purpose) => scratch::keep(&purpose, ui),
+        None => demo::play(args.fast, ui),
+    }
 }

@@ -14,6 +14,7 @@ use crate::install::{
     Change, Exclude, Place, Records, Scope, Site, Start, Step, Way, beside, carry_out,
     choose_start, denied, groups, is_found, is_same, is_shared, program_of, server_entry,
 };
+use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         ui.remark(&format!(
             "git tracks {}, which is to name a path of this machine; `git rm --cached {}` ends that",
             private.display(),
-            private.strip_prefix(folder).unwrap_or(&private).display()
+            shell::word(&private.strip_prefix(folder).unwrap_or(&private).to_string_lossy())
         ))?;
     }
     let exclude = exclude.filter(|_| !tracked);

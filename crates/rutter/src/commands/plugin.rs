@@ -6,6 +6,7 @@ use super::init::as_oneself;
 use crate::Failure;
 use crate::environment::Environment;
 use crate::install::{PLUGIN_RULE, Records, Scope, Step, carry_out, choose_start, plugin};
+use crate::shell;
 use crate::ui::Ui;
 
 pub(super) fn init(
@@ -41,7 +42,7 @@ pub(super) fn init(
         let verb = if change.creates() { "made" } else { "changed" };
         writeln!(ui.out, "{verb} {}", change.path().display())?;
     }
-    let shown = shell_word(&folder);
+    let shown = shell::word(&folder.to_string_lossy());
     writeln!(ui.out, "\nFor one session:  claude --plugin-dir {shown}")?;
     writeln!(ui.out, "For good:         claude plugin marketplace add {shown}")?;
     writeln!(ui.out, "                  claude plugin install rutter@rutter")?;
@@ -91,14 +92,4 @@ pub(super) fn uninstall(
         ui.out,
         "A client that has it installed keeps its own copy: `claude plugin uninstall rutter@rutter`."
     )?)
-}
-
-/// A path as a shell takes it.
-fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains([' ', '\'', '"', '$', '&', ';', '(', ')']) {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    } else {
-        text
-    }
 }

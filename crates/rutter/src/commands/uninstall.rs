@@ -8,6 +8,7 @@ use crate::Failure;
 use crate::cli::install::UninstallArgs;
 use crate::environment::Environment;
 use crate::install::{Change, Exclude, Place, Records, Scope, Site, Way, beside, carry_out};
+use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -51,8 +52,12 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
         ))?;
     }
     if env.data.exists() {
-        let data = env.data.display();
-        writeln!(ui.out, "\nThe memory is kept in {data}; `rm -r '{data}'` removes it.")?;
+        let word = shell::word(&env.data.to_string_lossy());
+        writeln!(
+            ui.out,
+            "\nThe memory is kept in {}; `rm -r {word}` removes it.",
+            env.data.display()
+        )?;
     }
     Ok(())
 }

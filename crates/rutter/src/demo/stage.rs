@@ -13,7 +13,7 @@ use rutter_contract::{EventName, payload};
 use serde_json::Value;
 
 use super::calendar;
-use super::scratch::Scratch;
+use crate::scratch::Scratch;
 use crate::{Failure, environment};
 
 /// Hooks that are silent on a busy machine would make no demo.
@@ -64,7 +64,7 @@ impl Stage {
         let program = environment::program().ok_or_else(|| {
             Failure::Refused("the system does not say where this program is".to_owned())
         })?;
-        let scratch = Scratch::open(&program)?;
+        let scratch = Scratch::open(&program, "demo")?;
         let folder = scratch.path().to_owned();
         let stage = Self {
             project: folder.join("shop"),

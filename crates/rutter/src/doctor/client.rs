@@ -8,9 +8,11 @@ use rutter_contract::version::{Contract, Version};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use super::codes;
+use super::entry::Entry;
 use super::finding::{Finding, Place};
 use super::places::Places;
 use super::process;
+use crate::scratch::Scratch;
 
 /// How long it may take to say its version. It starts a runtime of its own first.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,7 +37,11 @@ impl Serialize for Client {
 
 impl Client {
     /// Asks the `claude` that is typed here.
-    pub(crate) fn ask(places: &Places, findings: &mut Vec<Finding>) -> Self {
+    pub(crate) fn ask(
+        places: &Places,
+        scratch: Option<&Scratch>,
+        findings: &mut Vec<Finding>,
+    ) -> Self {
         if places.variables.simple {
             let what =
                 "CLAUDE_CODE_SIMPLE is set here: a client that is started with it runs no hooks";
@@ -48,7 +54,7 @@ impl Client {
         let place = Place::file(&path);
         let mut command = Command::new(&path);
         command.arg("--version").current_dir("/");
-        let said = match process::run(&mut command, b"", PATIENCE) {
+        let said = match process::run(&mut command, b"", PATIENCE, scratch) {
             Ok(ended) if ended.late => Err("it did not say its version in ten seconds".to_owned()),
             Ok(ended) => {
                 let said = String::from_utf8_lossy(&ended.stdout).into_owned();
@@ -59,17 +65,22 @@ impl Client {
         let version = match said {
             Ok(version) => Some(version),
             Err(why) => {
-                findings.push(Finding::new(&codes::CLIENT_UNUSABLE, why).at(place.clone()));
+                findings.push(Finding::new(&codes::CLIENT_UNUSABLE, why).at(place));
                 None
             }
         };
-        if let Some(old) = version.filter(|version| *version < EXEC_FORM) {
-            let what = format!(
-                "client {old} knows no `args` yet ({EXEC_FORM} does): it would start a bare `rutter` on every event"
-            );
-            findings.push(Finding::new(&codes::CLIENT_TOO_OLD, what).at(place));
-        }
         Self { path: Some(path), version }
+    }
+
+    /// Whether it is too old for an entry of ours that names its arguments apart. A line for a shell it has always known.
+    pub(crate) fn too_old(&self, entries: &[&Entry]) -> Option<Finding> {
+        let old = self.version.filter(|version| *version < EXEC_FORM)?;
+        entries.iter().find(|entry| entry.handler.get("args").is_some())?;
+        let what = format!(
+            "client {old} knows no `args` yet ({EXEC_FORM} does): it would start a bare `rutter` on every event"
+        );
+        let finding = Finding::new(&codes::CLIENT_TOO_OLD, what);
+        Some(finding.at(Place::file(self.path.as_ref()?)))
     }
 
     /// The contract that it keeps, as far as that was measured.

@@ -67,7 +67,8 @@ codes! {
             "`claude --version` fails, hangs or prints no version.",
             "claude --version";
         CLIENT_TOO_OLD = "client-too-old", Problem,
-            "The client is older than 2.1.139: it knows no `args`, and would start a bare `rutter` on every event.",
+            "The client is older than 2.1.139 and an entry of ours has `args`, which it does not know: it would start a bare \
+             `rutter` on every event.",
             "claude update";
         CLIENT_SIMPLE = "client-simple", Problem,
             "`CLAUDE_CODE_SIMPLE` is set here, and a client that is started with it runs no hooks.",
@@ -152,6 +153,10 @@ codes! {
             "Two entries run rutter on the same event. The client runs the same command once, but another path, another way \
              to write it, and the copy of a plugin once more: everything is recorded twice.",
             "rutter uninstall where it is not wanted";
+        HOOKS_SHARED_OWN = "hooks-shared-own", Problem,
+            "An entry that `rutter init --project` or `--plugin` writes for others stands in your own settings. It runs whatever \
+             `rutter` is in `PATH`, and takes itself for the project's.",
+            "rutter init --user";
         HOOK_WRONG = "hook-wrong", Problem,
             "The client cannot load an entry of ours and passes over it.",
             "rutter init";
@@ -185,7 +190,8 @@ codes! {
             "The program that hooks are to run is not there.",
             "rutter init";
         PROGRAM_NOT_IN_PATH = "program-not-in-path", Problem,
-            "The hooks look for `rutter` in `PATH` and there is none, so they do nothing, without a word.",
+            "The hooks look for `rutter` in `PATH`, or at a path that is the same for everybody, and there is none, so they do \
+             nothing, without a word.",
             "add the folder of rutter to PATH";
         PROGRAM_NOT_EXECUTABLE = "program-not-executable", Problem,
             "What hooks are to run is no program, or you may not run it.",
@@ -204,7 +210,7 @@ codes! {
             "The program that hooks run lies in a build folder of cargo, where the next `cargo clean` takes it away.",
             "rutter init --bin PATH";
         PROGRAM_WRITABLE = "program-writable", Warning,
-            "Others may write to the program that hooks run, or to a folder above it.",
+            "Others may write to the program that hooks run, or to a folder above it, or it is somebody else's.",
             "chmod go-w PATH";
     }
     "A run of each hook" {

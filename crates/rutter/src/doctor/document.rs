@@ -1,15 +1,56 @@
 //! A JSON file of somebody else's, read as the client reads it.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
 use rutter_contract::javascript::{self, Kind, Node};
 use serde_json::Value;
 
 use super::codes;
 use super::finding::{Finding, Place, named};
 use crate::install::{Outline, position};
+use crate::ui::size;
+
+/// The longest file that is read. What the client notes of its own can be some megabytes; nothing that people write is.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// There is none.
+    Absent,
+    /// A pipe, a folder, a device.
+    NoFile,
+    /// It has more than [`LONGEST`].
+    Long,
+    Failed(io::Error),
+}
+
+/// The bytes of a file. A pipe that has its name is not waited for, and nothing is read that has no end.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unread> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Unread::Absent,
+        _ => Unread::Failed(error),
+    };
+    let file =
+        rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
+    let file = File::from(file);
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(Unread::NoFile);
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST { Err(Unread::Long) } else { Ok(bytes) }
+}
+
+/// The text of a file, as far as it can be read.
+pub(crate) fn text(path: &Path) -> Option<String> {
+    String::from_utf8(bytes(path).ok()?).ok()
+}
 
 /// A file that holds an object.
 #[derive(Debug)]
@@ -46,20 +87,21 @@ impl Reading {
             ),
             speaks_of_us: false,
         };
-        let bytes = match path.metadata() {
-            // A pipe of that name would never end.
-            Ok(found) if !found.is_file() => return unreadable("this is no file"),
-            Ok(_) => match std::fs::read(path) {
-                Ok(bytes) => bytes,
-                Err(error) => return unreadable(&format!("this cannot be read: {error}")),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        let bytes = match bytes(path) {
+            Ok(bytes) => bytes,
+            Err(Unread::NoFile) => return unreadable("this is no file"),
+            Err(Unread::Long) => {
+                return unreadable(&format!("this has more than {}", size(LONGEST)));
+            }
+            Err(Unread::Absent) => {
                 return match path.symlink_metadata() {
                     Ok(_) => unreadable("this is a link that leads nowhere"),
                     Err(_) => Self::Absent,
                 };
             }
-            Err(error) => return unreadable(&format!("this cannot be read: {error}")),
+            Err(Unread::Failed(error)) => {
+                return unreadable(&format!("this cannot be read: {error}"));
+            }
         };
         Self::parse(path, &bytes)
     }

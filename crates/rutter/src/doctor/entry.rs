@@ -1,12 +1,14 @@
 //! An entry of ours, and how the client would start it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rutter_contract::EventName;
 use serde_json::Value;
 
 use super::finding::Place;
+use super::layers::Whose;
 use super::places::Places;
+use crate::install::{self, Scope, groups, program_of};
 
 /// An entry under `hooks` that runs rutter.
 #[derive(Debug, Clone)]
@@ -19,8 +21,8 @@ pub(crate) struct Entry {
     pub(crate) handler: Value,
     /// Of a plugin: where it is.
     pub(crate) plugin: Option<PathBuf>,
-    /// Whether it comes with a checkout, which may be anybody's.
-    pub(crate) of_checkout: bool,
+    /// Whose file it stands in.
+    pub(crate) whose: Whose,
 }
 
 /// How the client starts an entry.
@@ -30,8 +32,8 @@ pub(crate) enum Start {
     Exec { program: String, args: Vec<String> },
     /// A line for a shell, and the word of it that is the program.
     Shell { line: String, word: String },
-    /// A line for a shell that starts rutter if there is one, and says nothing if there is none.
-    Guarded { line: String },
+    /// A line for a shell that starts a program if it is there, and says nothing if it is not.
+    Guarded { line: String, program: String },
 }
 
 impl Entry {
@@ -51,8 +53,34 @@ impl Entry {
             Some(word) if word != "if" => {
                 Start::Shell { word: word.to_owned(), line: line.to_owned() }
             }
-            _ => Start::Guarded { line: line.to_owned() },
+            _ => {
+                let program = program_of(&self.handler).unwrap_or(super::NAME);
+                Start::Guarded { program: self.filled_in(program, places), line: command }
+            }
         }
+    }
+
+    /// Whether it comes with a checkout, which may be anybody's: a clone can have any of these files.
+    pub(crate) const fn is_of_checkout(&self) -> bool {
+        matches!(self.whose, Whose::Local | Whose::Checkout | Whose::Project)
+    }
+
+    /// For whose file the line was written that others get as well, if it is one: to the byte as `rutter init` writes it.
+    /// Whatever differs is somebody's own, and may do anything.
+    pub(crate) fn shared(&self) -> Option<Scope> {
+        let program = program_of(&self.handler)?;
+        [Scope::Project, Scope::Plugin].into_iter().find(|scope| {
+            let start = install::Start::Shared { program: program.to_owned(), scope: *scope };
+            let written = groups(&start).into_iter().next();
+            let line = |handler: &Value| handler["command"].clone();
+            written.is_some_and(|group| line(&group.value["hooks"][0]) == line(&self.handler))
+        })
+    }
+
+    /// Whether what it starts is there, as far as a hook that would step back for it looks.
+    pub(crate) fn is_there(&self) -> bool {
+        let program = Path::new(program_of(&self.handler).unwrap_or_default());
+        !program.is_absolute() || program.is_file()
     }
 
     /// With what the client puts in the place of its variables.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::codes;
 use super::entry::Entry;
 use super::finding::Finding;
+use super::memory::strange_files;
 use crate::environment::Environment;
 
 /// How often others must have come before it says something that one has not.
@@ -39,8 +40,10 @@ pub(crate) fn examine(
     findings: &mut Vec<Finding>,
 ) -> Vec<Came> {
     // That it cannot be read is told by what is said of the folder.
-    let came: Vec<Came> = tally::read(&env.files(), env.now)
-        .unwrap_or_default()
+    let files = env.files();
+    let strange = strange_files(&files).contains(&files.tally());
+    let seen = if strange { Vec::new() } else { tally::read(&files, env.now).unwrap_or_default() };
+    let came: Vec<Came> = seen
         .into_iter()
         .map(|seen| Came { event: seen.event, times: seen.times, last: seen.last })
         .collect();

@@ -7,12 +7,13 @@ use rutter_contract::{EventName, table};
 use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
+use super::advice;
 use super::codes::{self, Code};
 use super::entry::{Entry, Start};
 use super::finding::{Finding, Place, named};
 use super::layers::{Layer, Whose};
 use super::places::Places;
-use crate::install::{self, Group, groups, is_shared, runs};
+use crate::install::{self, Group, Scope, groups, is_same, runs};
 
 /// Longer than anybody wants to wait for a hook, in seconds; who writes more means milliseconds.
 const LONG: f64 = 60.0;
@@ -32,7 +33,8 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
         }
         return findings;
     }
-    findings.extend(missing(&entries, &lost, &wanted));
+    let heard = heard(&entries);
+    findings.extend(missing(&heard, &lost, &wanted));
     let mut remarks = Remarks::default();
     for entry in &entries {
         if let Some(group) = wanted.iter().find(|group| group.event == entry.event) {
@@ -41,6 +43,10 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
         } else {
             let what = "rutter has nothing to do on";
             remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
+        }
+        if entry.whose == Whose::User && entry.shared().is_some() {
+            let what = "an entry that is meant for others stands in your own settings, for";
+            remarks.add(&codes::HOOKS_SHARED_OWN, entry, &entry.place, what);
         }
         if matches!(entry.start(places), Start::Shell { .. }) {
             remarks.add(
@@ -52,45 +58,31 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
         }
     }
     findings.extend(remarks.findings());
-    findings.extend(twice(&heard(layers)));
-    for finding in &mut findings {
-        if let Some(option) = option(finding, layers) {
-            finding.advice += option;
-        }
-    }
+    findings.extend(twice(&heard, layers));
     findings
 }
 
-/// How `rutter init` is told which file it is about, where that is not the one it would take by itself.
-fn option(finding: &Finding, layers: &[Layer]) -> Option<&'static str> {
-    let file = &finding.place.as_ref()?.file;
-    let layer = layers.iter().find(|layer| layer.path == *file)?;
-    match layer.whose {
-        _ if finding.advice != "rutter init" => None,
-        Whose::Project => Some(" --project"),
-        Whose::User => Some(" --user"),
-        Whose::Plugin => Some(" --plugin DIR"),
-        Whose::Managed | Whose::Local | Whose::Checkout => None,
-    }
+/// The entries that do not leave their event to another one.
+fn heard<'a>(entries: &[&'a Entry]) -> Vec<&'a Entry> {
+    entries.iter().copied().filter(|entry| !steps_back(entry, entries)).collect()
 }
 
-/// Entries that do not step back for another one: what others get as well does, for the user's own, and the copy of a plugin
-/// for that of the project.
-fn heard(layers: &[Layer]) -> Vec<&Entry> {
-    let of = |wanted: &[Whose], shared: bool| -> Vec<&Entry> {
-        let layers = layers.iter().filter(|layer| wanted.contains(&layer.whose));
-        let entries = layers.flat_map(|layer| &layer.entries);
-        entries.filter(|entry| is_shared(&entry.handler) == shared).collect()
+/// Whether an entry leaves its event to another one, as the hook decides that it starts: what others get as well does so for
+/// the user's own on the same event, and the copy of a plugin for that of the project. One that would start nothing is no
+/// reason, and neither is the file itself under another name.
+fn steps_back(entry: &Entry, entries: &[&Entry]) -> bool {
+    let Some(scope) = entry.shared() else { return false };
+    let is_nearer = |other: &Entry| match other.whose {
+        Whose::Local | Whose::Checkout | Whose::User => other.shared().is_none(),
+        Whose::Project => scope == Scope::Plugin,
+        Whose::Managed | Whose::Plugin => false,
     };
-    let all =
-        [Whose::Managed, Whose::Local, Whose::Checkout, Whose::Project, Whose::User, Whose::Plugin];
-    let mut heard = of(&all, false);
-    // Which of the user's own a shared one looks at.
-    if of(&[Whose::Local, Whose::User], false).is_empty() {
-        let project = of(&[Whose::Project], true);
-        heard.extend(if project.is_empty() { of(&[Whose::Plugin], true) } else { project });
-    }
-    heard
+    entries.iter().any(|other| {
+        other.event == entry.event
+            && is_nearer(other)
+            && other.is_there()
+            && !is_same(&other.place.file, &entry.place.file)
+    })
 }
 
 fn none(places: &Places) -> Finding {
@@ -286,26 +278,36 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
     }
 }
 
-/// Entries that run beside each other on one event.
-fn twice(entries: &[&Entry]) -> Option<Finding> {
+/// Entries that run beside each other on one event. The finding is about the one that is further from the user's hand.
+fn twice(entries: &[&Entry], layers: &[Layer]) -> Option<Finding> {
     let mut events = Vec::new();
-    let mut second: Option<(&Entry, &Entry)> = None;
+    let mut pair: Option<(&Entry, &Entry)> = None;
+    // One whose program is gone is heard by nobody; that it is gone is said elsewhere.
+    let entries: Vec<&Entry> = entries.iter().copied().filter(|entry| entry.is_there()).collect();
     for (at, entry) in entries.iter().enumerate() {
         let other = entries[..at]
             .iter()
             .find(|other| other.event == entry.event && other.identity() != entry.identity());
         let Some(other) = other else { continue };
-        second.get_or_insert((other, entry));
+        pair.get_or_insert((other, entry));
         if !events.contains(&entry.event.as_str()) {
             events.push(entry.event.as_str());
         }
     }
-    let (first, second) = second?;
-    let what = format!("this and {} both run rutter on {}", first.place, events.join(", "));
-    let finding = Finding::new(&codes::HOOKS_TWICE, what).at(second.place.clone());
-    let folder = |entry: &Entry| entry.place.file.clone();
-    // In one file `init` makes them one again.
-    Some(if folder(first) == folder(second) { finding.advise("rutter init") } else { finding })
+    let (first, second) = pair?;
+    let is_further = advice::distance(second.whose) >= advice::distance(first.whose);
+    let (near, far) = if is_further { (first, second) } else { (second, first) };
+    let what = format!("this and {} both run rutter on {}", near.place, events.join(", "));
+    let finding = Finding::new(&codes::HOOKS_TWICE, what).at(far.place.clone());
+    if near.place.file == far.place.file {
+        // In one file `init` makes them one again.
+        return Some(finding.advise("rutter init"));
+    }
+    let layer = layers.iter().find(|layer| layer.path == far.place.file);
+    Some(match layer.and_then(advice::removal) {
+        Some(advice) => finding.advise(advice),
+        None => finding,
+    })
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ use super::entry::Entry;
 use super::finding::{Finding, Place};
 use super::places::{Places, is_yes};
 use super::{keys, shape};
-use crate::install::is_ours;
+use crate::install::{is_ours, is_same};
+use crate::shell;
 
 /// The variable that makes the client run no hooks.
 const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
@@ -91,6 +92,9 @@ pub(crate) struct Layer {
     pub(crate) may_have_ours: bool,
     #[serde(skip)]
     pub(crate) document: Option<Box<Document>>,
+    /// Of a plugin: its name, `name@marketplace`.
+    #[serde(skip)]
+    pub(crate) plugin: Option<String>,
 }
 
 impl Layer {
@@ -112,6 +116,7 @@ impl Layer {
             lost: Vec::new(),
             may_have_ours: false,
             document: None,
+            plugin: None,
         };
         match Reading::of(path) {
             Reading::Absent => {}
@@ -157,10 +162,7 @@ impl Layer {
                         place: document.place(node.at),
                         handler,
                         plugin: plugin.map(Path::to_owned),
-                        of_checkout: matches!(
-                            self.whose,
-                            Whose::Local | Whose::Checkout | Whose::Project
-                        ),
+                        whose: self.whose,
                     });
                 }
             }
@@ -187,9 +189,8 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
     files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
     files.push((Whose::Project, places.project()));
     files.extend(places.user().map(|path| (Whose::User, path)));
-    // In the home folder the project's file is the user's.
-    let project = places.project();
-    if places.user().is_some_and(|user| user == project) {
+    // In the home folder the project's file is the user's, by whichever way one went there.
+    if places.user().is_some_and(|user| is_same(&user, &places.project())) {
         files.retain(|(whose, _)| *whose != Whose::Project);
     }
     files
@@ -227,7 +228,7 @@ pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
         if old && entry.file_name().to_string_lossy().starts_with(BESIDE) {
             let path = entry.path();
             let what = "a process that was killed left this copy of settings behind";
-            let advice = format!("rm '{}'", path.display());
+            let advice = format!("rm {}", shell::word(&path.to_string_lossy()));
             let finding = Finding::new(&codes::SETTINGS_LEFTOVER, what).at(Place::file(&path));
             findings.push(finding.advise(advice));
         }

@@ -4,15 +4,16 @@
 //! is started in a sandbox of its own, offline, with the entries of ours that the user's settings have, and a scripted model
 //! makes a test fail, mends it, and has it fail again in a second session. What counts is what the model is sent.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rutter_check::live::{Client, LiveError, Record, Sandbox, Script, Turn};
 use rutter_contract::EventName;
+use rutter_contract::javascript::Kind;
 use rutter_memory::store::Files;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::{Store, Time, tally};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::client::Client as Installed;
 use super::codes;
@@ -21,6 +22,7 @@ use super::layers::{Layer, State, Whose};
 use super::runs::Bench;
 use crate::environment::Environment;
 use crate::install::{Place, Scope, Start, groups, install};
+use crate::scratch::Scratch;
 
 /// What was seen.
 #[derive(Debug, Serialize)]
@@ -58,13 +60,19 @@ impl Proof {
             findings.push(Finding::new(&codes::LIVE_NO_CLIENT, what));
             return None;
         };
-        let proof = Client::at(path).and_then(|client| {
-            prove(&client, &copies(layers, bench.trusted, env), &env.search, env.now)
+        let ready = match (client.version, bench.scratch) {
+            (None, _) => Err("the `claude` in PATH does not say its version".to_owned()),
+            (_, Err(failure)) => Err(failure.to_string()),
+            (Some(version), Ok(scratch)) => Ok((Client::of(path, version), scratch)),
+        };
+        let proof = ready.and_then(|(client, scratch)| {
+            let proof = prove(&client, &copies(layers, bench, env), scratch, env);
+            proof.map_err(|error| error.to_string())
         });
         let proof = match proof {
             Ok(proof) => proof,
-            Err(error) => {
-                findings.push(Finding::new(&codes::LIVE_NO_CLIENT, error.to_string()));
+            Err(why) => {
+                findings.push(Finding::new(&codes::LIVE_NO_CLIENT, why));
                 return None;
             }
         };
@@ -77,34 +85,39 @@ impl Proof {
 }
 
 /// What the settings say of our hooks, and nothing else of them: other people's hooks are not run, and no token goes along.
-fn copies(layers: &[Layer], trusted: bool, env: &Environment) -> Vec<Copy> {
+/// What a stranger's checkout brings is not handed to a client that would ask nobody.
+fn copies(layers: &[Layer], bench: &Bench<'_>, env: &Environment) -> Vec<Copy> {
     let mut copies: Vec<Copy> = Vec::new();
     for layer in layers.iter().filter(|layer| layer.state == State::Read) {
         let scope = match layer.whose {
             Whose::Local | Whose::Checkout => Scope::Local,
-            // A stranger's checkout has nothing run that the client would not run either.
-            Whose::Project if trusted => Scope::Project,
+            Whose::Project => Scope::Project,
             Whose::User => Scope::User,
-            Whose::Project | Whose::Plugin | Whose::Managed => continue,
+            Whose::Plugin | Whose::Managed => continue,
         };
-        let mut hooks = Map::new();
-        for entry in &layer.entries {
+        // The folder's own and that of the main checkout are one here.
+        let known = copies.iter().position(|copy| copy.scope == scope);
+        let copy = known.unwrap_or_else(|| {
+            copies.push(Copy { scope, settings: json!({ "hooks": {} }) });
+            copies.len() - 1
+        });
+        let settings = &mut copies[copy].settings;
+        for entry in layer.entries.iter().filter(|entry| !bench.is_strange(entry)) {
             let mut group = json!({ "hooks": [entry.handler] });
             if let Some(matcher) = &entry.matcher {
                 group["matcher"] = json!(matcher);
             }
-            let groups = hooks.entry(entry.event.as_str()).or_insert_with(|| json!([]));
-            if let Value::Array(groups) = groups {
-                groups.push(group);
+            match &mut settings["hooks"][entry.event.as_str()] {
+                Value::Array(groups) => groups.push(group),
+                none => *none = json!([group]),
             }
         }
-        let mut settings = json!({ "hooks": hooks });
-        if let Some(switch) = switch(&layer.path) {
-            settings["disableAllHooks"] = json!(switch);
-        }
-        // The folder's own counts before that of the main checkout.
-        if !copies.iter().any(|copy| copy.scope == scope) {
-            copies.push(Copy { scope, settings });
+        // The stronger layer came first.
+        if let Some((_, node)) = layer.get(SWITCH)
+            && let Kind::Bool(switch) = node.kind
+            && settings.get(SWITCH).is_none()
+        {
+            settings[SWITCH] = json!(switch);
         }
     }
     let registered = copies
@@ -121,12 +134,8 @@ fn copies(layers: &[Layer], trusted: bool, env: &Environment) -> Vec<Copy> {
     copies
 }
 
-/// Whether a file switches all hooks off or on.
-fn switch(path: &Path) -> Option<bool> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
-    settings["disableAllHooks"].as_bool()
-}
+/// The key that switches all hooks off.
+const SWITCH: &str = "disableAllHooks";
 
 /// The events that two such sessions fire. A subagent and a compaction take longer to bring about than a doctor has.
 const EVENTS: [EventName; 7] = [
@@ -175,14 +184,15 @@ test_cart.py .                                                           [100%]
 OUT
 ";
 
-/// Runs two sessions of a client with these settings. `search` is where programs are looked for.
+/// Runs two sessions of a client with these settings.
 fn prove(
     client: &Client,
     layers: &[Copy],
-    search: &[PathBuf],
-    now: Time,
+    scratch: &Scratch,
+    env: &Environment,
 ) -> Result<Proof, LiveError> {
-    let mut sandbox = Sandbox::new()?;
+    let mut sandbox = Sandbox::within(scratch.path())?;
+    let now = env.now;
     let memory = sandbox.home().join("memory");
     let failed = |source| LiveError::File { path: memory.clone(), source };
     // Hooks would make one, but only for the session after.
@@ -190,24 +200,25 @@ fn prove(
     // A machine that is busy with something else is no fault of the hooks.
     sandbox.file(memory.join("config.toml"), patient_configuration());
     sandbox.file("cart.py", WRONG).program("bin/pytest", RUNNER);
-    for layer in layers {
-        let path = layer.scope.settings(&sandbox.project(), Some(&sandbox.home().join(".claude")));
-        match (layer.scope, path) {
-            // The sandbox writes that one itself.
-            (Scope::Project, _) => {
-                for (key, value) in layer.settings.as_object().into_iter().flatten() {
-                    sandbox.setting(key, value.clone());
-                }
-            }
-            (_, Some(path)) => drop(sandbox.file(path, layer.settings.to_string())),
-            (_, None) => {}
+    for layer in layers.iter().filter(|layer| layer.scope != Scope::Project) {
+        let home = sandbox.home().join(".claude");
+        if let Some(path) = layer.scope.settings(&sandbox.project(), Some(&home)) {
+            sandbox.file(path, layer.settings.to_string());
         }
     }
+    // The project's file the sandbox writes itself, and anew for each session.
+    let shared = layers.iter().find(|layer| layer.scope == Scope::Project);
+    let session = |mut sandbox: Sandbox, turns| {
+        for (key, value) in shared.iter().filter_map(|layer| layer.settings.as_object()).flatten() {
+            sandbox.setting(key, value.clone());
+        }
+        session(sandbox, client, turns, &memory, (env, scratch))
+    };
     let cart = sandbox.project().join("cart.py");
     let first = [vec![run()], edit(&cart, WRONG, RIGHT), vec![run()]].concat();
     let second = [edit(&cart, RIGHT, WRONG), vec![run()]].concat();
-    let first = session(sandbox, client, first, &memory, search)?;
-    let second = session(first.again(), client, second, &memory, search)?;
+    let first = session(sandbox, first)?;
+    let second = session(first.again(), second)?;
     // What the last hook has started may still be at work here, and the folder is about to go.
     while let Ok(None) = tend(&memory, &Bounds::default(), now) {
         std::thread::yield_now();
@@ -220,10 +231,14 @@ fn session(
     client: &Client,
     turns: Vec<Turn>,
     memory: &Path,
-    search: &[PathBuf],
+    (env, scratch): (&Environment, &Scratch),
 ) -> Result<Record, LiveError> {
     let own = sandbox.project().join("bin");
-    let search = std::env::join_paths(std::iter::once(&own).chain(search)).unwrap_or_default();
+    let search = std::iter::once(&own).chain(&env.search);
+    let search = std::env::join_paths(search).unwrap_or_default();
+    let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
+    let group = scratch.group().map_err(failed)?;
+    sandbox.group(group.id());
     sandbox.script(Script::new(turns)).prompt("The total of the cart is wrong.");
     sandbox.args(["--allowedTools", "Bash,Read,Edit"]);
     sandbox.env("PATH", search.to_string_lossy()).env("RUTTER_HOME", memory.to_string_lossy());

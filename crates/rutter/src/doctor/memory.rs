@@ -1,10 +1,12 @@
 //! The memory, and what was decided about it.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
 use rutter_memory::config::{Hooks, Loaded, Mistake, Position};
+use rutter_memory::store::Files;
 use rutter_memory::store::doctor::{self, Ailment, Health};
 use rutter_memory::{log, pause};
 
@@ -12,6 +14,7 @@ use super::codes;
 use super::finding::{Finding, Place};
 use super::places::Places;
 use crate::environment::{self, Environment};
+use crate::shell;
 
 /// With less than this, the next run of tests may not be recorded.
 const LITTLE: u64 = 50 * 1024 * 1024;
@@ -24,12 +27,21 @@ const LINE: usize = 160;
 
 /// Looks at the folder of the memory.
 pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health {
+    let unreadable =
+        |what: String| Finding::new(&codes::MEMORY_UNREADABLE, what).at(Place::file(&env.data));
+    let none = || Health { folder: env.data.clone(), ..Health::default() };
+    // Where a folder above cannot be looked into, there only seems to be none.
+    if let Err(error) = env.data.metadata()
+        && error.kind() == io::ErrorKind::PermissionDenied
+    {
+        findings.push(unreadable(format!("this cannot be read: {error}")));
+        return none();
+    }
     let health = match doctor::examine(&env.data) {
         Ok(health) => health,
         Err(error) => {
-            let finding = Finding::new(&codes::MEMORY_UNREADABLE, error.to_string());
-            findings.push(finding.at(Place::file(&env.data)));
-            return Health { folder: env.data.clone(), ..Health::default() };
+            findings.push(unreadable(error.to_string()));
+            return none();
         }
     };
     let mut found = health.findings.clone();
@@ -48,14 +60,37 @@ pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health 
             what = format!("others may read this, and {} more of the memory", open - 1);
             "rutter doctor --repair".clone_into(&mut advice);
         }
+        if let Some(file) = &finding.file {
+            advice = advice.replace("FILE", &shell::word(&file.to_string_lossy()));
+        }
+        let database = env.files().database();
+        // What may not be read is not damaged, as far as anybody knows.
+        if finding.ailment == Ailment::Damaged && access(&database, Access::READ_OK).is_err() {
+            findings.push(Finding::new(&codes::MEMORY_UNREADABLE, what).at(Place::file(&database)));
+            continue;
+        }
         let Some(code) = codes::of(finding.ailment.as_str()) else { continue };
         let mut shown = Finding::new(code, what).advise(advice);
         shown.place = finding.file.as_deref().map(Place::file);
         findings.push(shown);
     }
+    for path in strange_files(&env.files()) {
+        let advice = format!("rm {}", shell::word(&path.to_string_lossy()));
+        let finding = Finding::new(&codes::MEMORY_UNREADABLE, "this is no file").advise(advice);
+        findings.push(finding.at(Place::file(&path)));
+    }
     room(&env.data, findings);
     faults(env, findings);
     health
+}
+
+/// Pipes, folders and the like in the place of files that are read whole: whoever reads a pipe may wait for ever.
+pub(super) fn strange_files(files: &Files) -> Vec<PathBuf> {
+    let log = files.log();
+    let mut paths =
+        vec![files.tally(), files.paused(), log.join("rutter.log"), log.join("rutter.log.1")];
+    paths.retain(|path| path.metadata().is_ok_and(|found| !found.is_file()));
+    paths
 }
 
 /// Whether there is room to write to.
@@ -84,6 +119,9 @@ fn shortage(folder: &Path, left: u64) -> Option<Finding> {
 /// What hooks could not say aloud lately.
 fn faults(env: &Environment, findings: &mut Vec<Finding>) {
     let files = env.files();
+    if !strange_files(&files).is_empty() {
+        return;
+    }
     let Ok(faults) = log::faults(&files, env.now.minus(RECENT)) else { return };
     if faults.is_empty() {
         return;
@@ -98,7 +136,7 @@ fn faults(env: &Environment, findings: &mut Vec<Finding>) {
         last.join(" | ")
     );
     let path = files.log().join("rutter.log");
-    let advice = format!("grep ' hook: ' '{}'", path.display());
+    let advice = format!("grep ' hook: ' {}", shell::word(&path.to_string_lossy()));
     findings.push(Finding::new(&codes::LOG_FAULTS, what).at(Place::file(&path)).advise(advice));
 }
 
@@ -134,7 +172,8 @@ pub(crate) fn decisions(
         findings.push(Finding::new(&codes::FOLDER_EXCLUDED, what).at(Place::file(&places.folder)));
     }
     let files = env.files();
-    let paused = pause::paused(&files).unwrap_or_default();
+    let strange = strange_files(&files).contains(&files.paused());
+    let paused = if strange { Vec::new() } else { pause::paused(&files).unwrap_or_default() };
     let own = env.session();
     if paused.iter().any(|one| one == pause::EVERYTHING) {
         let what = "everything is paused: hooks neither record nor say anything";

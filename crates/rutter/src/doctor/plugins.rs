@@ -6,6 +6,7 @@ use rutter_contract::javascript::Kind;
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
+use super::document;
 use super::finding::Finding;
 use super::layers::{Layer, Whose};
 use super::places::Places;
@@ -22,7 +23,7 @@ pub(crate) struct Plugin {
 /// The plugins that are switched on, after precedence.
 pub(crate) fn enabled(layers: &[Layer], places: &Places) -> Vec<Plugin> {
     let installed = places.config.as_ref().and_then(|config| {
-        let text = std::fs::read_to_string(config.join("plugins/installed_plugins.json")).ok()?;
+        let text = document::text(&config.join("plugins/installed_plugins.json"))?;
         serde_json::from_str::<Value>(&text).ok()
     });
     let mut seen: Vec<&str> = Vec::new();
@@ -68,7 +69,8 @@ pub(crate) fn read(
         let Some(folder) = &plugin.folder else { continue };
         for path in files(folder) {
             let mut found = Vec::new();
-            let layer = Layer::read(Whose::Plugin, &path, Some(folder), contract, &mut found);
+            let mut layer = Layer::read(Whose::Plugin, &path, Some(folder), contract, &mut found);
+            layer.plugin = Some(plugin.name.clone());
             // What is wrong with somebody else's plugin, its author should hear.
             if !layer.entries.is_empty() || !layer.lost.is_empty() {
                 findings.extend(found);
@@ -83,8 +85,9 @@ pub(crate) fn read(
 fn files(folder: &Path) -> Vec<PathBuf> {
     let manifest = folder.join(".claude-plugin/plugin.json");
     let mut found = vec![folder.join("hooks/hooks.json")];
-    let read = std::fs::read_to_string(&manifest).ok();
-    let value = read.and_then(|text| serde_json::from_str::<Value>(&text).ok()).unwrap_or_default();
+    let value = document::text(&manifest)
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
+        .unwrap_or_default();
     match &value["hooks"] {
         Value::String(path) => found.push(folder.join(path)),
         Value::Array(paths) => {

@@ -1,15 +1,15 @@
 //! Running a program that may hang, with an eye on the clock.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::scratch::{Group, Scratch};
 
 /// The most that is taken of what a program prints.
 const OUTPUT: u64 = 1024 * 1024;
@@ -28,15 +28,21 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// Runs a command with this on its stdin. It need not read it.
-pub(crate) fn run(command: &mut Command, stdin: &[u8], limit: Duration) -> io::Result<Ended> {
+/// Runs a command with this on its stdin. It need not read it. With a scratch folder it does not outlive us.
+pub(crate) fn run(
+    command: &mut Command,
+    stdin: &[u8],
+    limit: Duration,
+    scratch: Option<&Scratch>,
+) -> io::Result<Ended> {
+    let group = scratch.map(Scratch::group).transpose()?;
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // So that what it starts can be ended with it.
-        .process_group(0)
+        .process_group(Pid::as_raw(group.as_ref().map(Group::id)))
         .spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
         let bytes = stdin.to_vec();
@@ -49,7 +55,7 @@ pub(crate) fn run(command: &mut Command, stdin: &[u8], limit: Duration) -> io::R
     let ended = done && wait(&mut child, begun, limit)?;
     let took = begun.elapsed();
     if !ended {
-        end(&mut child);
+        end(&mut child, group.as_ref());
     }
     let status = child.wait()?;
     let (complained, _) = receive(&stderr, if ended { left().max(PAUSE) } else { PAUSE });
@@ -86,34 +92,10 @@ fn wait(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<bool> 
     Ok(true)
 }
 
-fn end(child: &mut Child) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
+fn end(child: &mut Child, group: Option<&Group<'_>>) {
+    match group {
+        Some(group) => group.end(),
+        None => drop(kill_process_group(Pid::from_child(child), Signal::KILL)),
     }
     drop(child.kill());
-}
-
-/// Tells when all processes have ended that were started while it was held, those that outlive their parents included: each
-/// inherits an end of a pipe, and closes it when it ends.
-pub(crate) struct Lifeline {
-    reader: PipeReader,
-    writer: PipeWriter,
-}
-
-impl Lifeline {
-    pub(crate) fn new() -> io::Result<Self> {
-        let (reader, writer) = io::pipe()?;
-        rustix::io::fcntl_setfd(&writer, FdFlags::empty())?;
-        Ok(Self { reader, writer })
-    }
-
-    /// Waits for them.
-    pub(crate) fn wait(self, limit: Duration) {
-        let Self { reader, writer } = self;
-        drop(writer);
-        let Ok(limit) = Timespec::try_from(limit) else { return };
-        // Nobody writes to it: what comes is its end.
-        let _ = poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&limit));
-    }
 }

@@ -11,6 +11,8 @@ use super::finding::{Finding, Place, named};
 use super::places::{Places, is_executable};
 use super::process;
 use crate::install::build_folder;
+use crate::scratch::Scratch;
+use crate::shell;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -18,7 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const COMPLAINT: usize = 120;
 
 /// Looks at the program of an entry. Whether it is worth running.
-pub(crate) fn examine(entry: &Entry, places: &Places, findings: &mut Vec<Finding>) -> bool {
+pub(crate) fn examine(
+    entry: &Entry,
+    places: &Places,
+    scratch: Option<&Scratch>,
+    findings: &mut Vec<Finding>,
+) -> bool {
     let start = entry.start(places);
     let place = entry.place.clone();
     let Some(path) = resolve(&start, places) else {
@@ -31,7 +38,7 @@ pub(crate) fn examine(entry: &Entry, places: &Places, findings: &mut Vec<Finding
     }
     let mut command = Command::new(&path);
     command.arg("--version").current_dir("/");
-    if let Some(finding) = version(&mut command, &path, &place) {
+    if let Some(finding) = version(&mut command, &path, &place, scratch) {
         let stops = finding.code != &codes::PROGRAM_VERSION;
         findings.push(finding);
         if stops {
@@ -47,11 +54,7 @@ pub(crate) fn examine(entry: &Entry, places: &Places, findings: &mut Vec<Finding
         );
         findings.push(Finding::new(&codes::PROGRAM_IS_BUILD, what).at(place.clone()));
     }
-    if let Some(open) = writable(&real) {
-        let what = format!("others may write to {}, so they decide what hooks run", open.display());
-        let advice = format!("chmod go-w '{}'", open.display());
-        findings.push(Finding::new(&codes::PROGRAM_WRITABLE, what).at(place).advise(advice));
-    }
+    findings.extend(writable(&real, user()).map(|finding| finding.at(place)));
     true
 }
 
@@ -59,8 +62,13 @@ pub(crate) fn examine(entry: &Entry, places: &Places, findings: &mut Vec<Finding
 pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
     match start {
         Start::Exec { program, .. } if program.contains('/') => Some(places.folder.join(program)),
-        Start::Exec { program, .. } => places.find_program(program),
-        Start::Guarded { .. } => places.find_program(super::NAME),
+        // A path of which the line asks whether it is there.
+        Start::Guarded { program, .. } if program.contains('/') => {
+            Some(places.folder.join(program)).filter(|path| path.exists())
+        }
+        Start::Exec { program, .. } | Start::Guarded { program, .. } => {
+            places.find_program(program)
+        }
         Start::Shell { word, .. } => {
             let bare = word.trim_matches(['"', '\'']);
             let path = match (bare.strip_prefix("$HOME/"), bare.strip_prefix("~/")) {
@@ -84,7 +92,7 @@ pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
 fn ask_shell(word: &str, places: &Places) -> Option<PathBuf> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.folder);
-    let ended = process::run(&mut shell, b"", PATIENCE).ok()?;
+    let ended = process::run(&mut shell, b"", PATIENCE, None).ok()?;
     let said = String::from_utf8(ended.stdout).ok()?;
     (ended.exit == Some(0)).then(|| places.folder.join(said.trim_end()))
 }
@@ -96,6 +104,14 @@ fn home(places: &Places, rest: &str) -> Option<String> {
 
 fn absent(start: &Start, place: Place) -> Finding {
     match start {
+        Start::Guarded { program, .. } if program.contains('/') => {
+            let what = format!(
+                "these hooks look for {}, and it is not there: they do nothing",
+                named(program)
+            );
+            let advice = "put rutter there, or name another place: rutter init --bin PATH";
+            Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place).advise(advice)
+        }
         Start::Guarded { .. } => {
             let what = "these hooks look for `rutter` in PATH, and there is none: they do nothing";
             Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place)
@@ -118,7 +134,7 @@ fn unusable(path: &Path, place: &Place) -> Option<Finding> {
             let what = format!("{shown} is no program that can be run");
             let finding = Finding::new(&codes::PROGRAM_NOT_EXECUTABLE, what).at(place.clone());
             Some(if path.is_file() {
-                finding.advise(format!("chmod +x '{shown}'"))
+                finding.advise(format!("chmod +x {}", shell::word(&path.to_string_lossy())))
             } else {
                 finding
             })
@@ -128,13 +144,18 @@ fn unusable(path: &Path, place: &Place) -> Option<Finding> {
 }
 
 /// What is wrong with what a program says of itself.
-fn version(command: &mut Command, path: &Path, place: &Place) -> Option<Finding> {
+fn version(
+    command: &mut Command,
+    path: &Path,
+    place: &Place,
+    scratch: Option<&Scratch>,
+) -> Option<Finding> {
     let shown = path.display();
     let broken = |why: &str| {
         let what = format!("{shown} does not run: {why}");
         Some(Finding::new(&codes::PROGRAM_BROKEN, what).at(place.clone()))
     };
-    let ended = match process::run(command, b"", PATIENCE) {
+    let ended = match process::run(command, b"", PATIENCE, scratch) {
         Ok(ended) => ended,
         // The shell would try to read it as a script.
         Err(error) => return broken(&error.to_string()),
@@ -169,18 +190,40 @@ fn version(command: &mut Command, path: &Path, place: &Place) -> Option<Finding>
     }
 }
 
-/// The program itself, or the folder on the way to it, that others may write to. A folder in which everybody may only
-/// touch what is their own is none.
-fn writable(path: &Path) -> Option<&Path> {
+/// What lets others decide what hooks run: that the program is theirs, or that they may write to it or to a folder on the
+/// way to it. A folder in which everybody may only touch what is their own is none.
+fn writable(path: &Path, user: u32) -> Option<Finding> {
     const OTHERS: u32 = 0o002;
     const STICKY: u32 = 0o1000;
-    path.ancestors().find(|path| {
-        path.symlink_metadata().is_ok_and(|found| {
-            let mode = found.permissions().mode();
-            let sticky = found.is_dir() && mode & STICKY != 0;
-            let stranger = found.is_file() && found.uid() != 0 && found.uid() != user();
-            (mode & OTHERS != 0 && !sticky && !found.is_symlink()) || stranger
-        })
+    path.ancestors().find_map(|path| {
+        let found = path.symlink_metadata().ok()?;
+        let mode = found.permissions().mode();
+        let sticky = found.is_dir() && mode & STICKY != 0;
+        let open = mode & OTHERS != 0 && !sticky && !found.is_symlink();
+        let strange = found.uid() != 0 && found.uid() != user;
+        let shown = path.display();
+        let word = shell::word(&path.to_string_lossy());
+        let (what, advice) = match (open, strange, found.uid() == user) {
+            // Whoever owns it can open it again.
+            (true, true, _) => (
+                format!("others may write to {shown}, and it is not yours to close: hooks are safe with a copy of your own"),
+                "rutter init --bin PATH".to_owned(),
+            ),
+            (true, false, true) => (
+                format!("others may write to {shown}, so they decide what hooks run"),
+                format!("chmod go-w {word}"),
+            ),
+            (true, false, false) => (
+                format!("others may write to {shown}, so they decide what hooks run"),
+                format!("sudo chmod go-w {word}"),
+            ),
+            (false, true, _) if found.is_file() => (
+                format!("{shown} is somebody else's, who decides what hooks run: they are safe with a copy of your own"),
+                "rutter init --bin PATH".to_owned(),
+            ),
+            (false, ..) => return None,
+        };
+        Some(Finding::new(&codes::PROGRAM_WRITABLE, what).advise(advice))
     })
 }
 

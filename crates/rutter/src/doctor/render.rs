@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
+use rutter_memory::quote::seen;
+
 use super::Report;
 use super::client::Client;
-use super::codes::Severity;
+use super::codes::{self, Severity};
 use super::finding::Finding;
 use super::layers::{Layer, State, Whose};
 use super::runs::{Answer, Row};
@@ -106,6 +108,9 @@ impl Report {
         line(out, "memory", &memory.folder.display().to_string())?;
         let database = match memory.schema {
             Some(schema) => format!("schema {schema}, {}", size(memory.bytes)),
+            None if memory.bytes == 0 && self.is_unknown() => {
+                return line(out, "database", "unknown, for the folder cannot be read");
+            }
             None if memory.bytes == 0 => {
                 "none yet; the first command that needs one makes it".to_owned()
             }
@@ -119,6 +124,11 @@ impl Report {
         );
         line(out, "waiting", &waiting)?;
         memory.set_aside.iter().try_for_each(|path| line(out, "aside", &path.display().to_string()))
+    }
+
+    /// Whether nobody can say what the folder of the memory holds.
+    fn is_unknown(&self) -> bool {
+        self.findings.iter().any(|finding| finding.code == &codes::MEMORY_UNREADABLE)
     }
 
     fn summary(&self) -> String {
@@ -177,11 +187,9 @@ fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     for text in wrapped(&finding.what) {
         line(out, "", &text)?;
     }
-    let mut arrow = "-> ";
-    for text in wrapped(&finding.advice) {
-        line(out, "", &format!("{}{text}", std::mem::replace(&mut arrow, "   ")))?;
-    }
-    Ok(())
+    // One line, however long: what is to be typed is typed as it stands.
+    let advice: String = seen(&finding.advice).collect();
+    line(out, "", &format!("-> {advice}"))
 }
 
 /// A text in lines that fit. A word that does not, a path for instance, has a line of its own.

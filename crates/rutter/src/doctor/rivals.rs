@@ -13,6 +13,7 @@ use super::places::Places;
 use super::plugins::Plugin;
 use super::shape;
 use super::trust::ClientState;
+use crate::shell;
 
 /// What each is called, and the words by which it is known in commands and as the name of a plugin or server. Words that a
 /// project of anybody's may be called are not among them.
@@ -54,7 +55,7 @@ pub(crate) fn find(
     let mut met = Met::default();
     for plugin in plugins {
         let name = plugin.name.split('@').next().unwrap_or_default();
-        let advice = format!("claude plugin disable {}", named(&plugin.name));
+        let advice = format!("claude plugin disable {}", shell::word(&named(&plugin.name)));
         met.meet(known(name), "is switched on as a plugin", Place::file(&plugin.by), advice);
     }
     for layer in layers {
@@ -127,7 +128,7 @@ impl Met {
 
     fn servers(&mut self, document: &Document, servers: Option<&Node>) {
         for (name, server) in servers.map(Node::members).unwrap_or_default() {
-            let advice = format!("claude mcp remove {}", named(name));
+            let advice = format!("claude mcp remove {}", shell::word(&named(name)));
             let rival = known(name).or_else(|| known(&command(server)));
             self.meet(rival, "is a server of tools", document.place(server.at), advice);
         }

@@ -2,7 +2,8 @@
 //! project.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -18,16 +19,16 @@ use super::codes;
 use super::entry::{Entry, Start};
 use super::finding::{Finding, Place};
 use super::places::Places;
-use super::process::{self, Ended, Lifeline};
+use super::process::{self, Ended};
 use super::program;
+use crate::Failure;
 use crate::environment;
+use crate::scratch::Scratch;
 
 /// How often each is run.
 const TIMES: usize = 3;
 /// Longer than a hook of ours may ever take; an entry that says less is given less.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the housekeeping of the scratch memory may take, which the end of a session starts.
-const TENDING: Duration = Duration::from_secs(15);
 /// The client's name for the session that is played.
 const SESSION: &str = "rutter-doctor";
 /// What of this environment a client hands on that a program needs to start at all. Nothing that decides where the memory is.
@@ -74,6 +75,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) trusted: bool,
     /// The root of the checkout that the folder is in.
     pub(crate) root: &'a Path,
+    /// Where hooks are run, or why there is no such place.
+    pub(crate) scratch: &'a Result<Scratch, Failure>,
 }
 
 impl Bench<'_> {
@@ -83,6 +86,7 @@ impl Bench<'_> {
         let mut rows = Vec::new();
         let mut ready = Vec::new();
         let mut seen = Vec::new();
+        let scratch = self.scratch.as_ref().ok();
         for entry in entries {
             let start = entry.start(self.places);
             let identity = (entry.event, entry.matcher.clone(), entry.identity());
@@ -90,11 +94,11 @@ impl Bench<'_> {
                 continue;
             }
             seen.push(identity);
-            let answer = if self.is_strange(entry, &start) {
+            let answer = if self.is_strange(entry) {
                 Answer::Untrusted
             } else if *usable
                 .entry(start.clone())
-                .or_insert_with(|| program::examine(entry, self.places, findings))
+                .or_insert_with(|| program::examine(entry, self.places, scratch, findings))
             {
                 Answer::Silent
             } else {
@@ -118,53 +122,62 @@ impl Bench<'_> {
             EventName::SessionEnd => 2,
             _ => 1,
         });
-        if !ready.is_empty()
-            && let Err(error) = self.play(&ready, &mut rows, findings)
-        {
-            let what = format!("hooks could not be tried, for lack of a scratch folder: {error}");
-            findings.push(Finding::new(&codes::HOOK_FAILS, what));
+        if !ready.is_empty() {
+            let played = match self.scratch {
+                Ok(scratch) => self
+                    .play(&ready, scratch, &mut rows, findings)
+                    .map_err(|error| error.to_string()),
+                Err(failure) => Err(failure.to_string()),
+            };
+            if let Err(why) = played {
+                let what = format!("hooks could not be tried, for lack of a scratch folder: {why}");
+                let advice = "set TMPDIR to a folder that you may write to, then rutter doctor";
+                findings.push(Finding::new(&codes::HOOK_FAILS, what).advise(advice));
+            }
         }
         rows
     }
 
     /// Whether an entry may run what came with a checkout that nobody has looked at.
-    fn is_strange(&self, entry: &Entry, start: &Start) -> bool {
+    pub(crate) fn is_strange(&self, entry: &Entry) -> bool {
         if self.trusted {
             return false;
         }
-        let inside = || {
-            let Some(path) = program::resolve(start, self.places) else { return false };
-            let real = path.canonicalize().unwrap_or(path);
-            real.starts_with(self.root)
-        };
-        // What a shell may take for more than a path.
-        let expands = match start {
-            Start::Shell { line, .. } => line.contains(['$', '`', ';', '|', '&', '<', '>', '(']),
-            Start::Guarded { line } => line.contains(['$', '`']),
-            Start::Exec { .. } => false,
-        };
-        (entry.of_checkout && expands) || inside()
+        let start = entry.start(self.places);
+        // Before anything is asked about it: to find a program may take a shell.
+        (entry.is_of_checkout() && may_do_more(entry, &start)) || self.is_inside(&start)
+    }
+
+    /// Whether the program lies in the checkout.
+    fn is_inside(&self, start: &Start) -> bool {
+        let Some(path) = program::resolve(start, self.places) else { return false };
+        let real = path.canonicalize().unwrap_or(path);
+        real.starts_with(self.root)
     }
 
     fn play(
         &self,
         ready: &[(usize, &Entry, Start)],
+        scratch: &Scratch,
         rows: &mut [Row],
         findings: &mut Vec<Finding>,
     ) -> io::Result<()> {
-        let scratch = tempfile::Builder::new().prefix("rutter-doctor-").tempdir()?;
         let (memory, project) = (scratch.path().join("memory"), scratch.path().join("project"));
-        std::fs::create_dir(&project)?;
+        // A repository, or one around the temporary folder would have its say.
+        for folder in [".git/objects", ".git/refs"] {
+            std::fs::create_dir_all(project.join(folder))?;
+        }
+        File::create(project.join(".git/HEAD"))?.write_all(b"ref: refs/heads/main\n")?;
         // So that hooks find what they find in a memory that is in use. Without it they do as on their first day.
         drop(Store::open(&memory, self.now));
-        let lifeline = Lifeline::new()?;
         for (row, entry, start) in ready {
             let mut took = Vec::new();
             let mut worst: Option<Finding> = None;
             for _ in 0..TIMES {
                 let payload = payload(entry, &project);
-                let mut command = self.command(entry, start, &memory, &project);
-                let ended = process::run(&mut command, payload.as_bytes(), patience(entry));
+                let mut command = self.command(entry, start, scratch.path());
+                let ended =
+                    process::run(&mut command, payload.as_bytes(), patience(entry), Some(scratch));
                 if let Ok(ended) = &ended {
                     took.push(ended.took);
                 }
@@ -189,12 +202,10 @@ impl Bench<'_> {
             }
             findings.extend(worst);
         }
-        // What they have started in the background must not come back to a folder that is gone.
-        lifeline.wait(TENDING);
-        scratch.close()
+        Ok(())
     }
 
-    fn command(&self, entry: &Entry, start: &Start, memory: &Path, project: &Path) -> Command {
+    fn command(&self, entry: &Entry, start: &Start, scratch: &Path) -> Command {
         let mut command = match start {
             Start::Exec { program, args } => {
                 let path = program::resolve(start, self.places);
@@ -202,19 +213,22 @@ impl Bench<'_> {
                 command.args(args);
                 command
             }
-            Start::Shell { line, .. } | Start::Guarded { line } => {
+            Start::Shell { line, .. } | Start::Guarded { line, .. } => {
                 let mut command = Command::new("/bin/sh");
                 command.args(["-c", line]);
                 command
             }
         };
-        command.env_clear().current_dir(project);
+        let project = scratch.join("project");
+        command.env_clear().current_dir(&project);
         for name in INHERITED {
             command.envs(environment::variable(name).map(|value| (name, value)));
         }
         command
-            .env("RUTTER_HOME", memory)
-            .env("CLAUDE_PROJECT_DIR", project)
+            .env("RUTTER_HOME", scratch.join("memory"))
+            // Or what others get as well would step back for the user's own settings, and nobody would hear it.
+            .env("CLAUDE_CONFIG_DIR", scratch.join("client"))
+            .env("CLAUDE_PROJECT_DIR", &project)
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", SESSION)
             .env("CLAUDE_CODE_ENTRYPOINT", "cli");
@@ -264,6 +278,20 @@ impl Bench<'_> {
             }
         };
         (answer, ended.exit, finding)
+    }
+}
+
+/// Whether a line for a shell may be more than a rutter and its arguments. One that asks first has to be what `rutter init`
+/// writes, to the byte, and nothing of the client's may have been put into it; of one that does not, every sign has to be
+/// known. Nothing else is safe to say of a line that a stranger wrote.
+fn may_do_more(entry: &Entry, start: &Start) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+~ '\"".contains(c);
+    match start {
+        Start::Exec { .. } => false,
+        Start::Shell { line, .. } => !line.chars().all(plain),
+        Start::Guarded { line, .. } => {
+            entry.shared().is_none() || entry.handler["command"] != line.as_str()
+        }
     }
 }
 

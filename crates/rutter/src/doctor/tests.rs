@@ -91,12 +91,12 @@ fn an_entry_that_looks_for_rutter_finds_none() {
         place,
         handler: json!({ "type": "command", "command": line }),
         plugin: None,
-        of_checkout: true,
+        whose: Whose::Project,
     };
     let places = places(folder.path());
     assert!(matches!(entry.start(&places), Start::Guarded { .. }));
     let mut findings = Vec::new();
-    assert!(!program::examine(&entry, &places, &mut findings));
+    assert!(!program::examine(&entry, &places, None, &mut findings));
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!(
         (finding.code.name, finding.advice.as_str()),
@@ -123,7 +123,7 @@ fn lines_for_a_shell_are_taken_apart() {
             place,
             handler: json!({ "type": "command", "command": line }),
             plugin: None,
-            of_checkout: false,
+            whose: Whose::User,
         };
         let start = entry.start(&places);
         assert_eq!(start, Start::Shell { line: line.to_owned(), word: word.to_owned() });

@@ -157,10 +157,12 @@ impl Setup {
         };
         assert_eq!((shown("place").as_str(), shown("advice").as_str()), (place, advice));
         assert!(!shown("what").is_empty());
-        // For people it is the same, and fits their window where no path is longer.
+        // For people it is the same, and fits their window where no path is longer. What to type stands in one line.
         let text = self.rutter(&["doctor"]).stdout;
-        assert!(text.contains(&format!("[{code}]")) && text.contains("-> "), "{text}");
-        for line in text.lines().filter(|line| !line.contains('/')) {
+        let typed = format!(" -> {}\n", finding["advice"].as_str().unwrap());
+        assert!(text.contains(&format!("[{code}]")) && text.contains(&typed), "{text}");
+        let prose = |line: &&str| !line.contains('/') && !line.contains("-> ");
+        for line in text.lines().filter(prose) {
             assert!(line.chars().count() <= 100, "{line}");
         }
     }
@@ -319,12 +321,24 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
             "Stop": entry(json!({ "type": "command", "command": "./tools/rutter", "args": ["hook"] })),
             "SessionStart": entry(json!({ "type": "command", "command": format!("\"$(touch '{}')/rutter\" hook", setup.text("ran")) })),
             "PreCompact": entry(json!({ "type": "command", "command": "/bin/true|tools/rutter hook" })),
+            // A line that asks first, and does something else as well.
+            "SessionEnd": entry(json!({ "type": "command", "command": format!(
+                "if command -v rutter; touch {}; true >/dev/null 2>&1; then exec rutter hook --from project; fi",
+                setup.text("ran")
+            ) })),
+            // To a shell, the end of a line is the end of a command.
+            "SubagentStart": entry(json!({ "type": "command", "command": "rutter hook\nmischief" })),
         } })
         .to_string(),
     );
+    setup.program("bin/mischief", &evil);
     let report = setup.report();
-    let untrusted = report["hooks"].as_array().unwrap().iter();
-    assert_eq!(untrusted.filter(|row| row["answer"] == "untrusted").count(), 3, "{report:#}");
+    let rows = report["hooks"].as_array().unwrap().iter();
+    let theirs: Vec<&Value> =
+        rows.filter(|row| row["place"].as_str().unwrap().contains("/settings.json:")).collect();
+    // Whether the others count as ours at all, is not the doctor's to say.
+    assert!(theirs.len() >= 3, "{report:#}");
+    assert!(theirs.iter().all(|row| row["answer"] == "untrusted"), "{report:#}");
     assert!(!setup.path("ran").exists(), "{report:#}");
     // Once the client trusts it, it runs them, and so does the doctor.
     setup.trusts(&setup.path("ship"));

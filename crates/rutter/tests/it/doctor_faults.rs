@@ -147,7 +147,11 @@ faults! {
     a_copy_of_settings_that_was_left: |setup| {
         setup.write("ship/.claude/.rutter-x1", "{}");
         age(&setup.path("ship/.claude/.rutter-x1"), 2);
-    } => ("settings-leftover", "[HOME]/ship/.claude/.rutter-x1", "rm '[HOME]/ship/.claude/.rutter-x1'");
+    } => ("settings-leftover", "[HOME]/ship/.claude/.rutter-x1", "rm [HOME]/ship/.claude/.rutter-x1");
+    a_copy_of_settings_with_a_name_for_a_shell: |setup| {
+        setup.write("ship/.claude/.rutter-it's  $HOME", "{}");
+        age(&setup.path("ship/.claude/.rutter-it's  $HOME"), 2);
+    } => ("settings-leftover", "[HOME]/ship/.claude/.rutter-it's  $HOME", "rm '[HOME]/ship/.claude/.rutter-it'\\''s  $HOME'");
     hooks_that_are_a_text: |setup| setup.write(USER, "{\"hooks\": \"all\"}")
         => ("hooks-wrong", "[HOME]/home/.claude/settings.json:1:11", "write { \"<event>\": [ … ] }");
     an_event_of_the_wrong_name: |setup| setup.write(USER, &json!({ "hooks": { "PreToolCall": others() } }).to_string())
@@ -185,7 +189,7 @@ faults! {
         fs::hard_link(setup.path("bin/rutter"), setup.path("second/rutter")).unwrap();
         let settings = fs::read_to_string(setup.path(LOCAL)).unwrap();
         setup.write(USER, &settings.replace(&setup.text("bin/rutter"), &setup.text("second/rutter")));
-    } => ("hooks-twice", "[HOME]/home/.claude/settings.json:6:11", "rutter uninstall where it is not wanted");
+    } => ("hooks-twice", "[HOME]/home/.claude/settings.json:6:11", "rutter uninstall --user");
     an_entry_of_ours_that_cannot_be_loaded: |setup| setup.edit_entry("Stop", "timeout", -5)
         => ("hook-wrong", Spot::Value("Stop", "timeout"), "rutter init");
     a_matcher_in_the_form_of_a_permission: |setup| setup.edit(|settings| {
@@ -221,7 +225,7 @@ faults! {
     a_program_without_the_right_to_run: |setup| {
         impostor(setup, "");
         mode(&setup.path("other/rutter"), 0o644);
-    } => ("program-not-executable", Spot::Entry("Stop"), "chmod +x '[HOME]/other/rutter'");
+    } => ("program-not-executable", Spot::Entry("Stop"), "chmod +x [HOME]/other/rutter");
     a_program_of_another_machine: |setup| {
         setup.program("other/rutter", "\x7fELF is not enough");
         setup.runs("other/rutter");
@@ -245,7 +249,7 @@ faults! {
         setup.runs("target/debug/rutter");
     } => ("program-is-build", Spot::Entry("SessionStart"), "rutter init --bin PATH");
     a_program_that_others_may_replace: |setup| mode(&setup.path("bin"), 0o777)
-        => ("program-writable", Spot::Entry("SessionStart"), "chmod go-w '[HOME]/bin'");
+        => ("program-writable", Spot::Entry("SessionStart"), "chmod go-w [HOME]/bin");
 
     // A run of each.
     a_hook_that_fails: |setup| impostor(setup, "exit 3")
@@ -289,7 +293,7 @@ faults! {
         mode(&setup.memory().join("salvage-1"), 0o700);
     } => ("memory-repairing", "[HOME]/home/.local/share/rutter/salvage-1", "rutter doctor --repair");
     a_memory_that_others_may_read: |setup| mode(&setup.memory(), 0o755)
-        => ("memory-readable", "[HOME]/home/.local/share/rutter", "chmod go= '[HOME]/home/.local/share/rutter'");
+        => ("memory-readable", "[HOME]/home/.local/share/rutter", "chmod go= [HOME]/home/.local/share/rutter");
     a_large_database: |setup| {
         setup.ok(&["tend"]);
         let database = fs::OpenOptions::new().write(true).open(setup.memory().join("rutter.db")).unwrap();
@@ -307,7 +311,7 @@ faults! {
         setup.keep("vectors", b"of another table");
     } => ("memory-misfiled", "-", "rutter tend");
     a_file_of_a_killed_process: |setup| age(&setup.keep("terms.new", b""), 2)
-        => ("memory-leftovers", "[HOME]/home/.local/share/rutter/terms.new", "rm '[HOME]/home/.local/share/rutter/terms.new'");
+        => ("memory-leftovers", "[HOME]/home/.local/share/rutter/terms.new", "rm [HOME]/home/.local/share/rutter/terms.new");
     a_spool_that_nobody_drained: |setup| {
         fs::create_dir_all(setup.memory().join("spool")).unwrap();
         mode(&setup.memory().join("spool"), 0o700);
@@ -318,7 +322,7 @@ faults! {
         let files = rutter_memory::store::Files::new(setup.memory());
         let line = rutter_memory::Clean::new("hook: spooled: the database is locked");
         rutter_memory::log::append(&files, now, &line).unwrap();
-    } => ("log-faults", "[HOME]/home/.local/share/rutter/log/rutter.log", "grep ' hook: ' '[HOME]/home/.local/share/rutter/log/rutter.log'");
+    } => ("log-faults", "[HOME]/home/.local/share/rutter/log/rutter.log", "grep ' hook: ' [HOME]/home/.local/share/rutter/log/rutter.log");
 
     // What was decided.
     a_configuration_that_is_no_toml: |setup| setup.write("ship/.rutter.toml", "notify = \n")
@@ -394,7 +398,7 @@ fn a_plugin_that_runs_rutter_is_a_layer_and_runs_beside_the_settings() {
     setup.finds(
         "hooks-twice",
         "[HOME]/plugins/rutter/hooks/hooks.json:6:11",
-        "rutter uninstall where it is not wanted",
+        "claude plugin disable rutter@here",
     );
     let report = setup.report();
     let plugin =
@@ -414,6 +418,7 @@ fn every_code_is_planted() {
         "crates/rutter/tests/it/doctor_faults.rs",
         "crates/rutter/tests/it/doctor.rs",
         "crates/rutter/tests/it/doctor_live.rs",
+        "crates/rutter/tests/it/doctor_scopes.rs",
         "crates/rutter/src/doctor/tests.rs",
         "crates/rutter/src/doctor/memory.rs",
         "crates/memory/tests/it/index.rs",

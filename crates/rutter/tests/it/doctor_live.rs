@@ -169,6 +169,17 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         let (codes, steps) = proven(&setup);
         assert_eq!(codes, ["hooks-none"], "{steps:?}");
         assert!(steps.len() == 10 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+
+        // What a team shares, also where the user's own goes before it.
+        setup.ok(&["init", "--project"]);
+        for own in [false, true] {
+            if own {
+                setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
+            }
+            let (codes, steps) = proven(&setup);
+            assert_eq!(codes, [] as [&str; 0], "{steps:?}");
+            assert!(steps.len() == 10 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+        }
     }
 }
 

@@ -178,7 +178,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     let start =
         format!("--- {}\n+++ /dev/null\n@@ -1,138 +0,0 @@\n-{{\n", home.settings().display());
     assert!(gone.stdout.starts_with(&start), "{gone}");
-    assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r '[HOME]/memory'` removes it.");
+    assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r [HOME]/memory` removes it.");
     assert!(!home.path("ship/.claude").exists());
     assert_output!(home, home.rutter(&["uninstall", "--local"]), @"
     exit 0

@@ -25,8 +25,12 @@ mod demo;
 mod doctor;
 /// The same with a fault at a time.
 mod doctor_faults;
+/// Pipes in the place of files, files of somebody else, and a doctor that is interrupted.
+mod doctor_hazards;
 /// What it says of settings, put to the real client.
 mod doctor_live;
+/// Which of several settings files run rutter, and what is typed about each.
+mod doctor_scopes;
 /// `rutter export` and `rutter import`, and `rutter forget`.
 mod exchange;
 /// `rutter contract explain`: verdicts for people and programs.

@@ -31,7 +31,7 @@ fn reference() -> String {
          `advice`. With `--repair` it has `repaired` as well.\n\n\
          `--live` starts the client that is installed, twice, in a project and a home that exist for that alone, with a scripted model on \
          loopback and our entries as the settings have them: a test fails, is mended, and fails again in a second session. What counts \
-         is what the model is sent. It takes a few seconds and reaches no network.\n\n\
+         is what the model is sent. It takes a few seconds; the client is given no other address to speak to.\n\n\
          `--repair` saves what can be read of a damaged database, takes in what waits in the spool, and closes the files of the \
          memory to others. It never edits settings; `rutter init` does.\n",
     );

@@ -1,0 +1,132 @@
+//! What to type, where that depends on more than the finding: on the file it is about, and on whose that is.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::codes;
+use super::finding::Finding;
+use super::layers::{Layer, Whose};
+use crate::environment::{self, Environment};
+use crate::shell;
+
+/// What `rutter init` is called in advice that does not know yet which file it is about.
+const INIT: &str = "rutter init";
+
+/// Completes the advice of all findings.
+pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environment) {
+    let user = rustix::process::geteuid().as_raw();
+    let home = environment::home();
+    for finding in findings {
+        let Some(file) = finding.place.as_ref().map(|place| place.file.clone()) else { continue };
+        let layer = layers.iter().find(|layer| layer.path == file);
+        if let Some(advice) = layer.and_then(|layer| installation(&finding.advice, layer)) {
+            finding.advice = advice;
+        }
+        let own = if finding.code == &codes::SETTINGS_UNREADABLE {
+            match layer {
+                // That of an organisation is not the user's to have.
+                Some(layer) if layer.whose == Whose::Managed => continue,
+                _ => vec![file.clone()],
+            }
+        } else if [&codes::MEMORY_UNREADABLE, &codes::MEMORY_UNWRITABLE].contains(&finding.code) {
+            vec![env.data.clone()]
+        } else {
+            continue;
+        };
+        if let Some(path) = strange(&file, user)
+            && let Some(advice) = handover(&path, &own, home.as_deref())
+        {
+            finding.advice = advice;
+        }
+    }
+}
+
+/// `rutter init` for the file that is meant, where it is not the one that it would take by itself.
+fn installation(advice: &str, layer: &Layer) -> Option<String> {
+    let (before, rest) = advice.split_once(INIT)?;
+    // Advice that knows better names its file itself.
+    if !(rest.is_empty() || rest.starts_with(" --bin")) {
+        return None;
+    }
+    let with = |option: &str| Some(format!("{before}{INIT}{option}{rest}"));
+    match layer.whose {
+        Whose::Local => None,
+        Whose::Project => with(" --project"),
+        Whose::User => with(" --user"),
+        Whose::Plugin => with(" --plugin DIR"),
+        Whose::Checkout => Some(format!("{before}{}{INIT}{rest}", there(layer)?)),
+        Whose::Managed => Some(codes::HOOKS_MANAGED_ONLY.advice.to_owned()),
+    }
+}
+
+/// How far a file is from the user's hand. Nobody takes anything out of an organisation's, so there the others give way.
+pub(super) const fn distance(whose: Whose) -> u8 {
+    match whose {
+        Whose::Managed => 0,
+        Whose::Local => 1,
+        Whose::Checkout => 2,
+        Whose::User => 3,
+        Whose::Project => 4,
+        Whose::Plugin => 5,
+    }
+}
+
+/// What takes rutter out of a file.
+pub(super) fn removal(layer: &Layer) -> Option<String> {
+    Some(match layer.whose {
+        Whose::Local => "rutter uninstall --local".to_owned(),
+        Whose::Checkout => format!("{}rutter uninstall --local", there(layer)?),
+        Whose::User => "rutter uninstall --user".to_owned(),
+        Whose::Project => "rutter uninstall --project".to_owned(),
+        Whose::Plugin => format!("claude plugin disable {}", shell::word(layer.plugin.as_ref()?)),
+        Whose::Managed => return None,
+    })
+}
+
+/// The way to the folder whose `.claude` a file lies in.
+fn there(layer: &Layer) -> Option<String> {
+    let folder = layer.path.parent()?.parent()?;
+    Some(format!("cd {} && ", shell::word(&folder.to_string_lossy())))
+}
+
+/// The path, or the nearest folder above it that can be seen, if that is somebody else's.
+fn strange(path: &Path, user: u32) -> Option<PathBuf> {
+    let (seen, found) =
+        path.ancestors().find_map(|path| Some((path, path.symlink_metadata().ok()?)))?;
+    (found.uid() != user).then(|| seen.to_owned())
+}
+
+/// What makes a path the user's. Only what rutter or the client has made, or what lies in the home: to have everything below
+/// `/var` would be worse than any finding.
+fn handover(path: &Path, own: &[PathBuf], home: Option<&Path>) -> Option<String> {
+    let owned = own.iter().find(|own| path.starts_with(own));
+    let homely = home.is_some_and(|home| path != home && path.starts_with(home));
+    let path = match owned {
+        // One file of a memory is seldom alone.
+        Some(own) => own,
+        None if homely => path,
+        None => return None,
+    };
+    let all = if path.is_dir() { "-R " } else { "" };
+    Some(format!("sudo chown {all}\"$USER\" {}", shell::word(&path.to_string_lossy())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_told_to_have_what_is_the_systems() {
+        let own = [PathBuf::from("/var/lib/rutter")];
+        let home = Some(Path::new("/home/ada"));
+        let told = |path: &str| handover(Path::new(path), &own, home);
+        for path in ["/", "/var", "/var/lib", "/home", "/home/ada", "/home/bob/x"] {
+            assert_eq!(told(path), None, "{path}");
+        }
+        let whole = Some("sudo chown \"$USER\" /var/lib/rutter".to_owned());
+        assert_eq!(told("/var/lib/rutter"), whole);
+        assert_eq!(told("/var/lib/rutter/rutter.db"), whole);
+        let inside = Some("sudo chown \"$USER\" '/home/ada/my files'".to_owned());
+        assert_eq!(told("/home/ada/my files"), inside);
+    }
+}

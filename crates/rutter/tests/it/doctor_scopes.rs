@@ -1,0 +1,264 @@
+//! Which of several settings files run rutter, for whom an entry steps back, and what is typed about each file.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use rutter_testkit::Ran;
+use serde_json::{Value, json};
+
+use crate::doctor::Setup;
+
+const LOCAL: &str = "ship/.claude/settings.local.json";
+const PROJECT: &str = "ship/.claude/settings.json";
+const USER: &str = "home/.claude/settings.json";
+
+/// Runs rutter by this path.
+fn program(setup: &Setup) -> String {
+    setup.text("bin/rutter")
+}
+
+/// Makes a folder the root of a repository.
+fn repository(setup: &Setup, folder: &str) {
+    for name in ["objects", "refs"] {
+        fs::create_dir_all(setup.path(folder).join(".git").join(name)).unwrap();
+    }
+    setup.write(&format!("{folder}/.git/HEAD"), "ref: refs/heads/main\n");
+}
+
+/// The codes and advice of what is found from a folder.
+fn found(setup: &Setup, folder: &str) -> Vec<(String, String)> {
+    let ran = Ran::of(setup.command(&["doctor", "--json"]).current_dir(setup.path(folder)));
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let text = |value: &Value| {
+        value.as_str().unwrap().replace(setup.text("").trim_end_matches('/'), "[HOME]")
+    };
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings.map(|finding| (text(&finding["code"]), text(&finding["advice"]))).collect()
+}
+
+#[test]
+fn what_a_team_shares_is_run_where_nobody_trusts_the_folder() {
+    let setup = Setup::bare();
+    setup.ok(&["init", "--project"]);
+    fs::remove_file(setup.path("home/.claude.json")).unwrap();
+    let report = setup.report();
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report:#}");
+    assert_eq!(report["findings"][0]["code"], "folder-untrusted");
+    assert_eq!(report["hooks"].as_array().unwrap().len(), 9);
+    assert_eq!(report["hooks"][0]["answer"], "heard", "{report:#}");
+    // The same line with a blank more is somebody else's.
+    let text = fs::read_to_string(setup.path(PROJECT)).unwrap();
+    setup.write(PROJECT, &text.replace("; fi\"", " ; fi\""));
+    let report = setup.report();
+    let rows = report["hooks"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["answer"] == "untrusted"), "{report:#}");
+}
+
+#[test]
+fn a_hook_of_a_team_does_not_step_back_while_it_is_tried() {
+    let mut setup = Setup::bare();
+    setup.ok(&["init", "--project"]);
+    setup.ok(&["init", "--user", "--bin", &program(&setup)]);
+    let heard = |setup: &Setup| {
+        let report = setup.report();
+        assert_eq!(report["findings"], json!([]), "{report:#}");
+        let rows = report["hooks"].as_array().unwrap();
+        let starts = rows.iter().filter(|row| row["event"] == "SessionStart");
+        starts.map(|row| row["answer"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(heard(&setup), ["heard", "heard"]);
+    // Wherever the client keeps what is the user's.
+    fs::create_dir(setup.path("elsewhere")).unwrap();
+    fs::copy(setup.path(USER), setup.path("elsewhere/settings.json")).unwrap();
+    fs::copy(setup.path("home/.claude.json"), setup.path("elsewhere/.claude.json")).unwrap();
+    setup.variables.push(("CLAUDE_CONFIG_DIR", setup.text("elsewhere")));
+    assert_eq!(heard(&setup), ["heard", "heard"]);
+}
+
+/// What a program needs of its user's home it has while it is tried.
+#[test]
+fn a_path_below_the_home_is_found_by_a_shell() {
+    let setup = Setup::new();
+    fs::create_dir(setup.path("home/bin")).unwrap();
+    symlink(setup.path("bin/rutter"), setup.path("home/bin/rutter")).unwrap();
+    setup.edit(|settings| {
+        settings["hooks"]["Stop"][0]["hooks"][0] =
+            json!({ "type": "command", "command": "\"$HOME/bin/rutter\" hook", "timeout": 5 });
+    });
+    assert_eq!(found(&setup, "ship"), [("hook-shell".to_owned(), "rutter init".to_owned())]);
+}
+
+#[test]
+fn an_event_is_left_to_another_file_only_where_that_has_it() {
+    let setup = Setup::new();
+    setup.ok(&["init", "--project"]);
+    assert_eq!(found(&setup, "ship"), []);
+    // What the nearer file lacks, the shared one hears.
+    setup.edit(|settings| {
+        let hooks = settings["hooks"].as_object_mut().unwrap();
+        hooks.shift_remove("PreCompact");
+        hooks.shift_remove("SubagentStart");
+    });
+    assert_eq!(found(&setup, "ship"), []);
+    // What neither has is missing.
+    let text = fs::read_to_string(setup.path(PROJECT)).unwrap();
+    let mut settings: Value = serde_json::from_str(&text).unwrap();
+    settings["hooks"].as_object_mut().unwrap().shift_remove("PreCompact");
+    setup.write(PROJECT, &settings.to_string());
+    assert_eq!(found(&setup, "ship"), [("hooks-missing".to_owned(), "rutter init".to_owned())]);
+    // For a program that is gone nobody steps back, so the shared one is not one too many.
+    setup.ok(&["uninstall", "--project"]);
+    setup.ok(&["init", "--bin", &program(&setup)]);
+    setup.ok(&["init", "--project"]);
+    setup.runs("nowhere/rutter");
+    assert_eq!(found(&setup, "ship"), [("program-missing".to_owned(), "rutter init".to_owned())]);
+}
+
+#[test]
+fn the_main_checkout_is_nearer_than_what_a_team_shares() {
+    let setup = Setup::new();
+    repository(&setup, "ship");
+    fs::create_dir(setup.path("ship/deep")).unwrap();
+    let init = Ran::of(setup.command(&["init", "--project"]).current_dir(setup.path("ship/deep")));
+    drop(init.success());
+    assert_eq!(found(&setup, "ship/deep"), []);
+    // A path of one's own does not step back, and the one that is further away is to go.
+    let path = setup.path("ship/deep/.claude/settings.json");
+    fs::hard_link(setup.path("bin/rutter"), setup.path("home/rutter")).unwrap();
+    let own = fs::read_to_string(setup.path(LOCAL)).unwrap();
+    fs::write(&path, own.replace(&program(&setup), &setup.text("home/rutter"))).unwrap();
+    let expected = ("hooks-twice".to_owned(), "rutter uninstall --project".to_owned());
+    assert_eq!(found(&setup, "ship/deep"), [expected]);
+    fs::remove_file(&path).unwrap();
+    setup.write("ship/deep/.claude/settings.local.json", &own.replace("bin/rutter", "home/rutter"));
+    let away = "cd [HOME]/ship && rutter uninstall --local".to_owned();
+    assert_eq!(found(&setup, "ship/deep"), [("hooks-twice".to_owned(), away)]);
+}
+
+#[test]
+fn what_to_type_is_about_the_file_that_is_meant() {
+    let setup = Setup::bare();
+    // What no look at an entry tells, but a look at its program.
+    setup.ok(&["init", "--user", "--bin", &program(&setup)]);
+    setup.program("other/rutter", "#!/bin/sh\necho 'a router, 1.0'\n");
+    let text = fs::read_to_string(setup.path(USER)).unwrap();
+    setup.write(USER, &text.replace(&program(&setup), &setup.text("other/rutter")));
+    setup.finds("program-other", &format!("[HOME]/{USER}:6:11"), "rutter init --user");
+    setup.write("target/CACHEDIR.TAG", "");
+    fs::create_dir_all(setup.path("target/debug")).unwrap();
+    fs::hard_link(setup.path("bin/rutter"), setup.path("target/debug/rutter")).unwrap();
+    setup.write(USER, &text.replace(&program(&setup), &setup.text("target/debug/rutter")));
+    let advice = "rutter init --user --bin PATH";
+    setup.finds("program-is-build", &format!("[HOME]/{USER}:6:11"), advice);
+    // A run of it.
+    let version = env!("CARGO_PKG_VERSION");
+    setup.program(
+        "other/rutter",
+        &format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 'rutter {version}' && exit\nexit 3\n"),
+    );
+    setup.write(USER, &text.replace(&program(&setup), &setup.text("other/rutter")));
+    let all = found(&setup, "ship");
+    assert_eq!(all.len(), 9, "{all:?}");
+    let expected = ("hook-fails".to_owned(), "rutter init --user".to_owned());
+    assert!(all.iter().all(|one| *one == expected), "{all:?}");
+    fs::remove_file(setup.path(USER)).unwrap();
+    // That of the main checkout is typed there.
+    setup.ok(&["init", "--bin", &program(&setup)]);
+    repository(&setup, "ship");
+    fs::create_dir(setup.path("ship/deep")).unwrap();
+    setup.edit_entry("Stop", "timeout", -5);
+    let advice = "cd [HOME]/ship && rutter init".to_owned();
+    assert_eq!(found(&setup, "ship/deep"), [("hook-wrong".to_owned(), advice)]);
+}
+
+#[test]
+fn what_is_meant_for_others_is_not_for_ones_own_settings() {
+    let setup = Setup::bare();
+    setup.ok(&["init", "--project"]);
+    fs::create_dir(setup.path("home/.claude")).unwrap();
+    fs::rename(setup.path(PROJECT), setup.path(USER)).unwrap();
+    let place = format!("[HOME]/{USER}:6:11");
+    setup.finds("hooks-shared-own", &place, "rutter init --user");
+    // By another way to the same file.
+    fs::remove_dir(setup.path("ship/.claude")).unwrap();
+    symlink(setup.path("home/.claude"), setup.path("ship/.claude")).unwrap();
+    setup.finds("hooks-shared-own", &place, "rutter init --user");
+    let report = setup.report();
+    let layers = report["layers"].as_array().unwrap().iter();
+    let whose: Vec<&str> = layers.map(|layer| layer["whose"].as_str().unwrap()).collect();
+    assert_eq!(whose, ["managed", "local", "user"], "it is looked at once");
+    setup.ok(&["init", "--user", "--bin", &program(&setup)]);
+    assert_eq!(found(&setup, "ship"), []);
+}
+
+#[test]
+fn a_path_that_is_the_same_for_everybody_is_looked_for_there() {
+    let mut setup = Setup::bare();
+    setup.ok(&["init", "--project", "--bin", &setup.text("opt/rutter")]);
+    // That there is one in PATH does not help.
+    setup.finds(
+        "program-not-in-path",
+        &format!("[HOME]/{PROJECT}:6:11"),
+        "put rutter there, or name another place: rutter init --project --bin PATH",
+    );
+    fs::create_dir(setup.path("opt")).unwrap();
+    fs::rename(setup.path("bin/rutter"), setup.path("opt/rutter")).unwrap();
+    let report = setup.report();
+    assert_eq!(report["findings"], json!([]), "{report:#}");
+    assert_eq!(report["hooks"][0]["answer"], "heard", "{report:#}");
+    // And the other way round.
+    setup.ok(&["init", "--project"]);
+    let place = format!("[HOME]/{PROJECT}:6:11");
+    setup.finds("program-not-in-path", &place, "add the folder of rutter to PATH");
+    setup
+        .variables
+        .push(("PATH", format!("{}:{}:/usr/bin:/bin", setup.text("opt"), setup.text("bin"))));
+    assert_eq!(setup.report()["findings"], json!([]));
+}
+
+#[test]
+fn an_old_client_can_do_without_arguments() {
+    let setup = Setup::bare();
+    setup.has_client("2.1.138 (Claude Code)");
+    setup.ok(&["init", "--project"]);
+    assert_eq!(found(&setup, "ship"), []);
+    setup.ok(&["init", "--bin", &program(&setup)]);
+    assert_eq!(found(&setup, "ship"), [("client-too-old".to_owned(), "claude update".to_owned())]);
+}
+
+/// A client that says its version, and keeps a copy of the settings that it was started with.
+#[test]
+fn a_client_is_handed_nothing_of_a_checkout_that_nobody_trusts() {
+    let setup = Setup::new();
+    setup.program("ship/tools/rutter", "#!/bin/sh\n");
+    let seen = setup.text("seen");
+    setup.program(
+        "bin/claude",
+        &format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo '2.1.325 (Claude Code)' && exit\ncat .claude/*.json >>'{seen}'\n"
+        ),
+    );
+    let entry = |handler: Value| json!([{ "hooks": [handler] }]);
+    let theirs = json!({ "type": "command", "command": "./tools/rutter", "args": ["hook"] });
+    // Either file can be in a clone.
+    setup.write(PROJECT, &json!({ "hooks": { "Stop": entry(theirs.clone()) } }).to_string());
+    let expanded = json!({ "type": "command", "command": "\"$(mischief)/rutter\" hook" });
+    setup.edit(|settings| {
+        settings["hooks"]["Stop"] = entry(theirs);
+        settings["hooks"]["PreCompact"] = entry(expanded);
+    });
+    for (trusted, handed) in [(false, 0), (true, 2)] {
+        if trusted {
+            setup.trusts(&setup.path("ship"));
+        } else {
+            fs::remove_file(setup.path("home/.claude.json")).unwrap();
+        }
+        drop(setup.rutter(&["doctor", "--live"]));
+        let text = fs::read_to_string(setup.path("seen")).unwrap();
+        fs::remove_file(setup.path("seen")).unwrap();
+        // The others are the user's, and two sessions were started.
+        assert_eq!(text.matches(&program(&setup)).count(), 2 * 7, "{text}");
+        assert_eq!(text.matches("./tools/rutter").count(), 2 * handed, "{text}");
+        assert_eq!(text.contains("mischief"), trusted, "{text}");
+    }
+}
