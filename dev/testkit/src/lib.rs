@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+pub mod dice;
+pub mod lessons;
 mod ran;
 mod skip;
 

@@ -1,0 +1,294 @@
+//! Experiences with known causes: what resolved GHAPs look like when the cause behind each is known.
+//!
+//! Shaped after real memories: three fifths are of one domain, work comes in bursts, a few causes make up most of it, seven
+//! tenths of the predictions come true and a tenth is given up. A cause is never named; what is said of it is drawn from
+//! several people's words, and mixed with what the work was about at the time, which has nothing to do with it.
+
+use crate::dice::Dice;
+
+/// What was learnt once, and which of the causes was behind it; none for what happened once and never again.
+#[derive(Debug, Clone)]
+pub struct Lesson {
+    /// The cause, which no method is told.
+    pub label: Option<usize>,
+    /// When, in seconds since the first.
+    pub at: i64,
+    /// In which session it was made.
+    pub session: usize,
+    /// A name of the domain.
+    pub domain: &'static str,
+    /// A name of the strategy.
+    pub strategy: &'static str,
+    /// `confirmed`, `falsified` or `abandoned`.
+    pub status: &'static str,
+    /// What was wanted.
+    pub goal: String,
+    /// What was believed.
+    pub hypothesis: String,
+    /// What was done.
+    pub action: String,
+    /// What was to be seen.
+    pub prediction: String,
+    /// What was.
+    pub result: String,
+    /// What nobody had expected; only where the prediction failed.
+    pub surprise: Option<String>,
+    /// The category of the cause and the cause in words; only where the prediction failed.
+    pub cause: Option<(&'static str, String)>,
+    /// What did it.
+    pub what_worked: Option<String>,
+    /// What to remember.
+    pub takeaway: Option<String>,
+    /// Whether a run is behind it.
+    pub proven: bool,
+}
+
+struct Cause {
+    category: &'static str,
+    domains: Vec<&'static str>,
+    beliefs: Vec<&'static str>,
+    surprises: Vec<&'static str>,
+    causes: Vec<&'static str>,
+    lessons: Vec<&'static str>,
+}
+
+const STRATEGIES: [&str; 9] = [
+    "systematic-elimination",
+    "trial-and-error",
+    "research-first",
+    "divide-and-conquer",
+    "root-cause-analysis",
+    "copy-from-similar",
+    "check-assumptions",
+    "read-the-error",
+    "ask-user",
+];
+const PREDICTIONS: [&str; 8] = [
+    "the tests pass",
+    "the failing test goes green",
+    "the whole suite stays green",
+    "the reported case works and nothing else changes",
+    "the build succeeds",
+    "the numbers agree with the reference",
+    "the error is gone from the log",
+    "the page renders as designed",
+];
+const CAME_TRUE: [&str; 6] = [
+    "as predicted, everything passed",
+    "green on the first run",
+    "it passed after the change",
+    "confirmed by the suite",
+    "works, also by hand",
+    "the reported case is gone",
+];
+const FAILED: [&str; 6] = [
+    "the same test still fails",
+    "it failed with another message than before",
+    "no change at all",
+    "two tests went green and one is red",
+    "still reproducible by hand",
+    "the suite is red",
+];
+const GIVEN_UP: [&str; 4] = [
+    "priorities changed",
+    "the ticket was closed by somebody else",
+    "session ended before there was an answer",
+    "out of scope for now",
+];
+/// Names that stand in texts, so that no two entries need be the same.
+const NAMES: [&str; 24] = [
+    "orders.py",
+    "cart.ts",
+    "sync.go",
+    "report_job",
+    "SessionStore",
+    "parse_row",
+    "billing/api.rs",
+    "test_export",
+    "UserService",
+    "queue.ts",
+    "invoice.html",
+    "deploy.yml",
+    "settings.toml",
+    "price_model",
+    "mailer.rb",
+    "AuthMiddleware",
+    "importer/csv.rs",
+    "test_totals",
+    "worker.js",
+    "catalogue.json",
+    "schema.sql",
+    "ProfileView",
+    "limits.go",
+    "feature_flags.py",
+];
+/// Every so manyth is alone.
+const ALONE: usize = 10;
+
+fn causes() -> Vec<Cause> {
+    let mut causes: Vec<Cause> = Vec::new();
+    for line in lines(include_str!("lessons/causes.txt")) {
+        let (letter, text) = line.split_at(2);
+        if letter == "= " {
+            let mut words = text.split(' ').skip(1);
+            causes.push(Cause {
+                category: words.next().expect("a category"),
+                domains: words.collect(),
+                beliefs: Vec::new(),
+                surprises: Vec::new(),
+                causes: Vec::new(),
+                lessons: Vec::new(),
+            });
+            continue;
+        }
+        let cause = causes.last_mut().expect("a cause first");
+        match letter {
+            "h " => cause.beliefs.push(text),
+            "s " => cause.surprises.push(text),
+            "c " => cause.causes.push(text),
+            _ => cause.lessons.push(text),
+        }
+    }
+    causes
+}
+
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// So many lessons, in their order; the same ones for the same seed.
+///
+/// # Panics
+///
+/// Where the files that it reads are not as they were.
+pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
+    let causes = causes();
+    let alone: Vec<&'static str> = lines(include_str!("lessons/alone.txt")).collect();
+    let places: Vec<(&str, &str)> = lines(include_str!("lessons/places.txt"))
+        .map(|line| line.split_once(" | ").expect("a goal and an action"))
+        .collect();
+    let mut dice = Dice::new(seed);
+    // A few causes make up most of it: the n-th is 1/(n + 3) as frequent.
+    let mut order: Vec<usize> = (0..causes.len()).collect();
+    dice.shuffle(&mut order);
+    let mut singles: Vec<usize> = (0..alone.len()).collect();
+    dice.shuffle(&mut singles);
+    let mut at = 0;
+    let (mut session, mut place, mut left) = (0, 0, 0);
+    let mut made = Vec::with_capacity(count);
+    for number in 0..count {
+        // A burst: a few entries of one session about one thing, minutes apart; then hours or days of nothing.
+        if left == 0 {
+            session += 1;
+            left = 1 + dice.below(6);
+            place = dice.below(places.len());
+            at += 3_600 * (1 + i64::try_from(dice.below(70)).unwrap_or(0));
+        }
+        left -= 1;
+        at += 60 * (5 + i64::try_from(dice.below(40)).unwrap_or(0));
+        let single = if number % ALONE == ALONE - 1 { singles.pop() } else { None };
+        let label = if single.is_some() { None } else { Some(order[dice.uneven(causes.len())]) };
+        let status = match dice.below(10) {
+            0..7 => "confirmed",
+            7..9 => "falsified",
+            _ => "abandoned",
+        };
+        let (surprise, category, cause, takeaway, worked, belief, domain) = match (label, single) {
+            (Some(label), _) => {
+                let cause = &causes[label];
+                (
+                    *dice.of(&cause.surprises),
+                    cause.category,
+                    *dice.of(&cause.causes),
+                    *dice.of(&cause.lessons),
+                    *dice.of(&cause.lessons),
+                    *dice.of(&cause.beliefs),
+                    *dice.of(&cause.domains),
+                )
+            }
+            (None, single) => {
+                let mut parts = alone[single.unwrap_or(0)].split(" | ");
+                let mut part = || parts.next().expect("three parts");
+                let (surprise, cause, takeaway) = (part(), part(), part());
+                (surprise, "missing-knowledge", cause, takeaway, takeaway, cause, "feature")
+            }
+        };
+        let domain = if dice.below(10) < 6 { "debugging" } else { domain };
+        // Whoever was wrong believed something else, or something that belongs to another cause altogether.
+        let belief = if status == "falsified" {
+            let other = &causes[dice.below(causes.len())];
+            *dice.of(&other.beliefs)
+        } else {
+            belief
+        };
+        let (goal, action) =
+            places[if dice.below(3) == 0 { dice.below(places.len()) } else { place }];
+        let mut named = |text: &str| match dice.below(3) {
+            0 => format!("{text} ({})", dice.of(&NAMES)),
+            1 => format!("{}: {text}", dice.of(&NAMES)),
+            _ => text.to_owned(),
+        };
+        let failed = status == "falsified";
+        let surprise = failed.then(|| named(surprise));
+        let cause = failed.then(|| (category, named(cause)));
+        let worked = (status == "confirmed").then(|| named(worked));
+        let takeaway = (status != "abandoned").then(|| named(takeaway));
+        let action = named(action);
+        let result = match status {
+            "confirmed" => dice.of(&CAME_TRUE),
+            "falsified" => dice.of(&FAILED),
+            _ => dice.of(&GIVEN_UP),
+        };
+        made.push(Lesson {
+            label,
+            at,
+            session,
+            domain,
+            strategy: dice.of::<&str>(&STRATEGIES),
+            status,
+            goal: goal.to_owned(),
+            hypothesis: belief.to_owned(),
+            action,
+            prediction: (*dice.of(&PREDICTIONS)).to_owned(),
+            result: (*result).to_owned(),
+            surprise,
+            cause,
+            // Not everybody says both.
+            what_worked: worked.filter(|_| dice.below(2) == 0),
+            takeaway,
+            proven: dice.below(10) < 4,
+        });
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_shaped_after_real_memories() {
+        let made = lessons(1, 1_000);
+        let share = |of: &dyn Fn(&Lesson) -> bool| made.iter().filter(|one| of(one)).count();
+        assert!((550..750).contains(&share(&|one| one.domain == "debugging")));
+        assert!((650..750).contains(&share(&|one| one.status == "confirmed")));
+        assert!((150..250).contains(&share(&|one| one.status == "falsified")));
+        assert_eq!(share(&|one| one.label.is_none()), 60);
+        for label in 0..40 {
+            assert!(share(&|one| one.label == Some(label)) >= 3, "{label}");
+        }
+        assert!(made.windows(2).all(|pair| pair[0].at < pair[1].at));
+        assert_eq!(format!("{made:?}"), format!("{:?}", lessons(1, 1_000)));
+        assert_ne!(format!("{made:?}"), format!("{:?}", lessons(2, 1_000)));
+    }
+
+    #[test]
+    fn every_cause_is_said_in_several_ways() {
+        for cause in causes() {
+            assert!(cause.domains.len() >= 2 && cause.beliefs.len() >= 2);
+            for said in [&cause.surprises, &cause.causes, &cause.lessons] {
+                assert!(said.len() >= 4, "{said:?}");
+            }
+        }
+    }
+}
