@@ -10,6 +10,8 @@
 mod callers;
 /// What the client told a hook of real runs.
 mod calls;
+/// Which experiences belong together, and how long their names last.
+mod clusters;
 /// The texts redaction is measured on.
 mod corpus;
 /// What the crate is allowed to depend on.
