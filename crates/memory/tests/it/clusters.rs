@@ -66,7 +66,7 @@ pub(crate) fn again(number: i64) -> Lesson {
 /// So many of them, each in its own session.
 pub(crate) fn repeated(world: &World, store: &mut Store, count: i64) -> Vec<Ghap> {
     (0..count)
-        .map(|number| learn(store, &world.other(&format!("session-{number}")), &again(number)))
+        .map(|number| learn(store, &world.other(&format!("learner-{number}")), &again(number)))
         .collect()
 }
 

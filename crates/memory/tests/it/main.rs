@@ -60,6 +60,8 @@ mod story;
 mod support;
 /// Housekeeping and its bounds.
 mod tend;
+/// What many experiences say together, and what becomes of it.
+mod values;
 /// Databases of every version there ever was.
 mod versions;
 
