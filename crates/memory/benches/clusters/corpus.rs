@@ -33,7 +33,7 @@ fn point(lesson: &Lesson, axis: Axis) -> Option<Point> {
     Some(Point { vector, weight, label: lesson.label, text })
 }
 
-fn ghap(lesson: &Lesson) -> Ghap {
+pub(crate) fn ghap(lesson: &Lesson) -> Ghap {
     let at = Time::from_millis(1_763_200_000_000 + lesson.at * 1_000);
     let status: Status = lesson.status.parse().expect("a status");
     let tier = match (status, lesson.proven) {
@@ -45,7 +45,7 @@ fn ghap(lesson: &Lesson) -> Ghap {
     Ghap {
         id: Id::new(at),
         project: ProjectKey::new("bench"),
-        session: Clean::new("bench"),
+        session: Clean::new(&format!("session-{}", lesson.session)),
         agent: None,
         domain: lesson.domain.parse().expect("a domain"),
         strategy: lesson.strategy.parse().expect("a strategy"),
