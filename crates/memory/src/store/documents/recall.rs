@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, Transaction};
 
 use super::find::{Hit, Query, find};
 use crate::ghap::{Domain, Status, Tier};
@@ -13,7 +13,7 @@ use crate::store::entry::Place;
 use crate::store::{Files, Store, StoreError, projects};
 use crate::{Clean, Id, Time};
 
-/// Whoever wants more than these, or only some kind of them, has more looked at.
+/// Whoever wants more than these, or finds fewer than they want among those of one kind, has more looked at.
 const FEW: usize = 20;
 const MANY: usize = 400;
 
@@ -82,12 +82,28 @@ pub(crate) fn recall(
     };
     // A place that nothing was ever written about has only what holds everywhere.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
-    let mut query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
-    // What is asked for may be far behind.
-    if ask.limit > FEW || ask.kind.is_some() || ask.domain.is_some() || ask.outcome.is_some() {
-        query.kept = MANY;
+    let query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
+    let is_narrow = ask.kind.is_some() || ask.domain.is_some() || ask.outcome.is_some();
+    if ask.limit <= FEW {
+        let found = rank(&moment, files, ask, &query, own, now)?;
+        // What is asked for may be far behind. To look so far takes several times as long, so it waits until it is needed.
+        if !is_narrow || found.len() >= ask.limit {
+            return Ok(found);
+        }
     }
-    let mut hits = find(&moment, files, &query)?.into_iter().peekable();
+    rank(&moment, files, ask, &Query { kept: MANY, ..query }, own, now)
+}
+
+/// What a query finds, in its order.
+fn rank(
+    moment: &Transaction<'_>,
+    files: &Files,
+    ask: &Ask<'_>,
+    query: &Query<'_>,
+    own: Option<i64>,
+    now: Time,
+) -> Result<Vec<Recall>, StoreError> {
+    let mut hits = find(moment, files, query)?.into_iter().peekable();
     let mut ranked: Vec<Recall> = Vec::new();
     let mut kept = Kept::new(ask.limit);
     loop {
@@ -107,7 +123,7 @@ pub(crate) fn recall(
         if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
             continue;
         }
-        let Some(row) = described(&moment, hit.kind, hit.row)? else { continue };
+        let Some(row) = described(moment, hit.kind, hit.row)? else { continue };
         let wanted = ask.domain.is_none_or(|domain| row.domain == Some(domain))
             && ask.outcome.is_none_or(|outcome| row.status == Some(outcome));
         if !wanted {
