@@ -326,7 +326,7 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
                 "if command -v rutter; touch {}; true >/dev/null 2>&1; then exec rutter hook --from project; fi",
                 setup.text("ran")
             ) })),
-            // To a shell, the end of a line is the end of a command.
+            // To a shell, the end of a line is the end of a command, so this is nothing of ours.
             "SubagentStart": entry(json!({ "type": "command", "command": "rutter hook\nmischief" })),
         } })
         .to_string(),
