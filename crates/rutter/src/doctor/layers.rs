@@ -173,8 +173,11 @@ impl Layer {
         self.document = Some(document);
     }
 
-    /// A key of it, if the file counts.
+    /// A key of it, if the file counts. That of a plugin has other keys than settings have.
     pub(crate) fn get(&self, key: &str) -> Option<(&Document, &Node)> {
+        if self.whose == Whose::Plugin {
+            return None;
+        }
         let document = self.document.as_deref().filter(|_| self.state == State::Read)?;
         Some((document, document.root.get(key)?))
     }
