@@ -360,7 +360,7 @@ impl Servers {
         if server::runs_program(&server.entry) {
             let what =
                 "this starts rutter, and not as `rutter mcp`, so the agent has none of its tools";
-            return findings.push(wrong(server, what.to_owned()).advise(again));
+            return findings.push(wrong(server, what.to_owned()));
         }
         if let Some(rule) = rules::allowed(layers, server::RULE) {
             let what = format!(
@@ -400,13 +400,13 @@ impl Servers {
     }
 }
 
-/// An entry that does not do.
+/// An entry that does not do. `init` mends what it writes, and nothing else: neither variables nor a stranger's entry.
 fn wrong(server: &Server, what: String) -> Finding {
-    let advice = match server.kind {
-        Sort::Ours => advice::init(server.whose),
-        Sort::Http | Sort::Foreign => {
-            format!("{} && {}", server.removal(), advice::init(server.whose))
-        }
+    let init = advice::init(server.whose);
+    let advice = if server.kind == Sort::Ours && server.fault().is_none() {
+        init
+    } else {
+        format!("{} && {init}", server.removal())
     };
     Finding::new(&codes::SERVER_WRONG, what).at(server.place.clone()).advise(advice)
 }

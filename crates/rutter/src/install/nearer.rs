@@ -148,7 +148,7 @@ pub(crate) fn runs(path: &Path) -> bool {
 }
 
 /// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
-fn read(path: &Path) -> Option<Vec<u8>> {
+pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;

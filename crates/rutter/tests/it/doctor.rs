@@ -322,8 +322,18 @@ fn secrets_in_settings_do_not_show() {
     setup.edit_entry("Stop", SECRET, SECRET);
     setup.write(
         ".mcp.json",
-        &json!({ "mcpServers": { "mem0": { "env": { "KEY": SECRET } } } }).to_string(),
+        &json!({ "mcpServers": {
+            "mem0": { "env": { "KEY": SECRET } },
+            "rutter": { "command": SECRET, "args": [SECRET], "env": { SECRET: SECRET }, SECRET: SECRET },
+        } })
+        .to_string(),
     );
+    let ship = setup.text("ship");
+    setup.notes(|state| {
+        let entry = &mut state["projects"][ship]["mcpServers"]["rutter"];
+        entry["args"] = json!(["mcp", SECRET]);
+        entry["env"] = json!({ "HOME": SECRET });
+    });
     for args in [&["doctor"][..], &["doctor", "--json"]] {
         let ran = setup.rutter(args);
         assert_eq!(ran.exit, Some(1), "{ran}");

@@ -95,7 +95,7 @@ faults! {
     a_server_that_is_a_hook: |setup| edit(setup, |entry| entry["args"] = json!(["hook"]))
         => ("server-wrong", entry, "claude mcp remove rutter -s local && rutter init");
     an_entry_that_cannot_be_loaded: |setup| edit(setup, |entry| entry["env"] = json!({ "A": 1 }))
-        => ("server-wrong", entry, INIT);
+        => ("server-wrong", entry, "claude mcp remove rutter -s local && rutter init");
     a_server_with_another_memory: |setup| edit(setup, |entry| entry["env"] = json!({ "RUTTER_HOME": "/x" }))
         => ("env-moves-memory", entry, "set the same here, or take it out there");
 
@@ -164,6 +164,26 @@ fn the_time_that_it_takes_is_said() {
     let what = report["findings"][0]["what"].as_str().unwrap();
     assert!(what.starts_with("the server did not answer `initialize` after "), "{what}");
     assert!(what.ends_with(" ms, and ended with 3"), "{what}");
+}
+
+/// Where nothing else is to be typed, that is enough.
+#[test]
+fn what_is_typed_helps() {
+    let faults: [fn(&Setup); 4] = [
+        |setup| note(setup, "mcpServers", json!({})),
+        |setup| edit(setup, |entry| entry["args"] = json!(["mcp", "--http"])),
+        |setup| edit(setup, |entry| entry["command"] = json!("/nowhere/rutter")),
+        |setup| setup.edit(|settings| settings["permissions"] = json!({})),
+    ];
+    for plant in faults {
+        let setup = Setup::new();
+        plant(&setup);
+        let report = setup.report();
+        assert_eq!(report["findings"][0]["advice"], INIT, "{report:#}");
+        // The program under test is a build, which `init` does not take by itself.
+        setup.ok(&["init", "--bin", &setup.text("bin/rutter")]);
+        assert_eq!(setup.report()["findings"], json!([]));
+    }
 }
 
 #[test]
