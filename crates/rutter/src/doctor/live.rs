@@ -54,6 +54,9 @@ struct Copies {
     settings: Vec<Copy>,
     /// The server and for whom it is registered.
     server: Option<(Scope, Value)>,
+    /// Whether tools are tried: not where there is a server that cannot be had here, because it is a plugin's, runs already, or
+    /// came with a checkout that nobody trusts.
+    tools: bool,
 }
 
 impl Proof {
@@ -127,7 +130,7 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
             for (list, rules) in rules.as_object().into_iter().flatten() {
                 match &mut there[list] {
                     Value::Array(there) => {
-                        there.extend(rules.as_array().into_iter().flatten().cloned())
+                        there.extend(rules.as_array().into_iter().flatten().cloned());
                     }
                     none => *none = rules.clone(),
                 }
@@ -152,7 +155,7 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
         copies.retain(|copy| copy.scope != Scope::Local);
         copies.extend(settings.map(|settings| Copy { scope: Scope::Local, settings }));
         let server = Some((Scope::Local, server::entry(&start)));
-        return Copies { settings: copies, server };
+        return Copies { settings: copies, server, tools: true };
     }
     let server = servers.running().find_map(|server| {
         let scope = match server.whose {
@@ -167,7 +170,8 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
         entry.as_object_mut()?.shift_remove("env");
         Some((scope, entry))
     });
-    Copies { settings: copies, server }
+    let tools = server.is_some() || servers.running().next().is_none();
+    Copies { settings: copies, server, tools }
 }
 
 /// The key that switches all hooks off.
@@ -255,14 +259,19 @@ fn prove(
     let cart = sandbox.project().join("cart.py");
     let first = [vec![run()], edit(&cart, WRONG, RIGHT), vec![run()]].concat();
     // Last, for what an agent predicts changes what hooks say.
-    let second = [edit(&cart, RIGHT, WRONG), vec![run(), predict()]].concat();
+    let last = if copies.tools { vec![run(), predict()] } else { vec![run()] };
+    let second = [edit(&cart, RIGHT, WRONG), last].concat();
     let first = session(sandbox, first)?;
     let second = session(first.again(), second)?;
     // What the last hook has started may still be at work here, and the folder is about to go.
     while let Ok(None) = tend(&memory, &Bounds::default(), now) {
         std::thread::yield_now();
     }
-    Ok(Proof { steps: steps(&first, &second, &memory, now) })
+    let mut steps = steps(&first, &second, &memory, now);
+    if copies.tools {
+        steps.extend(tool_steps(&second, &memory, now));
+    }
+    Ok(Proof { steps })
 }
 
 /// Has the client know the server, and trust the project: rules that are shared count in no other.
@@ -345,8 +354,11 @@ fn patient_configuration() -> String {
     hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat()
 }
 
+fn told(record: &Record, text: &str) -> bool {
+    record.reached_model(text).is_some()
+}
+
 fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step> {
-    let told = |record: &Record, text: &str| record.reached_model(text).is_some();
     let mut steps = vec![
         Step {
             what: "the client ran a tool that the scripted model called".to_owned(),
@@ -361,28 +373,33 @@ fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step>
             seen: told(second, "Seen before and fixed"),
         },
     ];
-    let tool = format!("{}__{TOOL}", server::RULE);
-    let offers = |request: &Request| {
-        let tools = request.body["tools"].as_array();
-        tools.is_some_and(|tools| tools.iter().any(|one| one["name"] == tool.as_str()))
-    };
-    steps.push(Step {
-        what: "the client starts the server, and the model is offered its tools".to_owned(),
-        seen: second.requests.iter().any(offers),
-    });
-    steps.push(Step {
-        what: format!("it calls {TOOL}, nobody has to be asked, and it reads the answer"),
-        seen: told(second, r#""target":"pytest""#),
-    });
-    let ghaps = Store::open(memory, now).and_then(|store| store.ghaps(&GhapFilter::default(), now));
-    steps.push(Step {
-        what: "the memory has what it predicted by that".to_owned(),
-        seen: ghaps.is_ok_and(|ghaps| ghaps.iter().any(|ghap| &*ghap.goal == GOAL)),
-    });
     let seen = tally::read(&Files::new(memory), now).unwrap_or_default();
     steps.extend(EVENTS.map(|event| Step {
         what: format!("{event} came to the hook"),
         seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),
     }));
     steps
+}
+
+fn tool_steps(record: &Record, memory: &Path, now: Time) -> [Step; 3] {
+    let tool = format!("{}__{TOOL}", server::RULE);
+    let offers = |request: &Request| {
+        let tools = request.body["tools"].as_array();
+        tools.is_some_and(|tools| tools.iter().any(|one| one["name"] == tool.as_str()))
+    };
+    let ghaps = Store::open(memory, now).and_then(|store| store.ghaps(&GhapFilter::default(), now));
+    [
+        Step {
+            what: "the client starts the server, and the model is offered its tools".to_owned(),
+            seen: record.requests.iter().any(offers),
+        },
+        Step {
+            what: format!("it calls {TOOL}, nobody has to be asked, and it reads the answer"),
+            seen: told(record, r#""target":"pytest""#),
+        },
+        Step {
+            what: "the memory has what it predicted by that".to_owned(),
+            seen: ghaps.is_ok_and(|ghaps| ghaps.iter().any(|ghap| &*ghap.goal == GOAL)),
+        },
+    ]
 }

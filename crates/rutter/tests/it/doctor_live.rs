@@ -180,6 +180,17 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
             assert_eq!(steps.iter().filter(|(_, seen)| !seen).count(), unseen, "{steps:?}");
         }
 
+        // One that runs already cannot be had in a sandbox, and nothing is said of it.
+        let ship = setup.text("ship");
+        setup.edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__rutter"] }));
+        setup.notes(|state| {
+            let entry = json!({ "type": "http", "url": "http://localhost:1/mcp" });
+            state["projects"][ship]["mcpServers"]["rutter"] = entry;
+        });
+        let (codes, steps) = proven(&setup);
+        assert_eq!(codes, [] as [&str; 0], "{steps:?}");
+        assert!(steps.len() == STEPS - 3 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+
         // Nobody has it installed: then what `init` would write is tried.
         let setup = Setup::bare();
         fs::remove_file(setup.path("bin/claude")).unwrap();
@@ -210,7 +221,7 @@ fn registrations() -> Vec<(&'static str, &'static str, Plant)> {
     let user: Vec<(&str, Plant)> = vec![
         ("nothing", |_| {}),
         ("other arguments", |setup| {
-            setup.notes(|it| it["mcpServers"]["rutter"]["args"] = json!("mcp"))
+            setup.notes(|it| it["mcpServers"]["rutter"]["args"] = json!("mcp"));
         }),
         ("variables that are none", |setup| {
             setup.notes(|it| it["mcpServers"]["rutter"]["env"] = json!({ "A": 1 }));
@@ -219,10 +230,10 @@ fn registrations() -> Vec<(&'static str, &'static str, Plant)> {
         ("a number", |setup| setup.notes(|it| it["mcpServers"]["rutter"] = json!(5))),
         ("denied", |setup| setup.write(USER, r#"{"deniedMcpServers":[{"serverName":"rutter"}]}"#)),
         ("not on the list", |setup| {
-            setup.write("ship/.claude/settings.json", r#"{"allowedMcpServers":[]}"#)
+            setup.write("ship/.claude/settings.json", r#"{"allowedMcpServers":[]}"#);
         }),
         ("on the list", |setup| {
-            setup.write(USER, r#"{"allowedMcpServers":[{"serverName":"rutter"}]}"#)
+            setup.write(USER, r#"{"allowedMcpServers":[{"serverName":"rutter"}]}"#);
         }),
         ("only commands are listed", |setup| {
             setup.write(
