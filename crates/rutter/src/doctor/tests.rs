@@ -295,3 +295,41 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    // Each writes several files.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_servers_make_it_panic(one in settings(), other in settings()) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let places = places(&root);
+        std::fs::create_dir_all(&places.folder).unwrap();
+        let ship = places.folder.to_str().unwrap();
+        let of = |value: &str| format!("{{\"mcpServers\":{{\"rutter\":{value}}}}}");
+        for (shared, noted) in [(of(&one), of(&other)), (one.clone(), format!("{{\"mcpServers\":{other}}}"))] {
+            put(&root.join("ship/.mcp.json"), &shared);
+            let state = format!(
+                "{{\"projects\":{{\"{ship}\":{noted}}},\"mcpServers\":{one},\"disabledMcpServers\":{other}}}"
+            );
+            put(&root.join("home/.claude.json"), &state);
+            put(
+                &root.join("ship/.claude/settings.json"),
+                &format!(
+                    "{{\"permissions\":{{\"deny\":{one},\"allow\":{other}}},\"allowedMcpServers\":[{one}],\
+                     \"deniedMcpServers\":{other}}}"
+                ),
+            );
+            let mut findings = Vec::new();
+            let layers = read(&places, Contract::newest(), &mut findings);
+            let state = ClientState::read(&places, Contract::newest(), &mut findings);
+            let around = Around { places: &places, state: &state, layers: &layers };
+            let mut servers = Servers::read(&around, &[], &mut findings);
+            servers.examine(&around, &mut findings);
+            prop_assert!(findings.iter().all(|finding| finding.place.is_some()), "{:?}", findings);
+            let used = servers.running().filter(|server| server.plugin.is_none()).count();
+            prop_assert!(used <= 1, "one of a name is used");
+        }
+    }
+}

@@ -257,6 +257,31 @@ fn what_is_no_fault_of_a_server_is_not_named() {
 }
 
 #[test]
+fn people_read_what_becomes_of_a_server() {
+    let said = |setup: &Setup| {
+        let text = setup.rutter(&["doctor"]).stdout;
+        let line = text.lines().find(|line| line.starts_with("server ")).unwrap_or_default();
+        line.split(": ").next().unwrap().trim_end().to_owned()
+    };
+    let setup = Setup::new();
+    note(&setup, "disabledMcpServers", json!(["rutter"]));
+    assert_eq!(said(&setup), "server    local    OFF");
+    edit(&setup, |entry| *entry = json!({ "command": 1 }));
+    assert_eq!(said(&setup), "server    local    SKIPPED by the client");
+    note(&setup, "disabledMcpServers", json!([]));
+    edit(&setup, |entry| *entry = json!({ "command": "npx" }));
+    assert_eq!(said(&setup), "server    local    NOT RUTTER");
+    edit(&setup, |entry| *entry = json!({ "type": "http", "url": "http://[::1]:9/mcp" }));
+    assert_eq!(said(&setup), "server    local    over HTTP, not tried");
+    note(&setup, "mcpServers", json!({}));
+    assert_eq!(said(&setup), "server    none of rutter");
+    let setup = of_project();
+    note(&setup, "enabledMcpjsonServers", json!([]));
+    let waits = said(&setup);
+    assert!(waits.starts_with("server    project  waits for a yes, 12 tools in "), "{waits}");
+}
+
+#[test]
 fn the_server_of_a_team_needs_a_yes() {
     let setup = of_project();
     let name = || place(&setup, SHARED, "\"rutter\": ");
