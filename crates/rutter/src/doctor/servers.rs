@@ -338,14 +338,15 @@ impl Servers {
         self.all.iter().filter(counts).filter(|server| server.kind != Sort::Foreign)
     }
 
-    /// Of several of one name one is used: the first that does not wait, else the first that does.
+    /// Of several of one name one is used: the first that does not wait, else the first that does. One that waits before it is
+    /// not shadowed: `claude -p` asks nobody, and starts it.
     fn settle(&mut self) {
         let own = |server: &Server| server.plugin.is_none();
         let first =
             |state: State| self.all.iter().position(|server| own(server) && server.state == state);
         let Some(used) = first(State::Used).or_else(|| first(State::Pending)) else { return };
         for (at, server) in self.all.iter_mut().enumerate() {
-            if at != used && own(server) && matches!(server.state, State::Used | State::Pending) {
+            if at > used && own(server) && matches!(server.state, State::Used | State::Pending) {
                 server.state = State::Shadowed;
             }
         }

@@ -13,7 +13,7 @@ use super::entry::{Entry, Start};
 use super::finding::{Finding, Place};
 use super::layers::{Layer, State, Whose, read, switches};
 use super::places::{Places, Variables, managed, managed_servers};
-use super::servers::{Around, Servers};
+use super::servers::{Around, Servers, State as Registered};
 use super::trust::ClientState;
 use super::{hooks, program};
 use crate::install::{self, groups, install, is_installed};
@@ -328,7 +328,7 @@ proptest! {
             let mut servers = Servers::read(&around, &[], &mut findings);
             servers.examine(&around, &mut findings);
             prop_assert!(findings.iter().all(|finding| finding.place.is_some()), "{:?}", findings);
-            let used = servers.running().filter(|server| server.plugin.is_none()).count();
+            let used = servers.all.iter().filter(|server| server.state == Registered::Used).count();
             prop_assert!(used <= 1, "one of a name is used");
         }
     }

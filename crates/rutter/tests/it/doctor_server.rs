@@ -330,6 +330,10 @@ fn a_checkout_that_brings_a_server_of_our_name_is_warned_of() {
     // `claude -p` would not wait for a yes.
     note(&setup, "enabledMcpjsonServers", json!([]));
     setup.finds("server-foreign-allowed", &place, advice);
+    let report = setup.report();
+    let states: Vec<&Value> =
+        report["servers"].as_array().unwrap().iter().map(|server| &server["state"]).collect();
+    assert_eq!(states, ["pending", "used"], "{report:#}");
     // One that is nearer than theirs keeps it out, and so does a no.
     setup.ok(&["init", "--bin", &setup.text("bin/rutter")]);
     assert_eq!(setup.report()["findings"], json!([]));
