@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::find::{Hit, Query, find};
 use crate::ghap::{Domain, Status, Tier};
@@ -13,7 +13,7 @@ use crate::store::entry::Place;
 use crate::store::{Files, Store, StoreError, projects};
 use crate::{Clean, Id, Time};
 
-/// Whoever wants more than these, or finds fewer than they want among those of one kind, has more looked at.
+/// Whoever wants more than these, or only those of some kind of work or end, has more looked at.
 const FEW: usize = 20;
 const MANY: usize = 400;
 
@@ -82,28 +82,13 @@ pub(crate) fn recall(
     };
     // A place that nothing was ever written about has only what holds everywhere.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
-    let query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
-    let is_narrow = ask.kind.is_some() || ask.domain.is_some() || ask.outcome.is_some();
-    if ask.limit <= FEW {
-        let found = rank(&moment, files, ask, &query, own, now)?;
-        // What is asked for may be far behind. To look so far takes several times as long, so it waits until it is needed.
-        if !is_narrow || found.len() >= ask.limit {
-            return Ok(found);
-        }
+    let (axis, kind) = (ask.axis, ask.kind);
+    let mut query = Query { axis, kind, project, unfiled, ..Query::new(ask.text) };
+    // What is asked for may be far behind.
+    if ask.limit > FEW || ask.domain.is_some() || ask.outcome.is_some() {
+        query.kept = MANY;
     }
-    rank(&moment, files, ask, &Query { kept: MANY, ..query }, own, now)
-}
-
-/// What a query finds, in its order.
-fn rank(
-    moment: &Transaction<'_>,
-    files: &Files,
-    ask: &Ask<'_>,
-    query: &Query<'_>,
-    own: Option<i64>,
-    now: Time,
-) -> Result<Vec<Recall>, StoreError> {
-    let mut hits = find(moment, files, query)?.into_iter().peekable();
+    let mut hits = find(&moment, files, &query)?.into_iter().peekable();
     let mut ranked: Vec<Recall> = Vec::new();
     let mut kept = Kept::new(ask.limit);
     loop {
@@ -120,10 +105,10 @@ fn rank(
             _ => {}
         }
         let Some(hit) = hits.next() else { break };
-        if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
+        if hit.score <= 0.0 {
             continue;
         }
-        let Some(row) = described(moment, hit.kind, hit.row)? else { continue };
+        let Some(row) = described(&moment, hit.kind, hit.row)? else { continue };
         let wanted = ask.domain.is_none_or(|domain| row.domain == Some(domain))
             && ask.outcome.is_none_or(|outcome| row.status == Some(outcome));
         if !wanted {
