@@ -23,7 +23,7 @@ const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `
 
 const NEAREST: usize = 200;
 const EDITION: i64 = 1;
-const ALL: Scope = Scope { axis: 0, project: None };
+const ALL: Scope = Scope { axis: 0, kind: None, project: None };
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -57,7 +57,7 @@ fn all() {
         let path = folder.path().join("vectors");
         let mut draft = VectorDraft::begin(&path, EDITION).unwrap();
         for row in 0..count {
-            draft.put(&drawn(row), Entry { row, axis: 0, project: EVERYWHERE }).unwrap();
+            draft.put(&drawn(row), Entry { row, axis: 0, kind: 0, project: EVERYWHERE }).unwrap();
         }
         draft.finish(count).unwrap();
         let rounds = usize::try_from(2_000_000 / count).unwrap().min(100);

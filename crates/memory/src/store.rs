@@ -241,6 +241,9 @@ impl Store {
         // It is ours: whoever is the last to leave may fold the log.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         settle(&connection)?;
+        // As in hooks: a server asks the same over and over.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_prepared_statement_cache_capacity(hot::STATEMENTS);
         // A commit that was acknowledged outlives a power cut as well; a command has the time.
         connection.pragma_update(None, "synchronous", "FULL")?;
         wait_for_others(&mut connection)?;

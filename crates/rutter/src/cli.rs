@@ -124,8 +124,8 @@ pub enum Command {
     },
     /// Find every way in which hooks die silently, and say what to type
     ///
-    /// Looks, from the folder it is typed in, at the client, its settings, our entries in them and the program they run, runs
-    /// each hook in a scratch memory, and looks at the memory itself. Ends with 1 if something does not work; warnings and
+    /// Looks, from the folder it is typed in, at the client, its settings and servers, our entries in them and the program they
+    /// run, runs each hook and the server in a scratch memory, and looks at the memory itself. Ends with 1 if something does not work; warnings and
     /// notes are no failure. docs/reference/doctor.md has every code.
     Doctor(memory::DoctorArgs),
     /// What you have decided: which hooks speak, how much, where, and what is kept

@@ -4,6 +4,7 @@
 //! one table: the reference is made from it. Nothing here changes anything of the user's: hooks are run in a memory and a
 //! project that exist for that alone. Nothing is quoted from settings but names and places, for they hold tokens.
 
+mod admission;
 mod advice;
 mod client;
 pub mod codes;
@@ -23,7 +24,10 @@ mod process;
 mod program;
 mod render;
 mod rivals;
+mod rules;
 mod runs;
+mod servers;
+mod serving;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -45,6 +49,7 @@ use finding::Finding;
 use layers::Layer;
 use live::Proof;
 use runs::{Bench, Row};
+use servers::{Around, Server, Servers};
 use trust::ClientState;
 
 use crate::Failure;
@@ -65,6 +70,7 @@ pub(crate) struct Report {
     client: Client,
     layers: Vec<Layer>,
     hooks: Vec<Row>,
+    servers: Vec<Server>,
     events: Vec<Came>,
     /// None where nobody asked for it.
     live: Option<Proof>,
@@ -117,6 +123,9 @@ impl Report {
         layers.extend(plugins::read(&plugins, contract, &mut findings));
         let state = ClientState::read(places, contract, &mut findings);
         findings.extend(hooks::examine(&layers, places));
+        let around = Around { places, state: &state, layers: &layers };
+        let mut servers = Servers::read(&around, &plugins, &mut findings);
+        servers.examine(&around, &mut findings);
         let located = Located::find(env.folder()?);
         let loaded = env.config(Some(&located.root));
         let bench = Bench {
@@ -130,9 +139,11 @@ impl Report {
         };
         let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
         findings.extend(client.too_old(&entries));
-        let rows = bench.run(&entries, &mut findings);
+        let (rows, examined) = bench.run(&entries, &mut findings);
+        bench.serve(&mut servers, &entries, examined, &mut findings);
         let events = events::examine(env, &entries, &mut findings);
-        let live = live.then(|| Proof::of(&client, &layers, &bench, env, &mut findings));
+        let live =
+            live.then(|| Proof::of(&client, (&layers, &servers), &bench, env, &mut findings));
         let health = memory::examine(env, &mut findings);
         memory::decisions(&loaded, env, places, &mut findings);
         findings.extend(rivals::find(&layers, &plugins, &state, places, contract));
@@ -157,6 +168,7 @@ impl Report {
             client,
             layers,
             hooks: rows,
+            servers: servers.all,
             events,
             live: live.flatten(),
             memory: health.into(),

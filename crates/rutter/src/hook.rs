@@ -98,6 +98,7 @@ fn is_left_to_another(from: &str, payload: &[u8], watch: &dyn Fn()) -> bool {
             event: &event,
             folder: &folder,
             client: environment::client_home().as_deref(),
+            home: environment::home().as_deref(),
             version: environment::client_version(),
         })
     })

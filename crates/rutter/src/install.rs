@@ -20,7 +20,7 @@ pub(crate) mod plugin;
 mod program;
 mod record;
 mod scope;
-mod server;
+pub(crate) mod server;
 mod site;
 mod table;
 #[cfg(test)]
@@ -31,7 +31,7 @@ pub(crate) use change::Change;
 pub(crate) use document::Malformed;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
-pub(crate) use nearer::{Asker, beside, denied, is_same, runs, steps_back};
+pub(crate) use nearer::{Asker, beside, checkout_settings, denied, is_same, runs, steps_back};
 pub(crate) use outline::{Outline, position};
 #[cfg(test)]
 pub(crate) use places::is_installed;

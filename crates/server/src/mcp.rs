@@ -205,13 +205,13 @@ impl Server {
         tool_use: Option<String>,
         is_cancelled: impl Fn() -> bool + Send + 'static,
     ) -> Result<Result<tools::Answer, tools::Refusal>, ErrorData> {
-        let (desk, shelf) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
+        let (desk, open) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
         let done = tokio::task::spawn_blocking(move || {
             // What is written is written in one transaction, and what was called off before is not begun.
             if is_cancelled() {
                 return Err(tools::Refusal::Refused("the call was cancelled".to_owned()));
             }
-            shelf.call(&desk, &name, arguments, tool_use.as_deref())
+            open.call(&desk, &name, arguments, tool_use.as_deref())
         });
         let done = done.await;
         if self.shelf.is_unwatched() {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -13,6 +14,10 @@ use super::script::{Script, Turn};
 
 mod answer;
 mod http;
+
+/// How many answers all models of this process have given. An id that a model gives is given once: two clients of one test
+/// have different ones, as they have in the world.
+static ANSWERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whose request it was.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -160,13 +165,14 @@ impl Shared {
     fn answer(&self, body: Value) -> http::Reply {
         let streaming = body["stream"].as_bool().unwrap_or(false);
         let model = body["model"].as_str().unwrap_or("model").to_owned();
-        let (turn, number) = {
+        let turn = {
             let mut state = self.state();
             let thread = state.script.thread(&body);
             let turn = state.next(&thread);
             state.requests.push(Request { thread, body });
-            (turn, state.requests.len())
+            turn
         };
+        let number = ANSWERS.fetch_add(1, Ordering::Relaxed);
         match turn {
             Turn::Says(blocks) if streaming => {
                 http::Reply::events(answer::stream(&blocks, &model, number))

@@ -20,14 +20,16 @@ use memmap2::Mmap;
 
 use crate::store::files;
 
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 pub(super) const HEADER: usize = 72;
 
 /// Which documents are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
     /// On which axis.
-    pub axis: u32,
+    pub axis: u8,
+    /// Of which kind of rows; none is all of them.
+    pub kind: Option<u8>,
     /// Of which project, and those of everywhere; none is all of them.
     pub project: Option<i64>,
 }
@@ -36,9 +38,10 @@ pub struct Scope {
 pub const EVERYWHERE: i64 = 0;
 
 impl Scope {
-    /// Whether a project's documents are among them.
-    pub fn has(&self, project: i64) -> bool {
-        project == EVERYWHERE || self.project.is_none_or(|asked| asked == project)
+    /// Whether a project's documents of a kind are among them.
+    pub fn has(&self, project: i64, kind: u8) -> bool {
+        (project == EVERYWHERE || self.project.is_none_or(|asked| asked == project))
+            && self.kind.is_none_or(|asked| asked == kind)
     }
 }
 

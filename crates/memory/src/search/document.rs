@@ -43,12 +43,23 @@ impl Axis {
     }
 
     /// As files have it.
-    pub(crate) const fn number(self) -> u32 {
+    pub(crate) const fn number(self) -> u8 {
         match self {
             Self::Full => 0,
             Self::Strategy => 1,
             Self::Surprise => 2,
             Self::RootCause => 3,
+        }
+    }
+}
+
+impl Kind {
+    /// As files have it.
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Self::Memory => 0,
+            Self::Experience => 1,
+            Self::Episode => 2,
         }
     }
 }

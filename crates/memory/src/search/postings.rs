@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header     72 bytes   RUTTERMS, form, size of a document, 0, edition, high-water mark, counts, check of these
-//! documents  24 bytes   row (i64), project (i64), length (u32), seal (u32); by row
+//! documents  24 bytes   row (i64), project (i64), length (u32, of it the upper 8 the kind), seal (u32); by row
 //! terms      28 bytes   hash of the term, where its list begins (u64), how many (u32), check of the list, seal; by hash
 //! lists       6 bytes   the places of the documents in the first part (u32 each), then how often each has it (u16 each)
 //! ```
@@ -35,8 +35,20 @@ pub struct Document {
     pub row: i64,
     /// Of which project, or [`cache::EVERYWHERE`].
     pub project: i64,
-    /// How many terms it has.
+    /// Of which kind of rows.
+    pub kind: u8,
+    /// How many terms it has, up to [`LONGEST`].
     pub length: u32,
+}
+
+/// The longest that a document is said to be. A text of so many terms is far beyond what is kept of any.
+const LONGEST: u32 = (1 << 24) - 1;
+
+impl Document {
+    /// Its kind and its length as one number.
+    fn shape(self) -> u32 {
+        u32::from(self.kind) << 24 | self.length.min(LONGEST)
+    }
 }
 
 /// The file, open for searching.
@@ -92,11 +104,13 @@ impl PostingFile {
         let records = self.map[HEADER..self.terms].as_chunks::<DOCUMENT>().0;
         let (row, rest) = records.get(place as usize)?.split_first_chunk()?;
         let (project, rest) = rest.split_first_chunk()?;
-        let (length, seal) = rest.split_first_chunk()?;
+        let (shape, seal) = rest.split_first_chunk()?;
+        let &[_, _, _, kind]: &[u8; 4] = shape;
         let document = Document {
             row: i64::from_le_bytes(*row),
             project: i64::from_le_bytes(*project),
-            length: u32::from_le_bytes(*length),
+            kind,
+            length: u32::from_le_bytes(*shape) & LONGEST,
         };
         (*seal == seal_of_document(self.key, document)).then_some(document)
     }
@@ -234,7 +248,7 @@ impl PostingDraft {
         *documents += 1;
         self.draft.put(&document.row.to_le_bytes())?;
         self.draft.put(&document.project.to_le_bytes())?;
-        self.draft.put(&document.length.to_le_bytes())?;
+        self.draft.put(&document.shape().to_le_bytes())?;
         self.draft.put(&seal_of_document(self.header.key(), document))?;
         let mut marked = mark.to_owned();
         for term in terms {
@@ -287,7 +301,7 @@ fn to_bytes(list: &[(u32, u16)], bytes: &mut Vec<u8>) {
 }
 
 fn seal_of_document(key: u64, document: Document) -> [u8; 4] {
-    let about = mix(key ^ u64::from(document.length), document.row.cast_unsigned());
+    let about = mix(key ^ u64::from(document.shape()), document.row.cast_unsigned());
     seal(mix(about, document.project.cast_unsigned()))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header   72 bytes   RUTVECTS, form, size of a record, hash of the table, edition, high-water mark, count, check of these
-//! records 284 bytes   256 numbers, row (i64), project (i64), scale (f32), axis (u32), seal (u32)
+//! records 284 bytes   256 numbers, row (i64), project (i64), scale (f32), axis (u8), kind (u8), 0 (u16), seal (u32)
 //! ```
 //!
 //! All of it is little-endian.
@@ -36,7 +36,9 @@ pub struct Entry {
     /// The row of its document.
     pub row: i64,
     /// On which axis.
-    pub axis: u32,
+    pub axis: u8,
+    /// Of which kind of rows.
+    pub kind: u8,
     /// Of which project, or [`cache::EVERYWHERE`].
     pub project: i64,
 }
@@ -91,7 +93,7 @@ impl VectorFile {
         let near = Near::to(query, self.count);
         let mut top = Top::new(most);
         self.each(|numbers, scale, entry| {
-            if entry.axis == scope.axis && scope.has(entry.project) {
+            if entry.axis == scope.axis && scope.has(entry.project, entry.kind) {
                 top.offer(entry.row, near.at(numbers, scale), &mut filter);
             }
         })?;
@@ -109,11 +111,12 @@ impl VectorFile {
             let (row, rest) = rest.split_first_chunk()?;
             let (project, rest) = rest.split_first_chunk()?;
             let (scale, rest) = rest.split_first_chunk()?;
-            let (axis, seal) = rest.split_first_chunk()?;
+            let (&[axis, kind, _, _], seal) = rest.split_first_chunk()?;
             let scale = f32::from_le_bytes(*scale);
             let entry = Entry {
                 row: i64::from_le_bytes(*row),
-                axis: u32::from_le_bytes(*axis),
+                axis,
+                kind,
                 project: i64::from_le_bytes(*project),
             };
             if *seal != seal_of(self.key, scale, entry) || !(scale > 0.0 && scale <= 1.0) {
@@ -144,7 +147,7 @@ impl VectorDraft {
         self.draft.put(&entry.row.to_le_bytes())?;
         self.draft.put(&entry.project.to_le_bytes())?;
         self.draft.put(&vector.scale().to_le_bytes())?;
-        self.draft.put(&entry.axis.to_le_bytes())?;
+        self.draft.put(&[entry.axis, entry.kind, 0, 0])?;
         self.draft.put(&seal_of(self.header.key(), vector.scale(), entry))?;
         self.header.counts[0] += 1;
         Ok(())
@@ -158,7 +161,12 @@ impl VectorDraft {
 
 fn seal_of(key: u64, scale: f32, entry: Entry) -> [u8; 4] {
     let about = mix(key ^ u64::from(scale.to_bits()), entry.row.cast_unsigned());
-    seal(mix(about, entry.project.cast_unsigned() ^ (u64::from(entry.axis) << 48)))
+    seal(mix(
+        about,
+        entry.project.cast_unsigned()
+            ^ (u64::from(entry.axis) << 48)
+            ^ (u64::from(entry.kind) << 56),
+    ))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub struct HotStore {
 const LONG: u64 = 4 * 1024 * 1024;
 
 /// More than the statements of any one hook, so that none is prepared twice.
-const STATEMENTS: usize = 64;
+pub(super) const STATEMENTS: usize = 64;
 
 /// Why a hook has to do without the database.
 #[derive(Debug, Error)]

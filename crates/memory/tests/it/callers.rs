@@ -80,22 +80,22 @@ fn the_last_hook_of_a_call_counts() {
 }
 
 #[test]
-fn they_are_kept_for_half_a_day_of_their_session() {
+fn they_are_kept_for_a_fortnight_of_their_session() {
     let world = World::new();
     let mut story = Story::new(&world);
     calls(&story, "mcp__rutter__status", "toolu_old");
     story.session = "session-2";
     calls(&story, "mcp__rutter__status", "toolu_other");
     story.session = "session-1";
-    let hours = |hours: i64| story.clock.set(story.clock.get() + hours * 3_600_000);
-    hours(11);
+    let days = |days: i64| story.clock.set(story.clock.get() + days * 86_400_000);
+    days(13);
     calls(&story, "mcp__rutter__status", "toolu_new");
     assert_eq!(
         caller(&world, "toolu_old"),
         Some(main_agent("session-1")),
         "somebody may be asked first"
     );
-    hours(2);
+    days(2);
     calls(&story, "mcp__rutter__status", "toolu_newer");
     assert_eq!(caller(&world, "toolu_old"), None);
     assert_eq!(caller(&world, "toolu_new"), Some(main_agent("session-1")));

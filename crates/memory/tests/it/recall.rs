@@ -2,6 +2,7 @@ use rutter_memory::Store;
 use rutter_memory::ghap::{Domain, Status};
 use rutter_memory::memory::Category;
 use rutter_memory::search::document::{Axis, Kind};
+use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Ask, MemoryEdit, NewMemory, Recall};
 
 use crate::story::Story;
@@ -210,4 +211,28 @@ fn the_order_does_not_hang_on_the_order_of_writing() {
         .to_vec();
     assert_eq!(orders[0], orders[1]);
     assert_eq!(orders[0].len(), 5);
+}
+
+/// What is asked for is behind hundreds that are nearer and of another kind, in the files and before there are any.
+#[test]
+fn the_few_of_a_kind_are_found_behind_many_of_another() {
+    let world = World::new();
+    let mut store = world.store();
+    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    store.resolve_ghap(&world.owner(), &falsify(), at(2)).unwrap();
+    for text in others(700) {
+        remember(&world, &mut store, &format!("CRLF: {text} of the parser that splits lines"));
+    }
+    let asked = Ask { kind: Some(Kind::Experience), ..ask("the parser splits lines with CRLF") };
+    let look = |store: &mut Store| {
+        let found = store.recall(&asked, at(9)).unwrap();
+        assert_eq!(texts(&found), ["look for every split"]);
+        let any = store.recall(&Ask { kind: None, ..asked }, at(9)).unwrap();
+        assert!(any.iter().all(|recall| recall.hit.kind == Kind::Memory), "{:?}", texts(&any));
+    };
+    look(&mut store);
+    drop(store);
+    tend(&world.memory(), &Bounds::default(), at(10)).unwrap();
+    assert!(world.memory().join("vectors").exists());
+    look(&mut world.store());
 }

@@ -59,6 +59,22 @@ fn installation(advice: &str, layer: &Layer) -> Option<String> {
     }
 }
 
+/// `rutter init` for whom.
+pub(super) fn init(whose: Whose) -> String {
+    in_scope(INIT, whose)
+}
+
+/// Advice about a server, where `rutter init` is typed as for whose it is.
+pub(super) fn in_scope(advice: &str, whose: Whose) -> String {
+    let option = match whose {
+        Whose::Project => " --project",
+        Whose::User => " --user",
+        Whose::Plugin => " --plugin DIR",
+        Whose::Local | Whose::Checkout | Whose::Managed => "",
+    };
+    advice.replacen(INIT, &format!("{INIT}{option}"), 1)
+}
+
 /// How far a file is from the user's hand. Nobody takes anything out of an organisation's, so there the others give way.
 pub(super) const fn distance(whose: Whose) -> u8 {
     match whose {

@@ -75,12 +75,13 @@ codes! {
             "unset CLAUDE_CODE_SIMPLE";
         FOLDER_UNTRUSTED = "folder-untrusted", Note,
             "The client has not been told to trust this folder. Until then an interactive session runs no hooks of its \
-             settings; `claude -p` runs them at once. The trust of a folder above counts; for newer clients not that of one outside of \
+             settings, and permission rules of the project do not count; `claude -p` runs them at once. The trust of a folder above counts; for newer clients not that of one outside of \
              the repository.",
             "start claude here once and accept its question";
-        STATE_UNREADABLE = "client-state-unreadable", Note,
-            "The file in which the client notes what it trusts cannot be read.",
-            "look at the file";
+        STATE_UNREADABLE = "client-state-unreadable", Problem,
+            "The file in which the client notes what it trusts and which servers the user has cannot be read. Newer clients then \
+             start no session.",
+            "mend it there, or move it away: the client makes a new one";
     }
     "Settings" {
         SETTINGS_UNREADABLE = "settings-unreadable", Problem,
@@ -132,7 +133,8 @@ codes! {
             "`env` in the settings switches rutter's hooks off.",
             "take `RUTTER` out of `env` there";
         ENV_MOVES = "env-moves-memory", Warning,
-            "`env` in the settings makes hooks use another memory than the commands that are typed here.",
+            "`env` in the settings, or in the entry of the server, makes hooks or tools use another memory than the commands that are \
+             typed here.",
             "set the same here, or take it out there";
         ENV_SIMPLE = "env-simple", Problem,
             "`env` in the settings sets `CLAUDE_CODE_SIMPLE`, with which the client runs no hooks. Newer clients take it from the \
@@ -185,33 +187,91 @@ codes! {
             "An entry of ours is a line for a shell: a process more on every event, and a path that the shell may misread.",
             "rutter init";
     }
-    "The program that hooks run" {
+    "The program that hooks and the server run" {
         PROGRAM_MISSING = "program-missing", Problem,
-            "The program that hooks are to run is not there.",
+            "The program that hooks or the server are to run is not there.",
             "rutter init";
         PROGRAM_NOT_IN_PATH = "program-not-in-path", Problem,
-            "The hooks look for `rutter` in `PATH`, or at a path that is the same for everybody, and there is none, so they do \
-             nothing, without a word.",
+            "The hooks or the server look for `rutter` in `PATH`, or at a path that is the same for everybody, and there is none, \
+             so they do nothing, without a word.",
             "add the folder of rutter to PATH";
         PROGRAM_NOT_EXECUTABLE = "program-not-executable", Problem,
-            "What hooks are to run is no program, or you may not run it.",
+            "What hooks or the server are to run is no program, or you may not run it.",
             "rutter init";
         PROGRAM_BROKEN = "program-broken", Problem,
-            "The program that hooks are to run does not run: of another kind of machine, a script without its interpreter, or \
+            "The program that hooks or the server are to run does not run: of another kind of machine, a script without its interpreter, or \
              it fails.",
             "rutter init";
         PROGRAM_OTHER = "program-other", Problem,
-            "The program that hooks run goes by the name of rutter and is something else.",
+            "The program that hooks or the server run goes by the name of rutter and is something else.",
             "rutter init";
         PROGRAM_VERSION = "program-version", Warning,
-            "Hooks run another version of rutter than this one.",
+            "Hooks or the server run another version of rutter than this one.",
             "rutter init";
         PROGRAM_IS_BUILD = "program-is-build", Warning,
-            "The program that hooks run lies in a build folder of cargo, where the next `cargo clean` takes it away.",
+            "The program that hooks or the server run lies in a build folder of cargo, where the next `cargo clean` takes it away.",
             "rutter init --bin PATH";
         PROGRAM_WRITABLE = "program-writable", Warning,
-            "Others may write to the program that hooks run, or to a folder above it, or it is somebody else's.",
+            "Others may write to the program that hooks or the server run, or to a folder above it, or it is somebody else's.",
             "chmod go-w PATH";
+    }
+    "The server of tools" {
+        SERVERS_VOID = "servers-void", Problem,
+            "`.mcp.json`, or the part of the client's own file that has the servers, is not what the client reads: it goes without \
+             all servers there, and mostly without a word.",
+            "write { \"mcpServers\": { … } }";
+        SERVER_MISSING = "server-missing", Problem,
+            "rutter's hooks are installed and its server is not, so the agent has none of its tools: the entries are of an older \
+             version, or somebody took the server out.",
+            "rutter init";
+        SERVER_WRONG = "server-wrong", Problem,
+            "The entry of the server does not start `rutter mcp`, or is none that the client can load.",
+            "rutter init";
+        SERVER_FOREIGN = "server-foreign", Problem,
+            "A server that is not rutter's is called `rutter`, and takes the place of ours.",
+            "give it another name, then rutter init";
+        SERVER_FOREIGN_ALLOWED = "server-foreign-allowed", Problem,
+            "A server that is not rutter's is called `rutter`, and the rule that was meant for ours lets the agent call all of its \
+             tools without a question. A `.mcp.json` that came with a checkout can do that.",
+            "look at what it starts, and take it out";
+        SERVER_PROGRAM_DIFFERS = "server-program-differs", Warning,
+            "The server is another rutter than the one that hooks run.",
+            "rutter init";
+        SERVER_TWICE = "server-twice", Warning,
+            "The server of a plugin and one of the user's own both run, and the agent has every tool twice.",
+            "rutter uninstall where it is not wanted";
+        SERVER_SHADOWED = "server-shadowed", Note,
+            "The server is registered a second time, with another program, and is not started: of several the client takes the local \
+             one, then the project's, then the user's.",
+            "rutter uninstall where it is not wanted";
+        SERVER_OFF = "server-off", Warning,
+            "The server is switched off for this folder: by `/mcp`, or by an answer to the client's question.",
+            "switch it on again: type /mcp in claude";
+        SERVER_NOT_ADMITTED = "server-not-admitted", Problem,
+            "Settings say which servers may run, `allowedMcpServers`, `deniedMcpServers` or those of an organisation, and rutter's may \
+             not. The client leaves it out without a word.",
+            "let it in there";
+        SERVER_PENDING = "server-pending", Note,
+            "The server of a project waits until somebody says yes to it: an interactive session asks, and a newer client proposes \
+             not to use it; `claude -p` starts it at once.",
+            "start claude here once and choose to use the server";
+        SERVER_DENIED = "server-denied", Problem,
+            "A permission rule denies the tools of rutter, so the agent does not even see them. It counts from any settings, \
+             whatever others allow.",
+            "take that rule out there";
+        SERVER_ASKS = "server-asks", Note,
+            "A permission rule has the client ask before every call of a tool of rutter; `claude -p` refuses the call.",
+            "take that rule out there";
+        SERVER_NOT_ALLOWED = "server-not-allowed", Note,
+            "No permission rule allows the tools of rutter, so the client asks before every call, and `claude -p` refuses it. \
+             `rutter init --no-allow` leaves it so.",
+            "rutter init";
+        SERVER_FAILS = "server-fails", Problem,
+            "The server was started as the client starts it, and did not answer as it should, or without its tools.",
+            "rutter init";
+        SERVER_SLOW = "server-slow", Warning,
+            "The server took more than a second to say which tools it has, in three tries.",
+            "run rutter doctor again when the machine is quiet";
     }
     "A run of each hook" {
         HOOK_FAILS = "hook-fails", Problem,

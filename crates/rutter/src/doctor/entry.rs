@@ -36,6 +36,16 @@ pub(crate) enum Start {
     Guarded { line: String, program: String },
 }
 
+impl Start {
+    /// The program, as it is written.
+    pub(crate) fn program(&self) -> &str {
+        match self {
+            Self::Exec { program, .. } | Self::Guarded { program, .. } => program,
+            Self::Shell { word, .. } => word,
+        }
+    }
+}
+
 impl Entry {
     pub(crate) fn start(&self, places: &Places) -> Start {
         let text = |value: &Value| self.filled_in(value.as_str().unwrap_or_default(), places);

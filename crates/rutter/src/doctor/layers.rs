@@ -7,7 +7,6 @@ use rutter_contract::EventName;
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
 use rutter_memory::Time;
-use rutter_memory::project::WorkTree;
 use serde::Serialize;
 
 use super::codes;
@@ -16,7 +15,7 @@ use super::entry::Entry;
 use super::finding::{Finding, Place};
 use super::places::{Places, is_yes};
 use super::{keys, shape};
-use crate::install::{is_ours, is_same};
+use crate::install::{checkout_settings, is_ours, is_same};
 use crate::shell;
 
 /// The variable that makes the client run no hooks.
@@ -174,8 +173,11 @@ impl Layer {
         self.document = Some(document);
     }
 
-    /// A key of it, if the file counts.
+    /// A key of it, if the file counts. That of a plugin has other keys than settings have.
     pub(crate) fn get(&self, key: &str) -> Option<(&Document, &Node)> {
+        if self.whose == Whose::Plugin {
+            return None;
+        }
         let document = self.document.as_deref().filter(|_| self.state == State::Read)?;
         Some((document, document.root.get(key)?))
     }
@@ -199,16 +201,11 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
         .collect()
 }
 
-/// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
-/// worktree, unless that is bare or the home folder. Measured: it does not read the project's there, and 2.1.197 neither.
+/// The local settings of the main checkout, for a client that reads them.
 fn checkout(places: &Places, contract: Contract) -> Option<PathBuf> {
-    let tree = WorkTree::around(&places.folder)?;
-    let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
-    let here = places.folder.canonicalize().ok()?;
-    let home = places.variables.home.as_ref().and_then(|home| Path::new(home).canonicalize().ok());
     let newer = contract.version() == Contract::NEWEST;
-    (newer && here != main && home.as_deref() != Some(main))
-        .then(|| main.join(".claude/settings.local.json"))
+    let home = places.variables.home.as_ref().map(Path::new);
+    checkout_settings(&places.folder, home).filter(|_| newer)
 }
 
 /// Copies of settings that were being written when their writer was killed. They hold what settings hold, tokens included.

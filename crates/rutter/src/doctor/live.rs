@@ -6,10 +6,11 @@
 
 use std::path::Path;
 
-use rutter_check::live::{Client, LiveError, Record, Sandbox, Script, Turn};
+use rutter_check::live::{Client, LiveError, Record, Request, Sandbox, Script, Turn};
 use rutter_contract::EventName;
 use rutter_contract::javascript::Kind;
 use rutter_memory::store::Files;
+use rutter_memory::store::GhapFilter;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::{Store, Time, tally};
 use serde::Serialize;
@@ -19,9 +20,11 @@ use super::client::Client as Installed;
 use super::codes;
 use super::finding::Finding;
 use super::layers::{Layer, State, Whose};
+use super::rules;
 use super::runs::Bench;
+use super::servers::Servers;
 use crate::environment::Environment;
-use crate::install::{Place, Scope, Start, groups, install};
+use crate::install::{Place, Scope, Start, groups, install, server};
 use crate::scratch::Scratch;
 
 /// What was seen.
@@ -40,17 +43,27 @@ pub(crate) struct Step {
     pub(crate) seen: bool,
 }
 
-/// Settings of a scope, as far as they are about our hooks.
+/// Settings of a scope, as far as they are about rutter.
 struct Copy {
     scope: Scope,
     settings: Value,
+}
+
+/// What of the user's setup is tried.
+struct Copies {
+    settings: Vec<Copy>,
+    /// The server and for whom it is registered.
+    server: Option<(Scope, Value)>,
+    /// Whether tools are tried: not where there is a server that cannot be had here, because it is a plugin's, runs already, or
+    /// came with a checkout that nobody trusts.
+    tools: bool,
 }
 
 impl Proof {
     /// Starts the client that is installed, with our entries as they are registered, or as `rutter init` would.
     pub(crate) fn of(
         client: &Installed,
-        layers: &[Layer],
+        (layers, servers): (&[Layer], &Servers),
         bench: &Bench<'_>,
         env: &Environment,
         findings: &mut Vec<Finding>,
@@ -66,7 +79,7 @@ impl Proof {
             (Some(version), Ok(scratch)) => Ok((Client::of(path, version), scratch)),
         };
         let proof = ready.and_then(|(client, scratch)| {
-            let proof = prove(&client, &copies(layers, bench, env), scratch, env);
+            let proof = prove(&client, &copies(layers, servers, bench, env), scratch, env);
             proof.map_err(|error| error.to_string())
         });
         let proof = match proof {
@@ -84,9 +97,9 @@ impl Proof {
     }
 }
 
-/// What the settings say of our hooks, and nothing else of them: other people's hooks are not run, and no token goes along.
+/// What the settings say of our hooks and tools, and nothing else of them: other people's hooks are not run, and no token goes along.
 /// What a stranger's checkout brings is not handed to a client that would ask nobody.
-fn copies(layers: &[Layer], bench: &Bench<'_>, env: &Environment) -> Vec<Copy> {
+fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environment) -> Copies {
     let mut copies: Vec<Copy> = Vec::new();
     for layer in layers.iter().filter(|layer| layer.state == State::Read) {
         let scope = match layer.whose {
@@ -112,6 +125,17 @@ fn copies(layers: &[Layer], bench: &Bench<'_>, env: &Environment) -> Vec<Copy> {
                 none => *none = json!([group]),
             }
         }
+        if let Some(rules) = rules::about_us(layer) {
+            let there = &mut settings["permissions"];
+            for (list, rules) in rules.as_object().into_iter().flatten() {
+                match &mut there[list] {
+                    Value::Array(there) => {
+                        there.extend(rules.as_array().into_iter().flatten().cloned());
+                    }
+                    none => *none = rules.clone(),
+                }
+            }
+        }
         // The stronger layer came first.
         if let Some((_, node)) = layer.get(SWITCH)
             && let Kind::Bool(switch) = node.kind
@@ -125,13 +149,29 @@ fn copies(layers: &[Layer], bench: &Bench<'_>, env: &Environment) -> Vec<Copy> {
         .any(|copy| copy.settings["hooks"].as_object().is_some_and(|hooks| !hooks.is_empty()));
     if !registered && let Some(program) = env.program.as_ref().and_then(|path| path.to_str()) {
         let start = Start::Path(program.to_owned());
-        let settings = install("", &[Place::Hooks(groups(&start))])
+        let settings = install("", &[Place::Hooks(groups(&start)), Place::Rule(true)])
             .ok()
             .and_then(|made| serde_json::from_str(&made.text).ok());
         copies.retain(|copy| copy.scope != Scope::Local);
         copies.extend(settings.map(|settings| Copy { scope: Scope::Local, settings }));
+        let server = Some((Scope::Local, server::entry(&start)));
+        return Copies { settings: copies, server, tools: true };
     }
-    copies
+    let server = servers.running().find_map(|server| {
+        let scope = match server.whose {
+            Whose::Local => Scope::Local,
+            Whose::Project => Scope::Project,
+            Whose::User => Scope::User,
+            Whose::Checkout | Whose::Plugin | Whose::Managed => return None,
+        };
+        server.start().filter(|start| !bench.is_foreign(server, start))?;
+        let mut entry = server.entry.clone();
+        // By its variables it could find the memory of the user.
+        entry.as_object_mut()?.shift_remove("env");
+        Some((scope, entry))
+    });
+    let tools = server.is_some() || servers.running().next().is_none();
+    Copies { settings: copies, server, tools }
 }
 
 /// The key that switches all hooks off.
@@ -187,7 +227,7 @@ OUT
 /// Runs two sessions of a client with these settings.
 fn prove(
     client: &Client,
-    layers: &[Copy],
+    copies: &Copies,
     scratch: &Scratch,
     env: &Environment,
 ) -> Result<Proof, LiveError> {
@@ -200,6 +240,8 @@ fn prove(
     // A machine that is busy with something else is no fault of the hooks.
     sandbox.file(memory.join("config.toml"), patient_configuration());
     sandbox.file("cart.py", WRONG).program("bin/pytest", RUNNER);
+    register(&mut sandbox, copies.server.as_ref());
+    let layers = &copies.settings;
     for layer in layers.iter().filter(|layer| layer.scope != Scope::Project) {
         let home = sandbox.home().join(".claude");
         if let Some(path) = layer.scope.settings(&sandbox.project(), Some(&home)) {
@@ -216,14 +258,48 @@ fn prove(
     };
     let cart = sandbox.project().join("cart.py");
     let first = [vec![run()], edit(&cart, WRONG, RIGHT), vec![run()]].concat();
-    let second = [edit(&cart, RIGHT, WRONG), vec![run()]].concat();
+    // Last, for what an agent predicts changes what hooks say.
+    let last = if copies.tools { vec![run(), predict()] } else { vec![run()] };
+    let second = [edit(&cart, RIGHT, WRONG), last].concat();
     let first = session(sandbox, first)?;
     let second = session(first.again(), second)?;
     // What the last hook has started may still be at work here, and the folder is about to go.
     while let Ok(None) = tend(&memory, &Bounds::default(), now) {
         std::thread::yield_now();
     }
-    Ok(Proof { steps: steps(&first, &second, &memory, now) })
+    let mut steps = steps(&first, &second, &memory, now);
+    if copies.tools {
+        steps.extend(tool_steps(&second, &memory, now));
+    }
+    Ok(Proof { steps })
+}
+
+/// Has the client know the server, and trust the project: rules that are shared count in no other.
+fn register(sandbox: &mut Sandbox, server: Option<&(Scope, Value)>) {
+    let file = sandbox.home().join(".claude.json");
+    let mut state = json!({ "projects": {} });
+    let local = Scope::Local.servers(&sandbox.project(), Some(&file));
+    for folder in [local.as_ref().map(|(_, keys)| keys[1].as_str()), sandbox.project().to_str()] {
+        state["projects"][folder.unwrap_or_default()]["hasTrustDialogAccepted"] = json!(true);
+    }
+    if let Some((scope, entry)) = server
+        && let Some((path, keys)) = scope.servers(&sandbox.project(), Some(&file))
+    {
+        let mut servers = json!({ server::NAME: entry });
+        if path == file {
+            let mut there = &mut state;
+            for key in keys {
+                there = &mut there[key];
+            }
+            *there = servers;
+        } else {
+            for key in keys.iter().rev() {
+                servers = json!({ key: servers });
+            }
+            sandbox.file(path, servers.to_string());
+        }
+    }
+    sandbox.file(file, state.to_string());
 }
 
 fn session(
@@ -249,6 +325,22 @@ fn run() -> Turn {
     Turn::call("Bash", json!({ "command": "pytest", "description": "Run the tests" }))
 }
 
+/// A call of a tool of ours that is always at hand.
+const TOOL: &str = "start_ghap";
+
+fn predict() -> Turn {
+    Turn::call(
+        format!("{}__{TOOL}", server::RULE),
+        json!({
+            "domain": "debugging", "strategy": "read-the-error", "goal": GOAL,
+            "hypothesis": "the factor is wrong", "action": "take it out", "prediction": "`pytest` passes",
+        }),
+    )
+}
+
+/// By which what was predicted is known again.
+const GOAL: &str = "the total of the cart is right";
+
 /// The client wants a file read before it is changed.
 fn edit(file: &Path, old: &str, new: &str) -> Vec<Turn> {
     vec![
@@ -262,8 +354,11 @@ fn patient_configuration() -> String {
     hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat()
 }
 
+fn told(record: &Record, text: &str) -> bool {
+    record.reached_model(text).is_some()
+}
+
 fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step> {
-    let told = |record: &Record, text: &str| record.reached_model(text).is_some();
     let mut steps = vec![
         Step {
             what: "the client ran a tool that the scripted model called".to_owned(),
@@ -284,4 +379,27 @@ fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step>
         seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),
     }));
     steps
+}
+
+fn tool_steps(record: &Record, memory: &Path, now: Time) -> [Step; 3] {
+    let tool = format!("{}__{TOOL}", server::RULE);
+    let offers = |request: &Request| {
+        let tools = request.body["tools"].as_array();
+        tools.is_some_and(|tools| tools.iter().any(|one| one["name"] == tool.as_str()))
+    };
+    let ghaps = Store::open(memory, now).and_then(|store| store.ghaps(&GhapFilter::default(), now));
+    [
+        Step {
+            what: "the client starts the server, and the model is offered its tools".to_owned(),
+            seen: record.requests.iter().any(offers),
+        },
+        Step {
+            what: format!("it calls {TOOL}, nobody has to be asked, and it reads the answer"),
+            seen: told(record, r#""target":"pytest""#),
+        },
+        Step {
+            what: "the memory has what it predicted by that".to_owned(),
+            seen: ghaps.is_ok_and(|ghaps| ghaps.iter().any(|ghap| &*ghap.goal == GOAL)),
+        },
+    ]
 }

@@ -15,6 +15,8 @@ pub(crate) struct Places {
     pub(crate) folder: PathBuf,
     /// Settings of the organisation, the strongest first.
     pub(crate) managed: Vec<PathBuf>,
+    /// Where an organisation lists the servers that are started, and no others.
+    pub(crate) managed_servers: PathBuf,
     /// The user's folder of the client; none where there is no home.
     pub(crate) config: Option<PathBuf>,
     /// Where the client notes which folders it trusts, and servers of the user.
@@ -47,6 +49,7 @@ impl Places {
         Ok(Self {
             folder: env.folder()?.to_owned(),
             managed: managed(Path::new(MANAGED)),
+            managed_servers: managed_servers(Path::new(MANAGED)),
             state: env.client_file.clone(),
             config: own.or_else(|| home.map(|home| home.join(".claude"))),
             variables: Variables {
@@ -90,6 +93,11 @@ pub(crate) fn is_yes(value: &str) -> bool {
 pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The list of servers in a folder of an organisation.
+pub(crate) fn managed_servers(folder: &Path) -> PathBuf {
+    folder.join("managed-mcp.json")
 }
 
 /// The managed settings in a folder: single files go before the whole, the last name first.

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_contract::javascript::Kind;
+use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
-use super::document;
+use super::document::{self, Document, Reading};
 use super::finding::Finding;
 use super::layers::{Layer, Whose};
 use super::places::Places;
@@ -56,6 +56,32 @@ fn folder(installed: &Value, name: &str) -> Option<PathBuf> {
         Some(places) => places.iter().rev().find_map(of),
         None => of(entry),
     }
+}
+
+/// The plugins of which the client says where they are.
+pub(crate) fn with_folders(plugins: &[Plugin]) -> impl Iterator<Item = (&str, &Path)> {
+    plugins.iter().filter_map(|plugin| Some((plugin.name.as_str(), plugin.folder.as_deref()?)))
+}
+
+/// The files of a plugin that have servers. What is wrong with them, their author should hear.
+pub(crate) fn server_files(folder: &Path) -> Vec<Document> {
+    let read = |path: &Path| match Reading::of(path) {
+        Reading::Document(document) => Some(*document),
+        _ => None,
+    };
+    let manifest = read(&folder.join(".claude-plugin/plugin.json"));
+    let named = manifest.as_ref().and_then(|manifest| manifest.root.get("mcpServers"));
+    let other = named.and_then(Node::text).map(|path| folder.join(path));
+    let mut files: Vec<Document> = vec![folder.join(".mcp.json")]
+        .into_iter()
+        .chain(other)
+        .filter_map(|path| path.canonicalize().ok())
+        .filter_map(|path| read(&path))
+        .collect();
+    files.dedup_by(|one, other| one.path == other.path);
+    let inline = named.is_some_and(|named| matches!(named.kind, Kind::Object(_)));
+    files.extend(manifest.filter(|_| inline));
+    files
 }
 
 /// The hooks of plugins that run rutter, each a layer of its own.

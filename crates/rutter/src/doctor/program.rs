@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::codes;
-use super::entry::{Entry, Start};
+use super::entry::Start;
 use super::finding::{Finding, Place, named};
 use super::places::{Places, is_executable};
 use super::process;
@@ -19,17 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How much of a shell's complaint is repeated.
 const COMPLAINT: usize = 120;
 
-/// Looks at the program of an entry. Whether it is worth running.
+/// Looks at the program that something at a place starts. Whether it is worth running.
 pub(crate) fn examine(
-    entry: &Entry,
+    start: &Start,
+    place: Place,
     places: &Places,
     scratch: Option<&Scratch>,
     findings: &mut Vec<Finding>,
 ) -> bool {
-    let start = entry.start(places);
-    let place = entry.place.clone();
-    let Some(path) = resolve(&start, places) else {
-        findings.push(absent(&start, place));
+    let Some(path) = resolve(start, places) else {
+        findings.push(absent(start, place));
         return false;
     };
     if let Some(finding) = unusable(&path, &place) {
@@ -105,15 +104,13 @@ fn home(places: &Places, rest: &str) -> Option<String> {
 fn absent(start: &Start, place: Place) -> Finding {
     match start {
         Start::Guarded { program, .. } if program.contains('/') => {
-            let what = format!(
-                "these hooks look for {}, and it is not there: they do nothing",
-                named(program)
-            );
+            let what =
+                format!("this looks for {}, and it is not there: it does nothing", named(program));
             let advice = "put rutter there, or name another place: rutter init --bin PATH";
             Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place).advise(advice)
         }
         Start::Guarded { .. } => {
-            let what = "these hooks look for `rutter` in PATH, and there is none: they do nothing";
+            let what = "this looks for `rutter` in PATH, and there is none: it does nothing";
             Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place)
         }
         Start::Exec { program: name, .. } | Start::Shell { word: name, .. } => {

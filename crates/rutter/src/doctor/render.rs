@@ -10,6 +10,7 @@ use super::codes::{self, Severity};
 use super::finding::Finding;
 use super::layers::{Layer, State, Whose};
 use super::runs::{Answer, Row};
+use super::servers::{Sort, State as Registered};
 use crate::ui::{count, size};
 
 /// No line is longer, unless a path is.
@@ -27,6 +28,7 @@ impl Report {
             line(out, std::mem::take(&mut name), &settings(layer))?;
         }
         self.hooks(out)?;
+        self.servers(out)?;
         self.events(out)?;
         self.live(out)?;
         self.memory(out)?;
@@ -73,6 +75,34 @@ impl Report {
             let matcher: String = matcher.chars().filter(|c| !c.is_control()).take(32).collect();
             let text = format!("{event:<18} {matcher:<28} {time:>9}  {}", said(*answer));
             line(out, std::mem::take(&mut name), text.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn servers(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.servers.is_empty() {
+            return line(out, "server", "none of rutter");
+        }
+        let mut name = "server";
+        for server in &self.servers {
+            let state = match (server.state, server.kind, server.tools) {
+                (Registered::Shadowed, ..) => "another is nearer".to_owned(),
+                (Registered::Off, ..) => "OFF".to_owned(),
+                (Registered::Skipped, ..) => "SKIPPED by the client".to_owned(),
+                (_, Sort::Foreign, _) => "NOT RUTTER".to_owned(),
+                (_, Sort::Http, _) => "over HTTP, not tried".to_owned(),
+                (state, Sort::Ours, tools) => {
+                    let waits = if state == Registered::Pending { "waits for a yes, " } else { "" };
+                    match tools.zip(server.milliseconds) {
+                        Some((tools, time)) => {
+                            format!("{waits}{} in {time:.1} ms", count(tools as u64, "tool"))
+                        }
+                        None => format!("{waits}not tried, or in vain"),
+                    }
+                }
+            };
+            let (whose, file) = (server.whose.as_str(), server.place.file.display());
+            line(out, std::mem::take(&mut name), &format!("{whose:<8} {state}: {file}"))?;
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ use super::finding::{Finding, Place};
 use super::places::Places;
 use super::process::{self, Ended};
 use super::program;
+use super::serving::Examined;
 use crate::Failure;
 use crate::environment;
 use crate::scratch::Scratch;
@@ -31,6 +32,9 @@ const TIMES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The client's name for the session that is played.
 const SESSION: &str = "rutter-doctor";
+/// What to do where nothing can be tried.
+pub(super) const ELSEWHERE: &str =
+    "set TMPDIR to a folder that you may write to, then rutter doctor";
 /// What of this environment a client hands on that a program needs to start at all. Nothing that decides where the memory is.
 const INHERITED: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM"];
@@ -80,8 +84,12 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs every entry, one of each kind.
-    pub(crate) fn run(&self, entries: &[&Entry], findings: &mut Vec<Finding>) -> Vec<Row> {
+    /// Runs every entry, one of each kind. Beside how they did, the programs that were looked at for that.
+    pub(crate) fn run(
+        &self,
+        entries: &[&Entry],
+        findings: &mut Vec<Finding>,
+    ) -> (Vec<Row>, Vec<Examined>) {
         let mut usable: BTreeMap<Start, bool> = BTreeMap::new();
         let mut rows = Vec::new();
         let mut ready = Vec::new();
@@ -96,10 +104,9 @@ impl Bench<'_> {
             seen.push(identity);
             let answer = if self.is_strange(entry) {
                 Answer::Untrusted
-            } else if *usable
-                .entry(start.clone())
-                .or_insert_with(|| program::examine(entry, self.places, scratch, findings))
-            {
+            } else if *usable.entry(start.clone()).or_insert_with(|| {
+                program::examine(&start, entry.place.clone(), self.places, scratch, findings)
+            }) {
                 Answer::Silent
             } else {
                 Answer::Unusable
@@ -124,18 +131,19 @@ impl Bench<'_> {
         });
         if !ready.is_empty() {
             let played = match self.scratch {
-                Ok(scratch) => self
-                    .play(&ready, scratch, &mut rows, findings)
-                    .map_err(|error| error.to_string()),
+                Ok(scratch) => self.furnish(scratch).map_err(|error| error.to_string()).map(|()| {
+                    self.play(&ready, scratch, &mut rows, findings);
+                }),
                 Err(failure) => Err(failure.to_string()),
             };
             if let Err(why) = played {
                 let what = format!("hooks could not be tried, for lack of a scratch folder: {why}");
-                let advice = "set TMPDIR to a folder that you may write to, then rutter doctor";
-                findings.push(Finding::new(&codes::HOOK_FAILS, what).advise(advice));
+                findings.push(Finding::new(&codes::HOOK_FAILS, what).advise(ELSEWHERE));
             }
         }
-        rows
+        let examined =
+            usable.into_iter().map(|(start, usable)| (start.program().to_owned(), usable));
+        (rows, examined.collect())
     }
 
     /// Whether an entry may run what came with a checkout that nobody has looked at.
@@ -149,7 +157,7 @@ impl Bench<'_> {
     }
 
     /// Whether the program lies in the checkout.
-    fn is_inside(&self, start: &Start) -> bool {
+    pub(super) fn is_inside(&self, start: &Start) -> bool {
         let Some(path) = program::resolve(start, self.places) else { return false };
         let real = path.canonicalize().unwrap_or(path);
         real.starts_with(self.root)
@@ -161,21 +169,15 @@ impl Bench<'_> {
         scratch: &Scratch,
         rows: &mut [Row],
         findings: &mut Vec<Finding>,
-    ) -> io::Result<()> {
-        let (memory, project) = (scratch.path().join("memory"), scratch.path().join("project"));
-        // A repository, or one around the temporary folder would have its say.
-        for folder in [".git/objects", ".git/refs"] {
-            std::fs::create_dir_all(project.join(folder))?;
-        }
-        File::create(project.join(".git/HEAD"))?.write_all(b"ref: refs/heads/main\n")?;
-        // So that hooks find what they find in a memory that is in use. Without it they do as on their first day.
-        drop(Store::open(&memory, self.now));
+    ) {
+        let project = scratch.path().join("project");
         for (row, entry, start) in ready {
             let mut took = Vec::new();
             let mut worst: Option<Finding> = None;
             for _ in 0..TIMES {
                 let payload = payload(entry, &project);
-                let mut command = self.command(entry, start, scratch.path());
+                let plugin = entry.plugin.as_deref();
+                let mut command = self.prepared(start, plugin, scratch.path());
                 let ended =
                     process::run(&mut command, payload.as_bytes(), patience(entry), Some(scratch));
                 if let Ok(ended) = &ended {
@@ -202,10 +204,23 @@ impl Bench<'_> {
             }
             findings.extend(worst);
         }
+    }
+
+    /// Makes the memory and the project in which hooks and the server are run.
+    pub(crate) fn furnish(&self, scratch: &Scratch) -> io::Result<()> {
+        let (memory, project) = (scratch.path().join("memory"), scratch.path().join("project"));
+        // A repository, or one around the temporary folder would have its say.
+        for folder in [".git/objects", ".git/refs"] {
+            std::fs::create_dir_all(project.join(folder))?;
+        }
+        File::create(project.join(".git/HEAD"))?.write_all(b"ref: refs/heads/main\n")?;
+        // So that hooks find what they find in a memory that is in use. Without it they do as on their first day.
+        drop(Store::open(&memory, self.now));
         Ok(())
     }
 
-    fn command(&self, entry: &Entry, start: &Start, scratch: &Path) -> Command {
+    /// What the client would start, for a plugin with the plugin's folder.
+    pub(super) fn prepared(&self, start: &Start, plugin: Option<&Path>, scratch: &Path) -> Command {
         let mut command = match start {
             Start::Exec { program, args } => {
                 let path = program::resolve(start, self.places);
@@ -232,7 +247,7 @@ impl Bench<'_> {
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", SESSION)
             .env("CLAUDE_CODE_ENTRYPOINT", "cli");
-        if let Some(plugin) = &entry.plugin {
+        if let Some(plugin) = plugin {
             command.env("CLAUDE_PLUGIN_ROOT", plugin);
         }
         command

@@ -12,7 +12,9 @@ use serde_json::json;
 use super::entry::{Entry, Start};
 use super::finding::{Finding, Place};
 use super::layers::{Layer, State, Whose, read, switches};
-use super::places::{Places, Variables, managed};
+use super::places::{Places, Variables, managed, managed_servers};
+use super::servers::{Around, Servers, State as Registered};
+use super::trust::ClientState;
 use super::{hooks, program};
 use crate::install::{self, groups, install, is_installed};
 
@@ -20,6 +22,7 @@ fn places(folder: &Path) -> Places {
     Places {
         folder: folder.join("ship"),
         managed: managed(&folder.join("etc")),
+        managed_servers: managed_servers(&folder.join("etc")),
         config: Some(folder.join("home/.claude")),
         state: Some(folder.join("home/.claude.json")),
         variables: Variables {
@@ -80,6 +83,64 @@ fn an_organisation_decides() {
 }
 
 #[test]
+fn an_organisation_decides_about_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let at = |name: &str| root.join(name);
+    let allow = "{\"permissions\": {\"allow\": [\"mcp__rutter\"]}}";
+    put(&at("ship/.claude/settings.local.json"), allow);
+    let server = json!({ "rutter": { "command": "/opt/rutter", "args": ["mcp"] } });
+    put(&at("home/.claude.json"), &json!({ "mcpServers": server }).to_string());
+    let found = || {
+        let places = places(&root);
+        let mut findings = Vec::new();
+        let layers = read(&places, Contract::newest(), &mut findings);
+        let state = ClientState::read(&places, Contract::newest(), &mut findings);
+        let around = Around { places: &places, state: &state, layers: &layers };
+        let mut servers = Servers::read(&around, &[], &mut findings);
+        servers.examine(&around, &mut findings);
+        let untrusted = |finding: &Finding| finding.code.name == "folder-untrusted";
+        findings.retain(|finding| !untrusted(finding));
+        let shown = |finding: Finding| {
+            let place = finding.place.map(|place| place.to_string()).unwrap_or_default();
+            (finding.code.name, place.replace(root.to_str().unwrap(), ""), finding.advice)
+        };
+        findings.into_iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(found(), []);
+    let settings = "managed-settings.json";
+    let servers = "managed-mcp.json";
+    for (file, text, code, position) in [
+        (servers, "{\"mcpServers\": {\"x\": {}}}", "server-not-admitted", ""),
+        (
+            settings,
+            "{\"strictPluginOnlyCustomization\": [\"mcp\"]}",
+            "server-not-admitted",
+            ":1:35",
+        ),
+        (
+            settings,
+            "{\"deniedMcpServers\": [{\"serverName\": \"rutter\"}]}",
+            "server-not-admitted",
+            ":1:23",
+        ),
+        (settings, "{\"allowedMcpServers\": []}", "server-not-admitted", ":1:23"),
+        (settings, "{\"permissions\": {\"deny\": [\"mcp__rutter__*\"]}}", "server-denied", ":1:27"),
+        (settings, "{\"allowManagedPermissionRulesOnly\": true}", "server-not-allowed", ":1:37"),
+    ] {
+        put(&at("etc").join(file), text);
+        let expected = (code, format!("/etc/{file}{position}"));
+        let expected = (expected.0, expected.1, "ask whoever manages this machine".to_owned());
+        assert_eq!(found(), [expected], "{text}");
+        std::fs::remove_file(at("etc").join(file)).unwrap();
+    }
+    let own = "{\"allowManagedPermissionRulesOnly\": true, \"permissions\": {\"allow\": [\"mcp__rutter\"]}}";
+    put(&at("etc").join(settings), own);
+    put(&at("etc").join(servers), &json!({ "mcpServers": server }).to_string());
+    assert_eq!(found(), []);
+}
+
+#[test]
 fn an_entry_that_looks_for_rutter_finds_none() {
     let folder = tempfile::tempdir().unwrap();
     let line = "if command -v rutter >/dev/null 2>&1; then exec rutter hook --from project; fi";
@@ -94,9 +155,10 @@ fn an_entry_that_looks_for_rutter_finds_none() {
         whose: Whose::Project,
     };
     let places = places(folder.path());
-    assert!(matches!(entry.start(&places), Start::Guarded { .. }));
+    let start = entry.start(&places);
+    assert!(matches!(start, Start::Guarded { .. }));
     let mut findings = Vec::new();
-    assert!(!program::examine(&entry, &places, None, &mut findings));
+    assert!(!program::examine(&start, entry.place.clone(), &places, None, &mut findings));
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!(
         (finding.code.name, finding.advice.as_str()),
@@ -230,6 +292,44 @@ proptest! {
         findings.extend(hooks::examine(&layers, &places(folder.path())));
         if findings.is_empty() {
             prop_assert!(is_installed(&text, &wanted("/opt/rutter")).unwrap());
+        }
+    }
+}
+
+proptest! {
+    // Each writes several files.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_servers_make_it_panic(one in settings(), other in settings()) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let places = places(&root);
+        std::fs::create_dir_all(&places.folder).unwrap();
+        let ship = places.folder.to_str().unwrap();
+        let of = |value: &str| format!("{{\"mcpServers\":{{\"rutter\":{value}}}}}");
+        for (shared, noted) in [(of(&one), of(&other)), (one.clone(), format!("{{\"mcpServers\":{other}}}"))] {
+            put(&root.join("ship/.mcp.json"), &shared);
+            let state = format!(
+                "{{\"projects\":{{\"{ship}\":{noted}}},\"mcpServers\":{one},\"disabledMcpServers\":{other}}}"
+            );
+            put(&root.join("home/.claude.json"), &state);
+            put(
+                &root.join("ship/.claude/settings.json"),
+                &format!(
+                    "{{\"permissions\":{{\"deny\":{one},\"allow\":{other}}},\"allowedMcpServers\":[{one}],\
+                     \"deniedMcpServers\":{other}}}"
+                ),
+            );
+            let mut findings = Vec::new();
+            let layers = read(&places, Contract::newest(), &mut findings);
+            let state = ClientState::read(&places, Contract::newest(), &mut findings);
+            let around = Around { places: &places, state: &state, layers: &layers };
+            let mut servers = Servers::read(&around, &[], &mut findings);
+            servers.examine(&around, &mut findings);
+            prop_assert!(findings.iter().all(|finding| finding.place.is_some()), "{:?}", findings);
+            let used = servers.all.iter().filter(|server| server.state == Registered::Used).count();
+            prop_assert!(used <= 1, "one of a name is used");
         }
     }
 }

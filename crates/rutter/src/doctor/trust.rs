@@ -18,22 +18,29 @@ use super::places::Places;
 /// What the client notes about folders and servers.
 pub(crate) struct ClientState {
     pub(crate) document: Option<Box<Document>>,
+    /// Whether there is something that cannot be read.
+    pub(crate) unreadable: bool,
     /// Whether what is trusted around a repository does not count inside.
     bounded: bool,
 }
 
 impl ClientState {
     pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Finding>) -> Self {
-        let none = Self { document: None, bounded: contract.version() == Contract::NEWEST };
+        let none = Self {
+            document: None,
+            unreadable: false,
+            bounded: contract.version() == Contract::NEWEST,
+        };
         let Some(path) = &places.state else { return none };
         let document = match Reading::of(path) {
             Reading::Document(document) => Some(document),
             Reading::Absent | Reading::Blank => None,
             Reading::Void { finding, .. } => {
-                let what = "this cannot be read, so nobody can say whether this folder is trusted";
+                let what = "this cannot be read: newer clients start no session, and nobody can say which folders are \
+                            trusted and which servers there are";
                 let place = finding.place.unwrap_or_else(|| Place::file(path));
                 findings.push(Finding::new(&codes::STATE_UNREADABLE, what).at(place));
-                return none;
+                return Self { unreadable: true, ..none };
             }
         };
         let state = Self { document, ..none };

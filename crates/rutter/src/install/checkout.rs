@@ -4,8 +4,9 @@
 //! anything called `.git`, and for a worktree that of the main checkout, or the bare repository itself. It asks less of
 //! a repository than git does, so what is in [`rutter_memory::project`] would not do.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use super::nearer::read;
 
 /// The folder by whose path the client knows this one, without links.
 pub(super) fn checkout(folder: &Path) -> PathBuf {
@@ -18,7 +19,11 @@ pub(super) fn checkout(folder: &Path) -> PathBuf {
 
 /// The checkout that a worktree belongs to. None for what is no worktree, and for one that its repository does not know.
 fn main_checkout(root: &Path) -> Option<PathBuf> {
-    let line = |path: PathBuf| Some(fs::read_to_string(path).ok()?.trim().to_owned());
+    // Whatever is called so: a pipe of that name is not waited for.
+    let line = |path: PathBuf| {
+        let bytes = read(&path)?;
+        Some(str::from_utf8(&bytes).ok()?.trim().to_owned())
+    };
     let pointer = line(root.join(".git"))?;
     let own = root.join(pointer.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
     let common = own.join(line(own.join("commondir"))?).canonicalize().ok()?;
@@ -34,6 +39,7 @@ fn main_checkout(root: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Write as _;
 
     use super::*;

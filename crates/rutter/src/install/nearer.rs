@@ -76,6 +76,8 @@ pub(crate) struct Asker<'a> {
     pub(crate) folder: &'a Path,
     /// Where the client keeps what is the user's.
     pub(crate) client: Option<&'a Path>,
+    /// The user's home.
+    pub(crate) home: Option<&'a Path>,
     /// Which client it is, where it says so.
     pub(crate) version: Option<Version>,
 }
@@ -97,7 +99,7 @@ pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
         .filter_map(|scope| scope.settings(folder, client))
         .collect();
     if version.is_some_and(|version| version >= READS_CHECKOUT) {
-        nearer.extend(checkout(folder));
+        nearer.extend(checkout_settings(folder, asker.home));
     }
     nearer.retain(|path| !own.as_deref().is_some_and(|own| is_same(own, path)));
     // What is shared itself is no nearer, but that a plugin leaves an event to the project.
@@ -105,12 +107,15 @@ pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
         || (plugin && project.is_some_and(|path| is_heard(&path, asker.event, true)))
 }
 
-/// The local settings of the main checkout of the repository that a folder is in, where that is another folder.
-fn checkout(folder: &Path) -> Option<PathBuf> {
+/// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
+/// worktree, unless that is bare or the home folder. Measured: it does not read the project's there, and 2.1.197 neither.
+pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let tree = WorkTree::around(folder)?;
     let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
+    let here = folder.canonicalize().ok()?;
+    let home = home.and_then(|home| home.canonicalize().ok());
     let settings = Scope::Local.settings(main, None)?;
-    (main != folder.canonicalize().ok()?).then_some(settings)
+    (here != main && home.as_deref() != Some(main)).then_some(settings)
 }
 
 /// Whether a file has rutter run on an event, by a program that is there: one that is gone is heard by nobody.
@@ -143,7 +148,7 @@ pub(crate) fn runs(path: &Path) -> bool {
 }
 
 /// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
-fn read(path: &Path) -> Option<Vec<u8>> {
+pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;

@@ -7,16 +7,17 @@
 
 use serde_json::{Value, json};
 
+use super::Scope;
 use super::table::{ASKS, ENDS, GUARD, Start, is_program, quoted};
 
 /// What the server is called, by which the client names its tools.
-pub(super) const NAME: &str = "rutter";
+pub(crate) const NAME: &str = "rutter";
 
 /// Where the rules are by which the agent may call tools.
 pub(super) const RULES: [&str; 2] = ["permissions", "allow"];
 
 /// The rule that lets the agent call all tools of the server. A user may say the same with a star.
-pub(super) const RULE: &str = "mcp__rutter";
+pub(crate) const RULE: &str = "mcp__rutter";
 pub(super) const RULE_FOR_EACH: &str = "mcp__rutter__*";
 
 /// The same for the server of the plugin, whose name has the plugin's in it. No plugin can bring a rule.
@@ -46,7 +47,7 @@ fn guarded(program: &str) -> String {
 }
 
 /// Whether an entry starts `rutter mcp`, whichever rutter that is.
-pub(super) fn is_ours(entry: &Value) -> bool {
+pub(crate) fn is_ours(entry: &Value) -> bool {
     if entry.get("type").is_some_and(|kind| kind != "stdio") {
         return false;
     }
@@ -69,25 +70,57 @@ pub(super) fn mended(there: &Value, wanted: &Value) -> Option<Value> {
     Some(value)
 }
 
+/// The program that an entry of ours starts, as far as its text tells.
+pub(crate) fn program(entry: &Value) -> Option<&str> {
+    let command = entry["command"].as_str().filter(|_| is_ours(entry))?;
+    if is_program(command) {
+        return Some(command);
+    }
+    asked(entry["args"][1].as_str()?)
+}
+
+/// Whether an entry of ours is what `init` writes, but for variables of the user.
+pub(crate) fn is_right(there: &Value) -> bool {
+    let Some(program) = program(there) else { return false };
+    let start = if there["command"] == "sh" {
+        Start::Shared { program: program.to_owned(), scope: Scope::Project }
+    } else {
+        Start::Path(program.to_owned())
+    };
+    mended(there, &entry(&start)).is_none()
+}
+
+/// Whether an entry starts rutter, whatever that is then to do.
+pub(crate) fn runs_program(entry: &Value) -> bool {
+    entry["command"].as_str().is_some_and(is_program)
+}
+
+/// Whether a rule that denies, or has the client ask, is about all tools of the server that this rule allows.
+pub(crate) fn covers(rule: &str, allowed_by: &str) -> bool {
+    match rule.strip_suffix('*') {
+        Some(start) => format!("{allowed_by}__").starts_with(start),
+        None => rule == allowed_by,
+    }
+}
+
 /// Whether a rule that denies is about all tools of the server.
 pub(super) fn denies(rule: &str) -> bool {
-    match rule.strip_suffix('*') {
-        Some(start) => format!("{RULE}__").starts_with(start),
-        None => rule == RULE,
-    }
+    covers(rule, RULE)
 }
 
 /// Whether a line asks for rutter, and starts the server where there is one. It is ours only as we write it, to the byte.
 fn is_guarded(line: &str) -> bool {
-    let asked = line.strip_prefix(GUARD).and_then(|line| line.split_once(ASKS));
-    let Some((word, _)) = asked else { return false };
-    let program = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word);
-    is_program(program) && line == guarded(program)
+    asked(line).is_some_and(|program| is_program(program) && line == guarded(program))
+}
+
+/// What a line asks for.
+fn asked(line: &str) -> Option<&str> {
+    let (word, _) = line.strip_prefix(GUARD)?.split_once(ASKS)?;
+    Some(word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scope;
     use super::*;
 
     fn shared(program: &str) -> Value {

@@ -175,15 +175,20 @@ fn is_shell_form(line: &str) -> bool {
     ours && is_program(program)
 }
 
-/// A line of a shell as far as it is plain: the program, its path perhaps in quotes, and the words behind it.
+/// A line of a shell as far as it is plain: the program, its path perhaps in quotes, and the words behind it. Only blanks
+/// and tabs part words: the end of a line is the end of a command, and what else looks blank is a part of a word.
 fn words(line: &str) -> Option<(&str, Vec<&str>)> {
-    let line = line.trim();
+    const BLANKS: [char; 2] = [' ', '\t'];
+    let line = line.trim_matches([' ', '\t', '\n']);
+    if line.chars().any(|c| (c.is_whitespace() || c.is_control()) && !BLANKS.contains(&c)) {
+        return None;
+    }
     let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
     let (program, rest) = match quote {
         Some(quote) => line[1..].split_once(quote),
-        None => line.split_once(char::is_whitespace),
+        None => line.split_once(BLANKS),
     }?;
-    Some((program, rest.split_whitespace().collect()))
+    Some((program, rest.split(BLANKS).filter(|word| !word.is_empty()).collect()))
 }
 
 #[cfg(test)]
@@ -235,6 +240,12 @@ mod tests {
             json!({ "type": "command", "command": "/rutter/run", "args": ["hook"] }),
             json!({ "type": "command", "command": "rutter hook && say done" }),
             json!({ "type": "command", "command": "rutter hook;say" }),
+            json!({ "type": "command", "command": "rutter hook\nmischief" }),
+            json!({ "type": "command", "command": "rutter\nhook" }),
+            json!({ "type": "command", "command": "'/x/rutter'\nhook" }),
+            json!({ "type": "command", "command": "'/x\n/rutter' hook" }),
+            json!({ "type": "command", "command": "rutter hook\rmischief" }),
+            json!({ "type": "command", "command": "rutter\u{a0}hook" }),
             json!({ "type": "command", "command": "sh -c 'rutter hook'" }),
             json!({ "type": "command", "command": "\"rutter hook" }),
             json!({ "type": "command", "command": "rutter hook --from project && say" }),

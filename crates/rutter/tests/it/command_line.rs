@@ -50,6 +50,8 @@ fn help() {
                    is
       tend         Take in what hooks left in the spool, keep the bounds, fold the log of changes into
                    the database
+      mcp          Serve the memory to an agent as tools, by MCP through stdin and stdout
+      call         Call one of the tools that an agent has, and print what it gives
       hook         Take in an event of the client, as its hooks do: payload on stdin, answer on stdout,
                    always exit 0
       completions  Print a completion script for a shell

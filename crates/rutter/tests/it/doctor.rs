@@ -82,11 +82,31 @@ impl Setup {
         self.program("bin/claude", &format!("#!/bin/sh\necho '{says}'\n"));
     }
 
-    /// The client trusts a folder.
+    /// The client trusts a folder, and has been told to use the server of its project.
     pub(crate) fn trusts(&self, folder: &Path) {
-        let state =
-            json!({ "projects": { folder.to_str().unwrap(): { "hasTrustDialogAccepted": true } } });
-        self.write("home/.claude.json", &state.to_string());
+        self.notes(|state| {
+            let folder = &mut state["projects"][folder.to_str().unwrap()];
+            folder["hasTrustDialogAccepted"] = json!(true);
+            folder["enabledMcpjsonServers"] = json!(["rutter"]);
+        });
+    }
+
+    /// The client trusts no folder.
+    pub(crate) fn trusts_nothing(&self) {
+        self.notes(|state| {
+            for (_, folder) in state["projects"].as_object_mut().unwrap() {
+                folder.as_object_mut().unwrap().shift_remove("hasTrustDialogAccepted");
+            }
+        });
+    }
+
+    /// Changes what the client keeps of this user.
+    pub(crate) fn notes(&self, change: impl FnOnce(&mut Value)) {
+        let path = "home/.claude.json";
+        let text = fs::read_to_string(self.path(path)).unwrap_or_else(|_| "{}".to_owned());
+        let mut state: Value = serde_json::from_str(&text).unwrap();
+        change(&mut state);
+        self.write(path, &format!("{state:#}\n"));
     }
 
     /// Changes the settings that `init` wrote.
@@ -104,11 +124,12 @@ impl Setup {
         self.edit(|settings| settings["hooks"][event][0]["hooks"][0][key] = value);
     }
 
-    /// Has hooks run another program than rutter.
+    /// Has hooks and the server run another program than rutter.
     pub(crate) fn runs(&self, program: &str) {
-        let settings = fs::read_to_string(self.path("ship/.claude/settings.local.json")).unwrap();
-        let settings = settings.replace(&self.text("bin/rutter"), &self.text(program));
-        self.write("ship/.claude/settings.local.json", &settings);
+        for file in ["ship/.claude/settings.local.json", "home/.claude.json"] {
+            let text = fs::read_to_string(self.path(file)).unwrap();
+            self.write(file, &text.replace(&self.text("bin/rutter"), &self.text(program)));
+        }
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
@@ -191,7 +212,10 @@ fn a_setup_that_is_well_has_nothing_to_find() {
     let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["version", "program", "client", "layers", "hooks", "events", "live", "memory", "findings"]
+        [
+            "version", "program", "client", "layers", "hooks", "servers", "events", "live",
+            "memory", "findings"
+        ]
     );
     assert_eq!(report["client"]["version"], "2.1.325");
     let answers: Vec<(&str, &str)> = report["hooks"]
@@ -232,6 +256,7 @@ fn a_setup_that_is_well_has_nothing_to_find() {
                   SubagentStart [TIME]  silent
                   PreCompact [TIME]  silent
                   Stop [TIME]  silent
+        server    local    12 tools in [TIME]: [HOME]/home/.claude.json
         heard     nothing in 14 days
         memory    [HOME]/home/.local/share/rutter
         database  schema [N], [SIZE]
@@ -297,8 +322,18 @@ fn secrets_in_settings_do_not_show() {
     setup.edit_entry("Stop", SECRET, SECRET);
     setup.write(
         ".mcp.json",
-        &json!({ "mcpServers": { "mem0": { "env": { "KEY": SECRET } } } }).to_string(),
+        &json!({ "mcpServers": {
+            "mem0": { "env": { "KEY": SECRET } },
+            "rutter": { "command": SECRET, "args": [SECRET], "env": { SECRET: SECRET }, SECRET: SECRET },
+        } })
+        .to_string(),
     );
+    let ship = setup.text("ship");
+    setup.notes(|state| {
+        let entry = &mut state["projects"][ship]["mcpServers"]["rutter"];
+        entry["args"] = json!(["mcp", SECRET]);
+        entry["env"] = json!({ "HOME": SECRET });
+    });
     for args in [&["doctor"][..], &["doctor", "--json"]] {
         let ran = setup.rutter(args);
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -311,7 +346,7 @@ fn secrets_in_settings_do_not_show() {
 #[test]
 fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
     let setup = Setup::new();
-    fs::remove_file(setup.path("home/.claude.json")).unwrap();
+    setup.trusts_nothing();
     let evil = format!("#!/bin/sh\ntouch '{}'\necho rutter 0.1.0\n", setup.text("ran"));
     setup.program("ship/tools/rutter", &evil);
     let entry = |handler: Value| json!([{ "hooks": [handler] }]);
@@ -326,7 +361,7 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
                 "if command -v rutter; touch {}; true >/dev/null 2>&1; then exec rutter hook --from project; fi",
                 setup.text("ran")
             ) })),
-            // To a shell, the end of a line is the end of a command.
+            // To a shell, the end of a line is the end of a command, so this is nothing of ours.
             "SubagentStart": entry(json!({ "type": "command", "command": "rutter hook\nmischief" })),
         } })
         .to_string(),
@@ -350,11 +385,9 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
 fn trust_is_inherited_from_above_as_far_as_the_repository() {
     let setup = Setup::new();
     let untrusted = || setup.report()["findings"].to_string().contains("folder-untrusted");
-    setup.trusts(&setup.path(""));
+    setup.trusts_nothing();
     let root = setup.text("");
-    let state =
-        json!({ "projects": { root.trim_end_matches('/'): { "hasTrustDialogAccepted": true } } });
-    setup.write("home/.claude.json", &state.to_string());
+    setup.trusts(Path::new(root.trim_end_matches('/')));
     assert!(!untrusted());
     for name in ["objects", "refs"] {
         fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();

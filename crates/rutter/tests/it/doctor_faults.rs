@@ -107,10 +107,10 @@ faults! {
         => ("client-too-old", "[HOME]/bin/claude", "claude update");
     a_client_that_is_told_to_skip_hooks: |setup| setup.variables.push(("CLAUDE_CODE_SIMPLE", "1".to_owned()))
         => ("client-simple", "-", "unset CLAUDE_CODE_SIMPLE");
-    a_folder_that_was_never_trusted: |setup| fs::remove_file(setup.path("home/.claude.json")).unwrap()
+    a_folder_that_was_never_trusted: |setup| setup.trusts_nothing()
         => ("folder-untrusted", "[HOME]/ship", "start claude here once and accept its question");
     notes_of_the_client_that_cannot_be_read: |setup| setup.write("home/.claude.json", "{\n  \"projects\": {")
-        => ("client-state-unreadable", "[HOME]/home/.claude.json:2:16", "look at the file");
+        => ("client-state-unreadable", "[HOME]/home/.claude.json:2:16", "mend it there, or move it away: the client makes a new one");
 
     // Settings.
     settings_that_are_a_folder: |setup| fs::create_dir_all(setup.path(USER)).unwrap()
@@ -239,7 +239,7 @@ faults! {
         setup.runs("other/rutter");
     } => ("program-other", Spot::Entry("SessionStart"), "rutter init");
     a_program_of_another_version: |setup| {
-        setup.program("other/rutter", "#!/bin/sh\n[ \"$1\" = --version ] && echo 'rutter 0.0.9'\nexit 0\n");
+        setup.program("other/rutter", "#!/bin/sh\n[ \"$1\" = --version ] && exec echo 'rutter 0.0.9'\nexec \"${0%/*}/../bin/rutter\" \"$@\"\n");
         setup.runs("other/rutter");
     } => ("program-version", Spot::Entry("SessionStart"), "rutter init");
     a_program_in_a_build_folder: |setup| {
@@ -352,10 +352,8 @@ faults! {
     a_rival_as_a_server_of_the_project: |setup| setup.write("ship/.mcp.json", "{\"mcpServers\":{\"notes\":{\"command\":\"uvx\",\"args\":[\"basic-memory\",\"mcp\"]}}}")
         => ("rival-memory", "[HOME]/ship/.mcp.json:1:24", "claude mcp remove notes");
     a_rival_as_a_server_of_the_user: |setup| {
-        let trust = json!({ "hasTrustDialogAccepted": true, "mcpServers": { "mem0": {} } });
-        let state = json!({ "projects": { setup.text("ship"): trust } });
-        setup.write("home/.claude.json", &format!("{state:#}"));
-    } => ("rival-memory", "[HOME]/home/.claude.json:6:17", "claude mcp remove mem0");
+        setup.notes(|state| state["mcpServers"] = json!({ "mem0": {} }));
+    } => ("rival-memory", "[HOME]/home/.claude.json:20:13", "claude mcp remove mem0");
 }
 
 #[test]
@@ -404,8 +402,19 @@ fn a_plugin_that_runs_rutter_is_a_layer_and_runs_beside_the_settings() {
     let plugin =
         report["layers"].as_array().unwrap().iter().find(|layer| layer["whose"] == "plugin");
     assert_eq!(plugin.unwrap()["ours"], 9, "{report:#}");
-    // Alone it is enough.
+    // Alone it is enough, with its server.
+    let program = setup.text("bin/rutter");
+    let servers = json!({ "mcpServers": { "rutter": { "command": program, "args": ["mcp"] } } });
+    setup.write("plugins/rutter/.mcp.json", &servers.to_string());
     setup.ok(&["uninstall"]);
+    setup.finds(
+        "server-not-allowed",
+        "[HOME]/plugins/rutter/hooks/hooks.json",
+        "add \"mcp__plugin_rutter_rutter\" to permissions.allow of your settings",
+    );
+    let allow = json!({ "allow": ["mcp__plugin_rutter_rutter"] });
+    let user = json!({ "enabledPlugins": { "rutter@here": true }, "permissions": allow });
+    setup.write(USER, &user.to_string());
     assert_eq!(setup.report()["findings"], json!([]));
 }
 
@@ -419,6 +428,7 @@ fn every_code_is_planted() {
         "crates/rutter/tests/it/doctor.rs",
         "crates/rutter/tests/it/doctor_live.rs",
         "crates/rutter/tests/it/doctor_scopes.rs",
+        "crates/rutter/tests/it/doctor_server.rs",
         "crates/rutter/src/doctor/tests.rs",
         "crates/rutter/src/doctor/memory.rs",
         "crates/memory/tests/it/index.rs",

@@ -35,7 +35,9 @@ fn a_pipe_is_not_waited_for() {
         ("home/.claude/settings.json", &["settings-unreadable"]),
         ("home/.claude.json", &["client-state-unreadable"]),
         ("home/.claude/plugins/installed_plugins.json", &[]),
-        ("ship/.mcp.json", &[]),
+        ("ship/.mcp.json", &["servers-void"]),
+        (".mcp.json", &["servers-void"]),
+        ("ship/.git", &[]),
         ("ship/.rutter.toml", &["config-void"]),
         ("home/.local/share/rutter/tally", &["memory-unreadable"]),
         ("home/.local/share/rutter/paused", &["memory-unreadable"]),
@@ -54,6 +56,7 @@ fn a_pipe_is_not_waited_for() {
     let setup = Setup::new();
     pipe(&setup.path("plugins/mine/.claude-plugin/plugin.json"));
     pipe(&setup.path("plugins/mine/hooks/hooks.json"));
+    pipe(&setup.path("plugins/mine/.mcp.json"));
     let installed =
         json!({ "plugins": { "mine@here": [{ "installPath": setup.text("plugins/mine") }] } });
     setup.write("home/.claude/plugins/installed_plugins.json", &installed.to_string());
@@ -127,6 +130,18 @@ fn kill(doctor: &Child) {
 fn an_interrupted_doctor_leaves_neither_files_nor_hooks_behind() {
     let setup = Setup::new();
     setup.edit_entry("Stop", "command", setup.text("other/rutter"));
+    let version = format!("rutter {}", env!("CARGO_PKG_VERSION"));
+    let hanging = Hanging::new(setup, "other/rutter", &version);
+    hanging.interrupted(&["doctor"], ctrl_c);
+    hanging.interrupted(&["doctor"], kill);
+}
+
+#[test]
+fn an_interrupted_doctor_leaves_no_server_behind() {
+    let setup = Setup::new();
+    let (ship, program) = (setup.text("ship"), setup.text("other/rutter"));
+    setup
+        .notes(|state| state["projects"][ship]["mcpServers"]["rutter"]["command"] = json!(program));
     let version = format!("rutter {}", env!("CARGO_PKG_VERSION"));
     let hanging = Hanging::new(setup, "other/rutter", &version);
     hanging.interrupted(&["doctor"], ctrl_c);

@@ -129,6 +129,9 @@ fn the_older_client_does_it_too() {
     the_doctor_is_right("RUTTER_TEST_CLIENT_OLD");
 }
 
+/// How many steps there are.
+const STEPS: usize = 13;
+
 /// What `--live` finds, and what it saw step by step.
 fn proven(setup: &Setup) -> (Vec<String>, Vec<(String, bool)>) {
     let ran = setup.rutter(&["doctor", "--live", "--json"]);
@@ -149,7 +152,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         symlink(client.path(), setup.path("bin/claude")).unwrap();
         let (codes, steps) = proven(&setup);
         assert_eq!(codes, [] as [&str; 0], "{steps:?}");
-        assert_eq!(steps.len(), 10, "{steps:?}");
+        assert_eq!(steps.len(), STEPS, "{steps:?}");
         assert!(steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
         // A fault that no look at files tells: the program answers its version, and hears nothing.
@@ -159,8 +162,34 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         );
         setup.runs("deaf/rutter");
         let (codes, steps) = proven(&setup);
-        assert!(!codes.is_empty() && codes.iter().all(|code| code == "live-unseen"), "{codes:?}");
+        let told = |code: &String| code == "live-unseen" || code == "server-fails";
+        assert!(!codes.is_empty() && codes.iter().all(told), "{codes:?}");
         assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 1, "the client ran: {steps:?}");
+
+        // The server alone, which the settings do not let be called.
+        let setup = Setup::new();
+        fs::remove_file(setup.path("bin/claude")).unwrap();
+        symlink(client.path(), setup.path("bin/claude")).unwrap();
+        for (rules, expected, unseen) in [
+            (json!({ "deny": ["mcp__rutter"] }), "server-denied", 3),
+            (json!({}), "server-not-allowed", 2),
+        ] {
+            setup.edit(|settings| settings["permissions"] = rules);
+            let (codes, steps) = proven(&setup);
+            assert!(codes.iter().any(|code| code == expected), "{codes:?}");
+            assert_eq!(steps.iter().filter(|(_, seen)| !seen).count(), unseen, "{steps:?}");
+        }
+
+        // One that runs already cannot be had in a sandbox, and nothing is said of it.
+        let ship = setup.text("ship");
+        setup.edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__rutter"] }));
+        setup.notes(|state| {
+            let entry = json!({ "type": "http", "url": "http://localhost:1/mcp" });
+            state["projects"][ship]["mcpServers"]["rutter"] = entry;
+        });
+        let (codes, steps) = proven(&setup);
+        assert_eq!(codes, [] as [&str; 0], "{steps:?}");
+        assert!(steps.len() == STEPS - 3 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
         // Nobody has it installed: then what `init` would write is tried.
         let setup = Setup::bare();
@@ -168,7 +197,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         symlink(client.path(), setup.path("bin/claude")).unwrap();
         let (codes, steps) = proven(&setup);
         assert_eq!(codes, ["hooks-none"], "{steps:?}");
-        assert!(steps.len() == 10 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+        assert!(steps.len() == STEPS && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
         // What a team shares, also where the user's own goes before it.
         setup.ok(&["init", "--project"]);
@@ -178,8 +207,99 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
             }
             let (codes, steps) = proven(&setup);
             assert_eq!(codes, [] as [&str; 0], "{steps:?}");
-            assert!(steps.len() == 10 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+            assert!(steps.len() == STEPS && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
         }
+    }
+}
+
+/// What to do to a setup whose server is well, or to one of a team's.
+type Plant = fn(&Setup);
+
+/// The states of a server that a client tells of, and how each comes about.
+fn registrations() -> Vec<(&'static str, &'static str, Plant)> {
+    const USER: &str = "home/.claude/settings.json";
+    let user: Vec<(&str, Plant)> = vec![
+        ("nothing", |_| {}),
+        ("other arguments", |setup| {
+            setup.notes(|it| it["mcpServers"]["rutter"]["args"] = json!("mcp"));
+        }),
+        ("variables that are none", |setup| {
+            setup.notes(|it| it["mcpServers"]["rutter"]["env"] = json!({ "A": 1 }));
+        }),
+        ("a list", |setup| setup.notes(|it| it["mcpServers"] = json!([]))),
+        ("a number", |setup| setup.notes(|it| it["mcpServers"]["rutter"] = json!(5))),
+        ("denied", |setup| setup.write(USER, r#"{"deniedMcpServers":[{"serverName":"rutter"}]}"#)),
+        ("not on the list", |setup| {
+            setup.write("ship/.claude/settings.json", r#"{"allowedMcpServers":[]}"#);
+        }),
+        ("on the list", |setup| {
+            setup.write(USER, r#"{"allowedMcpServers":[{"serverName":"rutter"}]}"#);
+        }),
+        ("only commands are listed", |setup| {
+            setup.write(
+                USER,
+                r#"{"allowedMcpServers":[{"serverName":"rutter"},{"serverCommand":["x"]}]}"#,
+            );
+        }),
+        ("a program that is gone", |setup| fs::remove_file(setup.path("bin/rutter")).unwrap()),
+    ];
+    let project: Vec<(&str, Plant)> = vec![
+        ("nothing", |_| {}),
+        ("nobody said yes", |setup| {
+            let ship = setup.text("ship");
+            setup.notes(|it| it["projects"][ship]["enabledMcpjsonServers"] = json!([]));
+        }),
+        ("not trusted", Setup::trusts_nothing),
+        ("yes to all", |setup| {
+            setup.trusts_nothing();
+            setup.write(USER, r#"{"enableAllProjectMcpServers":true}"#);
+        }),
+        ("a no", |setup| setup.write(USER, r#"{"disabledMcpjsonServers":["rutter"]}"#)),
+        ("a comma", |setup| setup.write("ship/.mcp.json", r#"{"mcpServers":{"rutter":{}},}"#)),
+        ("somebody else beside it", |setup| {
+            let text = fs::read_to_string(setup.path("ship/.mcp.json")).unwrap();
+            let mut servers: Value = serde_json::from_str(&text).unwrap();
+            servers["mcpServers"]["bad"] = json!(5);
+            setup.write("ship/.mcp.json", &servers.to_string());
+        }),
+    ];
+    let of = |scope| move |(name, plant)| (scope, name, plant);
+    user.into_iter().map(of("--user")).chain(project.into_iter().map(of("--project"))).collect()
+}
+
+#[test]
+fn what_it_says_of_the_server_is_what_the_client_says() {
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(client) = client(variable) else { return };
+        let mut seen = std::collections::BTreeSet::new();
+        for (scope, name, plant) in registrations() {
+            let setup = Setup::bare();
+            fs::remove_file(setup.path("bin/claude")).unwrap();
+            symlink(client.path(), setup.path("bin/claude")).unwrap();
+            let program = setup.text("bin/rutter");
+            let named: &[&str] = if scope == "--user" { &["--bin", &program] } else { &[] };
+            setup.ok(&[&["init", scope], named].concat());
+            plant(&setup);
+            let report: Value =
+                serde_json::from_str(&setup.rutter(&["doctor", "--json"]).stdout).unwrap();
+            let server = &report["servers"][0];
+            let expected = match (server["state"].as_str(), server["tools"].as_u64()) {
+                (Some("used"), Some(_)) => "Connected",
+                (Some("used"), None) => "Failed to connect",
+                (Some("pending"), _) => "Pending approval",
+                (Some("off"), _) if name == "a no" => "Rejected",
+                _ => "No MCP server named",
+            };
+            let mut get = std::process::Command::new(client.path());
+            get.args(["mcp", "get", "rutter"]).env_clear().current_dir(setup.path("ship"));
+            get.env("HOME", setup.path("home"))
+                .env("PATH", format!("{}:/usr/bin:/bin", setup.text("bin")));
+            get.env("RUTTER_HOME", setup.path("scratch")).stdin(std::process::Stdio::null());
+            let said = Ran::of(&mut get).to_string();
+            assert!(said.contains(expected), "{scope}, {name}: {said}\n{report:#}");
+            seen.insert(expected);
+        }
+        assert_eq!(seen.len(), 5, "{seen:?}");
     }
 }
 

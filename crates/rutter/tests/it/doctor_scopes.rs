@@ -40,10 +40,16 @@ fn found(setup: &Setup, folder: &str) -> Vec<(String, String)> {
 fn what_a_team_shares_is_run_where_nobody_trusts_the_folder() {
     let setup = Setup::bare();
     setup.ok(&["init", "--project"]);
-    fs::remove_file(setup.path("home/.claude.json")).unwrap();
+    setup.trusts_nothing();
+    // Nothing that was said of a folder counts before it is trusted.
+    let expected = [
+        ("folder-untrusted", "start claude here once and accept its question"),
+        ("server-pending", "start claude here once and choose to use the server"),
+    ];
+    let pairs = expected.map(|(code, advice)| (code.to_owned(), advice.to_owned()));
+    assert_eq!(found(&setup, "ship"), pairs);
     let report = setup.report();
-    assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report:#}");
-    assert_eq!(report["findings"][0]["code"], "folder-untrusted");
+    assert_eq!(report["servers"][0]["tools"], 12, "{report:#}");
     assert_eq!(report["hooks"].as_array().unwrap().len(), 9);
     assert_eq!(report["hooks"][0]["answer"], "heard", "{report:#}");
     // The same line with a blank more is somebody else's.
@@ -157,7 +163,10 @@ fn what_to_type_is_about_the_file_that_is_meant() {
         &format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 'rutter {version}' && exit\nexit 3\n"),
     );
     setup.write(USER, &text.replace(&program(&setup), &setup.text("other/rutter")));
-    let all = found(&setup, "ship");
+    let mut all = found(&setup, "ship");
+    // It is not the one that the server is.
+    let differs = ("server-program-differs".to_owned(), "rutter init --user".to_owned());
+    assert_eq!(all.pop(), Some(differs), "{all:?}");
     assert_eq!(all.len(), 9, "{all:?}");
     let expected = ("hook-fails".to_owned(), "rutter init --user".to_owned());
     assert!(all.iter().all(|one| *one == expected), "{all:?}");
@@ -251,7 +260,7 @@ fn a_client_is_handed_nothing_of_a_checkout_that_nobody_trusts() {
         if trusted {
             setup.trusts(&setup.path("ship"));
         } else {
-            fs::remove_file(setup.path("home/.claude.json")).unwrap();
+            setup.trusts_nothing();
         }
         drop(setup.rutter(&["doctor", "--live"]));
         let text = fs::read_to_string(setup.path("seen")).unwrap();

@@ -316,8 +316,10 @@ fn what_somebody_has_in_a_plugin_folder_stays() {
 fn what_is_shared_steps_back_for_what_is_nearer() {
     let user = User::new();
     let client = std::cell::Cell::new("claude-code_2-1-325_harness");
+    let home = std::cell::Cell::new("user");
     let hear = |from: &str| {
         let mut command = user.home.command(&["hook", "--from", from]);
+        command.env("HOME", user.path(home.get()));
         command.env("CLAUDE_PROJECT_DIR", user.path("ship")).env("AI_AGENT", client.get());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -381,6 +383,11 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     git("main", &["worktree", "add", "../ship"]);
     assert!(hear("project"));
     user.put("main/.claude/settings.local.json", &settings);
+    assert!(!hear("project"));
+    // Unless that is the home folder, by which the doctor goes as well.
+    home.set("main");
+    assert!(hear("project"));
+    home.set("user");
     assert!(!hear("project"));
     client.set("claude-code_2-1-197_harness");
     assert!(hear("project"));

@@ -31,6 +31,8 @@ mod doctor_hazards;
 mod doctor_live;
 /// Which of several settings files run rutter, and what is typed about each.
 mod doctor_scopes;
+/// The server of tools: registrations that do not do, and those that do.
+mod doctor_server;
 /// `rutter export` and `rutter import`, and `rutter forget`.
 mod exchange;
 /// `rutter contract explain`: verdicts for people and programs.

@@ -209,11 +209,11 @@ fn a_server_that_many_share_knows_by_the_hooks_whose_call_it_is() {
     let mut serve = command(&["mcp", "--http", "--port", "0"]);
     serve.env("HOME", &life.home).env("PATH", "/usr/bin:/bin").current_dir("/");
     let served = Served::start(serve);
-    let server = json!({
+    let entry = json!({
         "type": "http", "url": format!("http://{}/mcp", served.address),
         "headers": { "Authorization": format!("Bearer {}", served.token) },
     });
-    let config = json!({ "mcpServers": { "rutter": server } }).to_string();
+    let config = json!({ "mcpServers": { "rutter": entry } }).to_string();
     std::fs::write(life.home.join("mcp.json"), config).unwrap();
     let script = |goal: &str| {
         let note = tool("update_ghap", json!({ "note": format!("note of {goal}") }));

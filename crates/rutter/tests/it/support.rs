@@ -205,18 +205,28 @@ macro_rules! assert_output {
 }
 pub(crate) use assert_output;
 
-/// Every byte of every file below a folder.
+/// Every byte of every file below a folder. Where one goes while they are read, somebody is still at work, and all of them
+/// are read again.
 pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("a file").path();
-        bytes.extend(if path.is_dir() {
-            bytes_below(&path)
-        } else {
-            std::fs::read(&path).expect("a file")
-        });
+    fn read(folder: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                read(&path, bytes)?;
+            } else {
+                bytes.extend(std::fs::read(&path)?);
+            }
+        }
+        Ok(())
     }
-    bytes
+    loop {
+        let mut bytes = Vec::new();
+        match read(folder, &mut bytes) {
+            Ok(()) => return bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.exists() => {}
+            Err(error) => panic!("{}: {error}", folder.display()),
+        }
+    }
 }
 
 pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {

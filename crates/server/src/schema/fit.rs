@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 /// What is wrong with the arguments of a tool, and what would be right. What fits is made plain: nothing for an argument
-/// is no argument, and `10.0` is a whole number.
+/// is no argument, `10.0` is a whole number, and a word that is almost one of a vocabulary is that one.
 pub(crate) fn fit(
     tool: &str,
     schema: &Map<String, Value>,
@@ -97,13 +97,14 @@ impl Place<'_> {
         Ok(())
     }
 
-    fn string(&self, schema: &Map<String, Value>, value: &Value) -> Result<(), String> {
+    fn string(&self, schema: &Map<String, Value>, value: &mut Value) -> Result<(), String> {
         let Value::String(sent) = value else { return self.is("a text", value) };
-        if let Some(Value::Array(choices)) = schema.get("enum")
-            && !choices.contains(value)
-        {
+        if let Some(Value::Array(choices)) = schema.get("enum") {
             let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
-            return Err(format!("{} is one of {}", self.name(), choices.join(", ")));
+            let Some(meant) = choices.iter().find(|choice| folded(choice) == folded(sent)) else {
+                return Err(format!("{} is one of {}", self.name(), choices.join(", ")));
+            };
+            (*meant).clone_into(sent);
         }
         let bound = |key| schema.get(key).and_then(Value::as_u64);
         let length = sent.chars().count() as u64;
@@ -146,6 +147,16 @@ impl Place<'_> {
             *value = plain.into();
         }
         Ok(())
+    }
+}
+
+/// A word of a vocabulary without what models vary: `root_cause` is `root-cause`, and `memories` are `memory`.
+fn folded(word: &str) -> String {
+    let word = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    match (word.strip_suffix("ies"), word.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (None, Some(stem)) => stem.to_owned(),
+        (None, None) => word,
     }
 }
 

@@ -145,3 +145,24 @@ fn a_wrong_argument_is_named_with_what_would_be_right() {
     assert_refused!(world.refused("forget", json!({ "ids": "0123abcd" })), @"ids is a list, not a text");
     assert_refused!(world.refused("recall_memories", json!({ "category": "gossip" })), @"`gossip` is no category; the values are: preference, fact, event, workflow, context, error, decision");
 }
+
+/// Models carry a spelling from one vocabulary to the next; what is meant is plain.
+#[test]
+fn a_word_of_a_vocabulary_may_be_spelt_another_way() {
+    let world = World::new();
+    let started =
+        with(start(), json!({ "strategy": "Root_Cause_Analysis", "domain": "DEBUGGING" }));
+    world.call("start_ghap", started);
+    world.call("resolve_ghap", falsify());
+    for axis in ["root-cause", "root_cause", "Root Cause"] {
+        let found = world
+            .call("search_experiences", json!({ "query": "two places split lines", "axis": axis }));
+        assert_eq!(found["results"][0]["strategy"], "root-cause-analysis", "{axis}");
+    }
+    for kinds in [["memory", "experience"], ["memories", "experiences"]] {
+        let ask = json!({ "query": "two places split lines", "context_types": kinds });
+        assert_eq!(world.call("assemble_context", ask)["item_count"], 1, "{kinds:?}");
+    }
+    let refusal = world.refused("search_experiences", json!({ "query": "x", "axis": "cause" }));
+    assert_eq!(refusal, "axis is one of full, strategy, surprise, root-cause");
+}

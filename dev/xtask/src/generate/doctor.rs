@@ -17,8 +17,8 @@ fn reference() -> String {
     );
     out.push_str(
         "`rutter doctor` looks from the folder it is typed in: at the client, at every settings file that a client reads there, at \
-         our entries in them and the program they run, at a run of each hook in a scratch memory, and at the memory itself. It \
-         changes nothing. Each finding has a code that stays, a place (`file:line:column` where there is one), and what to type. \
+         our entries in them and the program they run, at every place that it takes servers of tools from and the rules about them, at \
+         a run of each hook and of the server in a scratch memory, and at the memory itself. It changes nothing. Each finding has a code that stays, a place (`file:line:column` where there is one), and what to type. \
          Nothing is quoted from settings but names and places.\n\n\
          | Severity | Means | Exit code |\n|---|---|---|\n\
          | problem | something does not work | 1 |\n\
@@ -26,12 +26,14 @@ fn reference() -> String {
          | note | it may be wanted | 0 |\n\n\
          `--json` prints one object: `version` (1), `program`, `client`, `layers` (each settings file, the strongest first, with \
          `state` absent, blank, void or read), `hooks` (each entry of ours as it ran: `exit`, `milliseconds`, `answer` silent, \
-         heard, wrong, failed, unusable or untrusted), `events` (what came in the last 14 days), `live` (with `--live`: what had to \
+         heard, wrong, failed, unusable or untrusted), `servers` (each registration under our name, the nearest first: `state` used, \
+         shadowed, pending, off or skipped, `kind` ours, http or foreign, `tools` and `milliseconds` where it was started), `events` (what came in the last 14 days), `live` (with `--live`: what had to \
          happen and whether it did), `memory`, and `findings` with `code`, `severity`, `place`, `what` and \
          `advice`. With `--repair` it has `repaired` as well.\n\n\
          `--live` starts the client that is installed, twice, in a project and a home that exist for that alone, with a scripted model on \
-         loopback and our entries as the settings have them: a test fails, is mended, and fails again in a second session. What counts \
-         is what the model is sent. It takes a few seconds; the client is given no other address to speak to.\n\n\
+         loopback and our entries as the settings have them: a test fails, is mended, and fails again in a second session, \
+         in which a tool of rutter is called as well. What counts is what the model is sent. A server that is a plugin's or is reached \
+         over HTTP is not tried. It takes a few seconds; the client is given no other address to speak to.\n\n\
          `--repair` saves what can be read of a damaged database, takes in what waits in the spool, and closes the files of the \
          memory to others. It never edits settings; `rutter init` does.\n",
     );

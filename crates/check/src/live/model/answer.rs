@@ -12,7 +12,7 @@ pub(super) fn error(kind: &str, message: &impl Display) -> String {
         .to_string()
 }
 
-/// A turn as one message. `number` is the request's, and makes the ids.
+/// A turn as one message. `number` is the answer's, and makes the ids.
 pub(super) fn whole(blocks: &[Block], model: &str, number: usize) -> String {
     let mut message = message(model, number);
     let content = blocks.iter().enumerate().map(|(at, block)| match block {

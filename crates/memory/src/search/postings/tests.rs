@@ -24,7 +24,8 @@ impl Place {
         let mut draft = PostingDraft::begin(&self.path, edition).unwrap();
         for (row, text) in (0..).zip(texts) {
             let length = u32::try_from(text.split(' ').count()).unwrap();
-            let document = Document { row: row * 2 + 1, project: row % 3, length };
+            let document =
+                Document { row: row * 2 + 1, project: row % 3, kind: kind_of(row), length };
             draft.put(document, "~t:", text.split(' ')).unwrap();
         }
         draft.finish(99).unwrap();
@@ -66,7 +67,7 @@ fn expected(texts: &[&str]) -> BTreeMap<String, Vec<(Document, u16)>> {
     for (row, text) in (0..).zip(texts) {
         let terms: Vec<&str> = text.split(' ').collect();
         let length = u32::try_from(terms.len()).unwrap();
-        let document = Document { row: row * 2 + 1, project: row % 3, length };
+        let document = Document { row: row * 2 + 1, project: row % 3, kind: kind_of(row), length };
         for term in terms.iter().collect::<BTreeSet<_>>() {
             let times = terms.iter().filter(|other| *other == term).count();
             let list = found.entry((*term).to_owned()).or_default();
@@ -77,6 +78,11 @@ fn expected(texts: &[&str]) -> BTreeMap<String, Vec<(Document, u16)>> {
 }
 
 const TEXTS: [&str; 4] = ["red green red", "blue", "green green green blue red", "naïve 日本"];
+
+/// A kind for each row.
+fn kind_of(row: i64) -> u8 {
+    u8::try_from(row % 5).unwrap()
+}
 
 #[test]
 fn what_is_written_is_found() {

@@ -10,12 +10,12 @@ use crate::search::cache::EVERYWHERE;
 use crate::store::files;
 
 const EDITION: i64 = 41;
-const ALL: Scope = Scope { axis: 0, project: None };
+const ALL: Scope = Scope { axis: 0, kind: None, project: None };
 
 fn write(path: &Path, vectors: &[(i64, Vector)], edition: i64) -> io::Result<()> {
     let mut draft = VectorDraft::begin(path, edition)?;
     for (row, vector) in vectors {
-        draft.put(vector, Entry { row: *row, axis: 0, project: EVERYWHERE })?;
+        draft.put(vector, Entry { row: *row, axis: 0, kind: 0, project: EVERYWHERE })?;
     }
     draft.finish(77)
 }
@@ -95,16 +95,22 @@ fn equal_ones_come_in_the_order_of_their_rows() {
     assert_eq!(found.iter().map(|hit| hit.0).collect::<Vec<_>>(), [-1, 2, 4]);
 }
 
+/// A kind for each row.
+fn kind_of(row: i64) -> u8 {
+    u8::from(row / 9 % 2 == 1)
+}
+
 /// Others are not in the way, however near they are.
 #[test]
 fn only_what_is_in_the_scope_is_found() {
     let place = place();
     let mut draft = VectorDraft::begin(&place.path, EDITION).unwrap();
     for row in 0_i64..900 {
-        let (axis, project) = (u32::from(row % 3 == 0), row / 3 % 3);
+        let (axis, project) = (u8::from(row % 3 == 0), row / 3 % 3);
+        let kind = kind_of(row);
         // Those that are asked for are the farthest.
         let seed = if axis == 0 && project == 2 { 1_000 + row.cast_unsigned() } else { 1 };
-        draft.put(&vector(seed), Entry { row, axis, project }).unwrap();
+        draft.put(&vector(seed), Entry { row, axis, kind, project }).unwrap();
     }
     draft.finish(900).unwrap();
     let file = place.open().unwrap();
@@ -112,12 +118,14 @@ fn only_what_is_in_the_scope_is_found() {
         (ALL, 600),
         (Scope { project: Some(2), ..ALL }, 400),
         (Scope { project: Some(9), ..ALL }, 200),
-        (Scope { axis: 1, project: Some(2) }, 200),
+        (Scope { axis: 1, project: Some(2), ..ALL }, 200),
+        (Scope { kind: Some(1), ..ALL }, 300),
         (Scope { axis: 2, ..ALL }, 0),
     ] {
         let found = file.scan(&vector(1), 1_000, scope, |_| true).unwrap();
         assert_eq!(found.len(), count, "{scope:?}");
-        let is_in = |row: i64| u32::from(row % 3 == 0) == scope.axis && scope.has(row / 3 % 3);
+        let is_in =
+            |row: i64| u8::from(row % 3 == 0) == scope.axis && scope.has(row / 3 % 3, kind_of(row));
         assert!(found.iter().all(|(row, _)| is_in(*row)), "{scope:?}");
     }
     let only = |row: i64| row / 3 % 3 == 2;

@@ -30,6 +30,8 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// On which axis.
     pub axis: Axis,
+    /// Of which kind of rows; none is all of them.
+    pub kind: Option<Kind>,
     /// Of which project's documents, and those of everywhere; none is all of them.
     pub project: Option<i64>,
     /// How much of a score is meaning, from 0 to 1.
@@ -48,6 +50,7 @@ impl<'a> Query<'a> {
         Self {
             text,
             axis: Axis::Full,
+            kind: None,
             project: None,
             meaning: score::MEANING,
             searched: SEARCHED,
@@ -57,7 +60,8 @@ impl<'a> Query<'a> {
     }
 
     pub(super) fn scope(&self) -> Scope {
-        Scope { axis: self.axis.number(), project: self.project }
+        let kind = self.kind.map(Kind::number);
+        Scope { axis: self.axis.number(), kind, project: self.project }
     }
 }
 
@@ -146,7 +150,7 @@ pub(crate) fn find(
         // The files are only a hint: what counts is what the database has.
         if let Some((axis, hit)) = hit
             && axis == query.axis
-            && query.scope().has(hit.project.unwrap_or(EVERYWHERE))
+            && query.scope().has(hit.project.unwrap_or(EVERYWHERE), hit.kind.number())
         {
             hits.push(hit);
         }
@@ -242,13 +246,13 @@ fn by_meaning(
     });
     let (mut near, high_water) = filed.unwrap_or((Vec::new(), i64::MIN));
     let mut newer = connection.prepare_cached(
-        "SELECT id, project, vector FROM document WHERE id > ?1 AND axis = ?2 AND vector IS NOT NULL
+        "SELECT id, project, vector, kind FROM document WHERE id > ?1 AND axis = ?2 AND vector IS NOT NULL
          ORDER BY id DESC LIMIT ?3",
     )?;
     let mut newer = newer.query(params![high_water, query.axis, query.unfiled])?;
     while let Some(row) = newer.next()? {
         let project: Option<i64> = row.get(1)?;
-        if scope.has(project.unwrap_or(EVERYWHERE))
+        if scope.has(project.unwrap_or(EVERYWHERE), row.get::<_, Kind>(3)?.number())
             && let Some(vector) = Vector::of_bytes(row.get_ref(2)?.as_blob().unwrap_or_default())
         {
             near.push((row.get(0)?, asked.cosine(&vector)));

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Transaction};
 
 use crate::embed::{HASH, Vector};
 use crate::search::cache::{self, EVERYWHERE};
-use crate::search::document::Axis;
+use crate::search::document::{Axis, Kind};
 use crate::search::postings::{Document, PostingDraft, PostingFile};
 use crate::search::vectors::{Entry, VectorDraft, VectorFile};
 use crate::store::files::Lock;
@@ -190,19 +190,21 @@ fn write(moment: &Transaction<'_>, files: &Files, edition: i64) -> Result<(), St
         [],
         |row| row.get(0),
     )?;
-    let mut rows = moment
-        .prepare("SELECT id, axis, project, length, vector, terms FROM document ORDER BY id")?;
+    let mut rows = moment.prepare(
+        "SELECT id, axis, project, length, vector, terms, kind FROM document ORDER BY id",
+    )?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let (id, axis): (i64, Axis) = (row.get(0)?, row.get(1)?);
+        let kind = row.get::<_, Kind>(6)?.number();
         let project = row.get::<_, Option<i64>>(2)?.unwrap_or(EVERYWHERE);
         high_water = id.max(high_water);
         let vector = row.get_ref(4)?.as_blob_or_null().unwrap_or_default();
         if let Some(vector) = vector.and_then(Vector::of_bytes) {
-            let entry = Entry { row: id, axis: axis.number(), project };
+            let entry = Entry { row: id, axis: axis.number(), kind, project };
             near.put(&vector, entry).map_err(at("write", &vectors))?;
         }
-        let document = Document { row: id, project, length: row.get(3)? };
+        let document = Document { row: id, project, kind, length: row.get(3)? };
         let said = row.get_ref(5)?.as_str().unwrap_or_default();
         words.put(document, axis.mark(), said.split(' ')).map_err(at("write", &terms))?;
     }

@@ -13,7 +13,7 @@ use crate::store::entry::Place;
 use crate::store::{Files, Store, StoreError, projects};
 use crate::{Clean, Id, Time};
 
-/// Whoever wants more than these, or only some kind of them, has more looked at.
+/// Whoever wants more than these, or only those of some kind of work or end, has more looked at.
 const FEW: usize = 20;
 const MANY: usize = 400;
 
@@ -82,9 +82,10 @@ pub(crate) fn recall(
     };
     // A place that nothing was ever written about has only what holds everywhere.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
-    let mut query = Query { axis: ask.axis, project, unfiled, ..Query::new(ask.text) };
+    let (axis, kind) = (ask.axis, ask.kind);
+    let mut query = Query { axis, kind, project, unfiled, ..Query::new(ask.text) };
     // What is asked for may be far behind.
-    if ask.limit > FEW || ask.kind.is_some() || ask.domain.is_some() || ask.outcome.is_some() {
+    if ask.limit > FEW || ask.domain.is_some() || ask.outcome.is_some() {
         query.kept = MANY;
     }
     let mut hits = find(&moment, files, &query)?.into_iter().peekable();
@@ -104,7 +105,7 @@ pub(crate) fn recall(
             _ => {}
         }
         let Some(hit) = hits.next() else { break };
-        if ask.kind.is_some_and(|kind| kind != hit.kind) || hit.score <= 0.0 {
+        if hit.score <= 0.0 {
             continue;
         }
         let Some(row) = described(&moment, hit.kind, hit.row)? else { continue };

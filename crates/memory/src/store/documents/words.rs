@@ -8,6 +8,7 @@ use super::find::Query;
 use super::index::Index;
 use crate::search::background;
 use crate::search::cache::EVERYWHERE;
+use crate::search::document::Kind;
 use crate::search::postings::{Document, PostingFile};
 use crate::search::score::{self, Corpus};
 use crate::search::terms::{Term, distinct};
@@ -79,7 +80,7 @@ impl Newer {
     ) -> Result<Self, StoreError> {
         let mut found = Self { documents: Vec::new(), lists: vec![Vec::new(); looked_up.len()] };
         let mut newer = connection.prepare_cached(
-            "SELECT id, project, length, terms FROM document WHERE id > ?1 AND axis = ?2
+            "SELECT id, project, length, terms, kind FROM document WHERE id > ?1 AND axis = ?2
              ORDER BY id DESC LIMIT ?3",
         )?;
         let mut newer = newer.query(params![high_water, query.axis, query.unfiled])?;
@@ -90,7 +91,9 @@ impl Newer {
             if wanted.count(row.get_ref(3)?.as_str().unwrap_or_default()) {
                 let project: Option<i64> = row.get(1)?;
                 let project = project.unwrap_or(EVERYWHERE);
-                found.documents.push(Document { row: row.get(0)?, project, length: row.get(2)? });
+                let kind = row.get::<_, Kind>(4)?.number();
+                let length = row.get(2)?;
+                found.documents.push(Document { row: row.get(0)?, project, kind, length });
                 for (list, times) in found.lists.iter_mut().zip(&mut wanted.times) {
                     if *times > 0 {
                         list.push((place, std::mem::take(times)));
@@ -195,7 +198,7 @@ fn fits(
     }
     let mut found = Vec::new();
     let mut take = |document: Document, (score, evidence): (f64, f64)| {
-        if query.scope().has(document.project) {
+        if query.scope().has(document.project, document.kind) {
             let share = (score / ideal).min(1.0);
             found.push(Shared { document: document.row, share, evidence });
         }

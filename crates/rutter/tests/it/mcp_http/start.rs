@@ -58,7 +58,7 @@ fn a_token_can_be_brought_along() {
     let mut open =
         home.command(&["-c", "umask 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rutter")]);
     open.args(args).arg(folder.join("new"));
-    let open = under_a_shell(open);
+    let open = under_a_shell(&open);
     let served = Served::start(open);
     assert_eq!(mode(&folder.join("new")), 0o600);
     assert_eq!(served.ask(&served.request().message(&status())).code, 200);
@@ -181,7 +181,7 @@ fn it_ends_when_it_is_told_to() {
 }
 
 /// The same arguments and surroundings, for a shell.
-fn under_a_shell(command: Command) -> Command {
+fn under_a_shell(command: &Command) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell.args(command.get_args()).env_clear().current_dir(command.get_current_dir().unwrap());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::Home;
 
 /// How long a test waits for what has to come, before it fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server, and what it said when it began.
 pub(crate) struct Served {
@@ -35,16 +35,16 @@ impl Served {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let mut served = Self { child, line, address: String::new(), token: String::new() };
-        if served.line.is_empty() {
-            panic!("it said nothing: {}", served.stderr());
-        }
+        let said = !served.line.is_empty();
+        assert!(said, "it said nothing: {}", served.stderr());
         let between = |start: &str, end: &str| {
             let rest = served.line.split_once(start).expect(start).1;
             rest.split_once(end).expect(end).0.to_owned()
         };
         let (address, path) = (between("http://", "/mcp"), between("$(cat ", ")\""));
         served.address = address;
-        served.token = fs::read_to_string(path.trim_matches('\'')).unwrap().trim().to_owned();
+        let token = fs::read_to_string(path.trim_matches('\'')).unwrap();
+        token.trim().clone_into(&mut served.token);
         served
     }
 

@@ -1,0 +1,123 @@
+//! The permission rules of all settings, as far as they decide about the tools of rutter's server.
+//!
+//! Measured on 2.1.325 and 2.1.197: a rule that denies counts from any file and leaves the agent without the tools; one by
+//! which the client asks goes before one that allows; and `mcp__*` denies, but does not allow.
+
+use rutter_contract::javascript::{Kind, Node};
+use serde_json::{Value, json};
+
+use super::codes;
+use super::document::Document;
+use super::finding::{Finding, Place, named};
+use super::layers::{Layer, State, Whose};
+use crate::install::server::{self, covers};
+
+/// The lists of rules.
+const LISTS: [&str; 3] = ["deny", "ask", "allow"];
+
+/// The texts of a list of rules, with where they stand.
+fn list<'a>(layer: &'a Layer, name: &str) -> Vec<(&'a str, &'a Document, &'a Node)> {
+    let Some((document, permissions)) = layer.get("permissions") else { return Vec::new() };
+    let Some(Kind::List(rules)) = permissions.get(name).map(|list| &list.kind) else {
+        return Vec::new();
+    };
+    rules.iter().filter_map(|rule| Some((rule.text()?, document, rule))).collect()
+}
+
+/// Whether a rule allows tools of the server that this rule would allow: all of them, or those that somebody chose.
+fn allows(rule: &str, all: &str) -> bool {
+    rule == all || rule.strip_prefix(all).is_some_and(|rest| rest.starts_with("__"))
+}
+
+/// Where the agent is allowed to call tools of the server that this rule is about.
+pub(super) fn allowed(layers: &[Layer], all: &str) -> Option<Place> {
+    layers.iter().find_map(|layer| {
+        let rules = list(layer, "allow");
+        let found = rules.into_iter().find(|(rule, ..)| allows(rule, all));
+        found.map(|(_, document, rule)| document.place(rule.at))
+    })
+}
+
+/// A flag of the organisation.
+fn managed_flag(layers: &[Layer], key: &str) -> Option<Place> {
+    layers.iter().filter(|layer| layer.whose == Whose::Managed).find_map(|layer| {
+        let (document, node) = layer.get(key)?;
+        (node.kind == Kind::Bool(true)).then(|| document.place(node.at))
+    })
+}
+
+/// Whether the client asks nobody in any case.
+fn asks_nobody(layers: &[Layer]) -> bool {
+    let mode = layers.iter().find_map(|layer| {
+        layer.get("permissions").and_then(|(_, permissions)| permissions.get("defaultMode")?.text())
+    });
+    mode == Some("bypassPermissions")
+}
+
+/// What keeps the agent from tools of the server that this rule allows. `here` is where `init` would allow it.
+pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Option<Finding> {
+    for (name, code, does) in [
+        ("deny", &codes::SERVER_DENIED, "denies the agent every tool of rutter's"),
+        ("ask", &codes::SERVER_ASKS, "has the client ask before every call of a tool of rutter's"),
+    ] {
+        for layer in layers {
+            let rules = list(layer, name);
+            let Some((rule, document, node)) =
+                rules.into_iter().find(|(rule, ..)| covers(rule, all))
+            else {
+                continue;
+            };
+            let what = format!("the rule `{}` {does}", named(rule));
+            let finding = Finding::new(code, what).at(document.place(node.at));
+            return Some(match layer.whose {
+                Whose::Managed => finding.advise(codes::HOOKS_MANAGED_ONLY.advice),
+                _ => finding,
+            });
+        }
+    }
+    if asks_nobody(layers) {
+        return None;
+    }
+    let is_managed = |layer: &&Layer| layer.whose == Whose::Managed;
+    if let Some(place) = managed_flag(layers, "allowManagedPermissionRulesOnly") {
+        let managed = layers.iter().filter(is_managed);
+        let mut rules = managed.flat_map(|layer| list(layer, "allow"));
+        if rules.any(|(rule, ..)| allows(rule, all)) {
+            return None;
+        }
+        let what = "only rules of the organisation count, and none allows the tools of rutter: the client asks before \
+                    every call";
+        let finding = Finding::new(&codes::SERVER_NOT_ALLOWED, what).at(place);
+        return Some(finding.advise(codes::HOOKS_MANAGED_ONLY.advice));
+    }
+    // One that waits for the folder to be trusted, or stands in a file that the client skips, is told of by what is said of
+    // that; and where nothing of ours is installed there is more to do than this.
+    if allowed(layers, all).is_some() || layers.iter().any(|layer| layer.state == State::Void) {
+        return None;
+    }
+    let here = here?;
+    let what = format!("no rule allows `{all}`: the client asks before every call of a tool");
+    let mut finding = Finding::new(&codes::SERVER_NOT_ALLOWED, what);
+    finding.place = Some(Place::file(&here.file));
+    if all != server::RULE {
+        // No plugin can bring a rule, and `init` writes none for it.
+        finding = finding.advise(format!("add \"{all}\" to permissions.allow of your settings"));
+    }
+    Some(finding)
+}
+
+/// What a file says of our tools, and nothing else of it.
+pub(super) fn about_us(layer: &Layer) -> Option<Value> {
+    let mut said = json!({});
+    for name in LISTS {
+        let rules: Vec<&str> = list(layer, name)
+            .into_iter()
+            .map(|(rule, ..)| rule)
+            .filter(|rule| covers(rule, server::RULE) || allows(rule, server::RULE))
+            .collect();
+        if !rules.is_empty() {
+            said[name] = json!(rules);
+        }
+    }
+    said.as_object().is_some_and(|said| !said.is_empty()).then_some(said)
+}
