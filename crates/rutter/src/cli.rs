@@ -17,6 +17,7 @@ pub mod install;
 pub mod memory;
 pub mod server;
 pub mod steer;
+pub mod values;
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
 ///
@@ -95,6 +96,14 @@ pub enum Command {
         /// What to do with them.
         #[command(subcommand)]
         command: memory::EpisodesCommand,
+    },
+    /// What many lessons have in common: clusters of experiences, and what was made of them
+    ///
+    /// What three experiences or more have in common is a cluster. A value says it in a sentence, and opens later sessions.
+    Values {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: values::ValuesCommand,
     },
     /// What would be put before an agent for a prompt, exactly as it would read it
     ///

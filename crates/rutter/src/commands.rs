@@ -24,3 +24,4 @@ pub(crate) mod status;
 pub(crate) mod tend;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
+pub(crate) mod values;

@@ -50,6 +50,7 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
         Command::Import { command } => commands::exchange::import(command, &env, ui),
         Command::Recall(args) => commands::recall::run(args, &env, ui),
         Command::Episodes { command } => commands::episodes::run(command, &env, ui),
+        Command::Values { command } => commands::values::run(command, &env, ui),
         Command::Context(args) => commands::context::run(args, &env, ui),
         Command::Status(args) => commands::status::run(args, &env, ui),
         Command::Sessions { command } => commands::sessions::run(command, &env, ui),

@@ -415,7 +415,7 @@ impl ServerHandler for Server {
         let value = if uri == ACTIVE {
             self.ask("get_ghap", json!({})).await?.structured
         } else if uri == VALUES {
-            json!({ "values": [] })
+            self.ask("list_values", json!({})).await?.structured
         } else if let Some(id) = uri.strip_prefix(EXPERIENCE) {
             let found = self.ask("get_ghap", json!({ "id": id })).await;
             let found = found.map_err(|error| nothing_at(&uri, error.message))?;

@@ -94,6 +94,7 @@ vocabulary! {
     axis: rutter_memory::search::document::Axis,
     category: rutter_memory::memory::Category,
     depth: rutter_memory::context::Depth,
+    standing: rutter_memory::value::Standing,
 }
 
 /// How a GHAP can end.

@@ -19,6 +19,7 @@ mod experience;
 mod ghap;
 mod memory;
 mod status;
+mod values;
 
 /// A tool.
 pub struct Tool {
@@ -171,6 +172,18 @@ pub const TOOLS: &[Tool] = &[
     tool!(
         "forget", "Forget", Removes, memory::forget: memory::Forget => memory::Forgotten, "delete remove erase",
         "Delete rows for good, by id: what is wrong, outdated or private. Nothing brings them back."
+    ),
+    tool!(
+        "list_clusters", "Experiences that belong together", Reads, values::clusters: values::Clusters => values::Grouped, "recurring lessons patterns groups",
+        "What experiences have in common: groups of three or more that are alike, the largest first. With cluster: its members. Before add_value, read the members."
+    ),
+    tool!(
+        "add_value", "Say what a cluster teaches", Adds, values::add: values::Add => values::Added, "principle rule generalise accept a proposed value",
+        "Say in one sentence what the members of a cluster have in common, as a rule to work by; later sessions begin with it. It is held against the cluster and refused, with the distance, if it says something else. To accept a proposed value, send its text. Not for a single lesson: resolve_ghap keeps that."
+    ),
+    tool!(
+        "list_values", "Values", Reads, values::values: values::Values => values::Listed, "principles rules learnt",
+        "The rules that were made of lessons and hold here, best founded first; proposed ones wait for add_value."
     ),
     tool!(
         "status", "Status", Reads, status::status: status::Ask => status::Status, "project session runs counts",

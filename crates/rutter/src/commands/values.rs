@@ -1,0 +1,289 @@
+//! `rutter values`: what many lessons have in common.
+
+use rutter_memory::Store;
+use rutter_memory::store::{
+    Cluster, ClusterFilter, Held, Member, NewValue, ValueEdit, ValueFilter, Written,
+};
+use rutter_memory::value::{Axis, Standing, Value};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::values::{
+    AddValueArgs, ClusterArgs, ClustersArgs, EditValueArgs, RetireValueArgs, ValuesCommand,
+    ValuesListArgs,
+};
+use crate::environment::Environment;
+use crate::ui::{Ui, count, first_line};
+
+pub(crate) fn run(
+    command: &ValuesCommand,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    store.gather_if_free(env.now)?;
+    // Whoever looks sees what is known now; hooks never wait for it.
+    store.bring_clusters_up_to_date(env.now)?;
+    match command {
+        ValuesCommand::List(args) => list(args, &store, env, ui),
+        ValuesCommand::Clusters(args) => clusters(args, &store, env, ui),
+        ValuesCommand::Show(args) => show(args, &store, ui),
+        ValuesCommand::Add(args) => add(args, &mut store, env, ui),
+        ValuesCommand::Edit(args) => edit(args, &mut store, env, ui),
+        ValuesCommand::Retire(args) => retire(args, &mut store, env, ui),
+        ValuesCommand::Report(_) => Ok(()),
+    }
+}
+
+/// A row, and what people call it.
+#[derive(Serialize)]
+struct Named<T> {
+    short: String,
+    #[serde(flatten)]
+    row: T,
+}
+
+impl<'a> Named<&'a Held> {
+    fn held(held: &'a Held) -> Self {
+        Self { short: held.value.id.short(), row: held }
+    }
+}
+
+impl<'a> Named<&'a Value> {
+    fn value(value: &'a Value) -> Self {
+        Self { short: value.id.short(), row: value }
+    }
+}
+
+impl<'a> Named<&'a Cluster> {
+    fn cluster(cluster: &'a Cluster) -> Self {
+        Self { short: cluster.id.short(), row: cluster }
+    }
+}
+
+impl<'a> Named<&'a Member> {
+    fn member(member: &'a Member) -> Self {
+        Self { short: member.ghap.short(), row: member }
+    }
+}
+
+fn list(
+    args: &ValuesListArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let place = env.owner()?.place;
+    let project = if args.all {
+        None
+    } else {
+        // A project that is not known has what holds everywhere.
+        let known = store.project(&place)?.map(|project| project.key);
+        Some(known.unwrap_or(place.key))
+    };
+    let filter = ValueFilter {
+        project,
+        standing: args.standing,
+        retired: args.standing == Some(Standing::Retired),
+        limit: Some(args.limit),
+        ..ValueFilter::default()
+    };
+    let values = store.values(&filter)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&values.iter().map(Named::held).collect::<Vec<_>>());
+    }
+    if values.is_empty() {
+        return Ok(ui.remark(
+            "there are none; `rutter values clusters` lists what experiences have in common, and `rutter values add` \
+             says it",
+        )?);
+    }
+    let rows = values.iter().map(|held| {
+        let value = &held.value;
+        [
+            value.id.short(),
+            value.standing.to_string(),
+            value.support.to_string(),
+            format!("+{} -{}", held.helped, held.hurt + value.contradicted),
+            if value.project.is_some() { "project" } else { "everywhere" }.to_owned(),
+            first_line(&value.text),
+        ]
+    });
+    Ok(ui.table(["ID", "STANDING", "SUPPORT", "SINCE", "WHERE", "TEXT"], rows)?)
+}
+
+fn clusters(
+    args: &ClustersArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let project = if args.here {
+        let place = env.owner()?.place;
+        let known = store.project(&place)?.map(|project| project.key);
+        Some(known.unwrap_or(place.key))
+    } else {
+        None
+    };
+    let filter = ClusterFilter { axis: args.axis, project, limit: Some(args.limit) };
+    let clusters = store.clusters(&filter)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&clusters.iter().map(Named::cluster).collect::<Vec<_>>());
+    }
+    if clusters.is_empty() {
+        let (said, _) = store.grouped(args.axis.unwrap_or(Axis::Full))?;
+        return Ok(ui.remark(&format!(
+            "there are none: a cluster is three experiences or more that are alike, and there {}",
+            if said == 1 { "is 1".to_owned() } else { format!("are {said}") }
+        ))?);
+    }
+    let rows = clusters.iter().map(|cluster| {
+        [
+            cluster.id.short(),
+            cluster.axis.to_string(),
+            cluster.size.to_string(),
+            format!("{:.2}", cluster.cohesion),
+            cluster.values.len().to_string(),
+            first_line(cluster.text.as_deref().unwrap_or_default()),
+        ]
+    });
+    ui.table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?;
+    Ok(())
+}
+
+/// A cluster with all that belongs to it.
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    cluster: Named<&'a Cluster>,
+    members: Vec<Named<&'a Member>>,
+    stands_for: Vec<Named<&'a Held>>,
+}
+
+fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let cluster = store.cluster(store.cluster_id(&args.id)?)?;
+    let members = store.members(cluster.id)?;
+    let filter = ValueFilter { cluster: Some(cluster.id), ..ValueFilter::default() };
+    let values = store.values(&filter)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&Whole {
+            cluster: Named::cluster(&cluster),
+            members: members.iter().map(Named::member).collect(),
+            stands_for: values.iter().map(Named::held).collect(),
+        });
+    }
+    writeln!(
+        ui.out,
+        "{} {}, {}, since {}",
+        cluster.id.short(),
+        cluster.axis,
+        count(u64::from(cluster.size), "experience"),
+        cluster.created
+    )?;
+    for held in &values {
+        let (id, standing) = (held.value.id.short(), held.value.standing);
+        writeln!(ui.out, "  value {id}, {standing}: {}", held.value.text)?;
+    }
+    let rows = members.iter().map(|member| {
+        [
+            member.ghap.short(),
+            format!("{:.2}", member.distance),
+            member.status.to_string(),
+            member.tier.map(|tier| tier.to_string()).unwrap_or_default(),
+            member.at.to_string(),
+            first_line(&member.text),
+        ]
+    });
+    Ok(ui.table(["GHAP", "DISTANCE", "ENDED", "TIER", "WHEN", "SAYS"], rows)?)
+}
+
+/// What came of writing one.
+fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        #[serde(flatten)]
+        value: Named<&'a Value>,
+        merged: bool,
+        conflicts: Vec<Named<&'a Value>>,
+    }
+    let value = &written.value;
+    if format == Format::Json {
+        return ui.json(&Told {
+            value: Named::value(value),
+            merged: written.merged,
+            conflicts: written.conflicts.iter().map(Named::value).collect(),
+        });
+    }
+    if written.merged {
+        ui.remark(&format!("{} says the same, so there is still one", value.id.short()))?;
+    }
+    for other in &written.conflicts {
+        ui.remark(&format!(
+            "{} seems to say the opposite: {}; `rutter values retire {}` lets it go",
+            other.id.short(),
+            first_line(&other.text),
+            other.id.short()
+        ))?;
+    }
+    Ok(writeln!(
+        ui.out,
+        "{} {}, supported by {}, distance {:.2} of {:.2}: {}",
+        value.id.short(),
+        value.standing,
+        count(u64::from(value.support), "experience"),
+        value.distance,
+        value.threshold,
+        value.text
+    )?)
+}
+
+fn add(
+    args: &AddValueArgs,
+    store: &mut Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let place = env.owner()?.place;
+    let new = NewValue {
+        place: (!args.everywhere).then_some(&place),
+        cluster: store.cluster_id(&args.cluster)?,
+        text: &args.text,
+        standing: if args.proposed { Standing::Proposed } else { Standing::Accepted },
+    };
+    let written = store.add_value(&new, env.now)?;
+    told(&written, args.format.chosen(), ui)
+}
+
+fn edit(
+    args: &EditValueArgs,
+    store: &mut Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let place = env.owner()?.place;
+    let edit = ValueEdit {
+        text: args.text.as_deref(),
+        standing: args.standing,
+        place: match (args.everywhere, args.here) {
+            (true, _) => Some(None),
+            (false, true) => Some(Some(&place)),
+            (false, false) => None,
+        },
+    };
+    let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
+    told(&written, args.format.chosen(), ui)
+}
+
+fn retire(
+    args: &RetireValueArgs,
+    store: &mut Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let value = store.retire_value(store.value_id(&args.id)?, env.now)?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&Named::value(&value));
+    }
+    Ok(writeln!(ui.out, "{} retired: {}", value.id.short(), value.text)?)
+}

@@ -1,0 +1,287 @@
+//! What many experiences have in common, and what was made of it.
+
+use rutter_memory::store::{Cluster, ClusterFilter, Held, NewValue, ValueFilter};
+use rutter_memory::value::{Axis, Standing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Given, LINE, PASSAGE, Refusal, cut, id, short};
+use crate::schema;
+
+/// `list_clusters`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Clusters {
+    /// The id of one, to see its members
+    #[serde(default)]
+    cluster: Option<String>,
+    #[schemars(schema_with = "schema::axis")]
+    #[serde(default)]
+    axis: Option<Axis>,
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// `add_value`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Add {
+    /// The id of the cluster it stands for
+    cluster: String,
+    #[schemars(length(min = 1, max = 1000))]
+    text: String,
+    /// For all projects, not only this one
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// `list_values`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Values {
+    #[schemars(schema_with = "schema::standing")]
+    #[serde(default)]
+    standing: Option<Standing>,
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// What belongs together.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Grouped {
+    clusters: Vec<Group>,
+    count: usize,
+    /// The members of the one that was asked for, those in its middle first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members: Vec<Member>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Group {
+    id: String,
+    axis: String,
+    size: u32,
+    /// How alike they are, from 0 to 1.
+    cohesion: f64,
+    /// The experience in the middle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    medoid: Option<String>,
+    /// What that one says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// How many values stand for it.
+    values: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Member {
+    id: String,
+    distance: f64,
+    outcome: String,
+    domain: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<String>,
+    text: String,
+}
+
+/// What is held now.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Added {
+    ok: bool,
+    id: String,
+    standing: String,
+    /// How far it is from the middle of its cluster, and how far it could be.
+    distance: f64,
+    threshold: f64,
+    support: u32,
+    /// Whether it was said before, so that there still is one.
+    merged: bool,
+    /// Values that seem to say the opposite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<Conflict>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Conflict {
+    id: String,
+    text: String,
+}
+
+/// What is worked by.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Listed {
+    values: Vec<Shown>,
+    count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    id: String,
+    text: String,
+    standing: String,
+    axis: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<String>,
+    /// How many experiences that have nothing to do with each other say the same.
+    support: u32,
+    helped: u32,
+    hurt: u32,
+    /// How often it was acted upon since, and the prediction failed.
+    contradicted: u32,
+    everywhere: bool,
+}
+
+/// Thousandths are as much as anybody compares.
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+impl Group {
+    fn new(cluster: &Cluster) -> Self {
+        Self {
+            id: cluster.id.to_string(),
+            axis: cluster.axis.to_string(),
+            size: cluster.size,
+            cohesion: rounded(cluster.cohesion),
+            medoid: cluster.medoid.map(|medoid| medoid.to_string()),
+            text: cluster.text.as_deref().map(|text| cut(text, LINE)),
+            values: cluster.values.len(),
+        }
+    }
+
+    fn line(&self) -> String {
+        let text = self.text.as_deref().unwrap_or_default();
+        format!("{} {}, {} experiences: {text}", short(&self.id), self.axis, self.size)
+    }
+}
+
+impl Shown {
+    pub(super) fn new(held: &Held) -> Self {
+        let value = &held.value;
+        Self {
+            id: value.id.to_string(),
+            text: value.text.to_string(),
+            standing: value.standing.to_string(),
+            axis: value.axis.to_string(),
+            cluster: value.cluster.map(|cluster| cluster.to_string()),
+            support: value.support,
+            helped: held.helped,
+            hurt: held.hurt,
+            contradicted: value.contradicted,
+            everywhere: value.project.is_none(),
+        }
+    }
+}
+
+/// Takes in what came since. Whoever asks sees what is known now; hooks never wait for it.
+fn up_to_date(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let now = call.now();
+    call.store.gather_if_free(now)?;
+    call.store.bring_clusters_up_to_date(now)?;
+    Ok(())
+}
+
+pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grouped>, Refusal> {
+    up_to_date(call)?;
+    let most = ask.limit.unwrap_or(20);
+    if let Some(text) = &ask.cluster {
+        let cluster = call.store.cluster(call.store.cluster_id(&id("cluster", text)?)?)?;
+        let members: Vec<Member> = call
+            .store
+            .members(cluster.id)?
+            .iter()
+            .take(most)
+            .map(|member| Member {
+                id: member.ghap.to_string(),
+                distance: rounded(member.distance),
+                outcome: member.status.to_string(),
+                domain: member.domain.to_string(),
+                tier: member.tier.map(|tier| tier.to_string()),
+                text: cut(&member.text, PASSAGE),
+            })
+            .collect();
+        let group = Group::new(&cluster);
+        let lines = members.iter().map(|member| {
+            format!(
+                "\n{:.2} {} {}: {}",
+                member.distance,
+                short(&member.id),
+                member.outcome,
+                member.text
+            )
+        });
+        let text = group.line() + &lines.collect::<String>();
+        return Ok(Given { value: Grouped { clusters: vec![group], count: 1, members }, text });
+    }
+    let filter = ClusterFilter { axis: ask.axis, project: None, limit: Some(most) };
+    let clusters: Vec<Group> = call.store.clusters(&filter)?.iter().map(Group::new).collect();
+    let text = if clusters.is_empty() {
+        "There are none: a cluster is three experiences or more that are alike.".to_owned()
+    } else {
+        clusters.iter().map(Group::line).collect::<Vec<_>>().join("\n")
+    };
+    Ok(Given { value: Grouped { count: clusters.len(), clusters, members: Vec::new() }, text })
+}
+
+pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusal> {
+    up_to_date(call)?;
+    let place = call.owner()?.place;
+    let cluster = call.store.cluster_id(&id("cluster", &new.cluster)?)?;
+    let new = NewValue {
+        place: (!new.everywhere).then_some(&place),
+        cluster,
+        text: &new.text,
+        standing: Standing::Accepted,
+    };
+    let written = call.store.add_value(&new, call.now())?;
+    let value = &written.value;
+    let mut text = format!(
+        "{} as {}, supported by {} experiences.",
+        if written.merged { "It was known; held" } else { "Held" },
+        value.id.short(),
+        value.support
+    );
+    for other in &written.conflicts {
+        text +=
+            &format!(" {} seems to say the opposite: {}", other.id.short(), cut(&other.text, LINE));
+    }
+    Ok(Given {
+        text,
+        value: Added {
+            ok: true,
+            id: value.id.to_string(),
+            standing: value.standing.to_string(),
+            distance: rounded(value.distance),
+            threshold: rounded(value.threshold),
+            support: value.support,
+            merged: written.merged,
+            conflicts: written
+                .conflicts
+                .iter()
+                .map(|other| Conflict { id: other.id.to_string(), text: cut(&other.text, LINE) })
+                .collect(),
+        },
+    })
+}
+
+pub(super) fn values(ask: &Values, call: &mut Call<'_>) -> Result<Given<Listed>, Refusal> {
+    up_to_date(call)?;
+    let place = call.owner()?.place;
+    let known = call.store.project(&place)?.map(|project| project.key);
+    let filter = ValueFilter {
+        project: Some(known.unwrap_or(place.key)),
+        standing: ask.standing,
+        retired: ask.standing == Some(Standing::Retired),
+        limit: Some(ask.limit.unwrap_or(20)),
+        ..ValueFilter::default()
+    };
+    let values: Vec<Shown> = call.store.values(&filter)?.iter().map(Shown::new).collect();
+    let lines: Vec<String> = values
+        .iter()
+        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.standing, cut(&shown.text, LINE)))
+        .collect();
+    let text = if lines.is_empty() { "There are none yet.".to_owned() } else { lines.join("\n") };
+    Ok(Given { value: Listed { count: values.len(), values }, text })
+}
