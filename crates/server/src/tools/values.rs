@@ -1,5 +1,7 @@
 //! What many experiences have in common, and what was made of it.
 
+use std::fmt::Write as _;
+
 use rutter_memory::store::{Cluster, ClusterFilter, Held, NewValue, ValueFilter};
 use rutter_memory::value::{Axis, Standing};
 use schemars::JsonSchema;
@@ -244,8 +246,8 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         value.support
     );
     for other in &written.conflicts {
-        text +=
-            &format!(" {} seems to say the opposite: {}", other.id.short(), cut(&other.text, LINE));
+        let said = cut(&other.text, LINE);
+        let _ = write!(text, " {} seems to say the opposite: {said}", other.id.short());
     }
     Ok(Given {
         text,

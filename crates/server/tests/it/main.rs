@@ -47,3 +47,5 @@ fn no_test_file_is_forgotten() {
         include_str!("main.rs"),
     );
 }
+/// Clusters of experiences, and what was made of them.
+mod values;
