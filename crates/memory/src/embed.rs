@@ -98,7 +98,7 @@ impl Vector {
     }
 
     /// The vector of whole numbers that points where the sums do.
-    fn near(sums: &[f32; DIMS]) -> Option<Self> {
+    pub(crate) fn near(sums: &[f32; DIMS]) -> Option<Self> {
         let largest = sums.iter().fold(0_f32, |largest, sum| largest.max(sum.abs()));
         if largest <= 0.0 {
             return None;

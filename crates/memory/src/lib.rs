@@ -9,6 +9,7 @@ pub mod change;
 pub mod checksum;
 mod choice;
 mod clean;
+pub mod cluster;
 pub mod config;
 pub mod context;
 pub mod embed;

@@ -16,9 +16,11 @@ use files::Lock;
 
 use crate::ghap::GhapError;
 use crate::memory::MemoryError;
+use crate::value::ValueError;
 use crate::{IdSuffix, Time};
 
 mod callers;
+mod clusters;
 mod context;
 pub mod doctor;
 mod documents;
@@ -41,7 +43,9 @@ mod spoken;
 pub mod spool;
 mod tables;
 pub mod tend;
+mod values;
 
+pub use clusters::{Cluster, ClusterFilter, Member, Regrouped};
 pub use context::Wanted;
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
@@ -60,6 +64,7 @@ pub use salvage::Salvaged;
 pub use schema::VERSION;
 pub use sessions::SessionSummary;
 pub use spoken::{Premortem, Settled};
+pub use values::{Held, NewValue, ValueEdit, ValueFilter, Written};
 
 /// The memory, open for everything.
 #[derive(Debug)]
@@ -130,6 +135,9 @@ pub enum StoreError {
     /// A memory cannot be so.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// A value cannot be so.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// Nothing has this id.
     #[error("no {what} has an id that ends in {id}")]
     NotFound {

@@ -152,6 +152,11 @@ fn causes() -> Vec<Cause> {
     causes
 }
 
+/// What is learnt from a cause, in several people's words.
+pub fn learnt(label: usize) -> Vec<&'static str> {
+    causes().swap_remove(label).lessons
+}
+
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }

@@ -54,7 +54,7 @@ impl Axis {
 }
 
 /// A text on each axis that has one.
-pub(crate) type Texts = Vec<(Axis, String)>;
+pub type Texts = Vec<(Axis, String)>;
 
 /// What a memory says.
 pub(crate) fn of_memory(memory: &Memory) -> Texts {
@@ -63,7 +63,7 @@ pub(crate) fn of_memory(memory: &Memory) -> Texts {
 }
 
 /// What a GHAP says once it is resolved; before that it is nobody's lesson.
-pub(crate) fn of_ghap(ghap: &Ghap) -> Texts {
+pub fn of_ghap(ghap: &Ghap) -> Texts {
     let Some(resolution) = &ghap.resolution else { return Vec::new() };
     let or_none =
         |text: Option<&crate::Clean>| text.map(crate::Clean::as_str).unwrap_or_default().to_owned();

@@ -14,6 +14,7 @@ use crate::injection::Injection;
 use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::session::Session;
+use crate::value::Value;
 
 mod export;
 mod import;
@@ -44,6 +45,8 @@ pub enum Record {
     Experience(Experience),
     /// A memory.
     Memory(Memory),
+    /// What many experiences say together.
+    Value(Value),
     /// A failure that is or was followed.
     Episode(Box<Episode>),
     /// What was changed while one was open.

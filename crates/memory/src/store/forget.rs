@@ -16,8 +16,8 @@ use serde::Serialize;
 use super::documents::index;
 use super::files::Lock;
 use super::{
-    EpisodeFilter, Store, StoreError, at, episodes, files, ghaps, memories, outcomes,
-    remove_if_there, spool, tables,
+    EpisodeFilter, Store, StoreError, at, clusters, episodes, files, ghaps, memories, outcomes,
+    remove_if_there, spool, tables, values,
 };
 use crate::episode::Episode;
 use crate::ghap::Ghap;
@@ -40,10 +40,13 @@ pub enum Forgettable {
     Episode,
     /// What was changed while one was open.
     Change,
+    /// What many experiences say together.
+    Value,
 }
 
 impl Forgettable {
-    const ALL: [Self; 5] = [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change];
+    const ALL: [Self; 6] =
+        [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change, Self::Value];
 
     const fn table(self) -> &'static str {
         match self {
@@ -52,6 +55,7 @@ impl Forgettable {
             Self::Outcome => "outcome",
             Self::Episode => "episode",
             Self::Change => "change",
+            Self::Value => "value",
         }
     }
 }
@@ -126,6 +130,7 @@ impl Store {
                 None => return Err(StoreError::NotFound { what: "outcome", id: id.into() }),
             },
             Forgettable::Episode => named(&self.episode(id)?),
+            Forgettable::Value => self.value(id)?.value.text,
             Forgettable::Change => self.connection.query_row(
                 "SELECT name FROM change WHERE uid = ?1",
                 [id],
@@ -169,6 +174,11 @@ impl Store {
                 found.push(Row { kind: Forgettable::Episode, id: episode.id, text });
             }
         }
+        for value in values::every(&self.connection)? {
+            if holds(&values::texts(&value), &words) {
+                found.push(Row { kind: Forgettable::Value, id: value.id, text: value.text });
+            }
+        }
         let mut changes = self.connection.prepare("SELECT * FROM change ORDER BY id")?;
         let changes = changes
             .query_map([], |row| Ok((row.get::<_, Id>("uid")?, episodes::read_change(row)?)))?;
@@ -192,6 +202,7 @@ impl Store {
                 transaction.execute("DELETE FROM injection WHERE row = ?1", [id])?;
             }
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
+            clusters::forget(transaction)?;
             begin_erasing(transaction)?;
             Ok(count)
         })?;
@@ -215,7 +226,7 @@ impl Store {
                 .collect::<Result<Vec<_>, _>>()?;
             // Also where it was shown in a session that stays.
             let mut count = 0;
-            for table in ["ghap", "memory", "outcome", "episode", "change"] {
+            for table in ["ghap", "memory", "outcome", "episode", "change", "value"] {
                 transaction.execute(
                     &format!("DELETE FROM injection WHERE row IN (SELECT uid FROM {table} WHERE project = ?1)"),
                     [number],
@@ -233,6 +244,7 @@ impl Store {
                 )?;
             }
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
+            clusters::forget(transaction)?;
             transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
             begin_erasing(transaction)?;
             Ok((count, keys))
@@ -246,11 +258,12 @@ impl Store {
         let lock = self.tending_soon()?;
         let count = self.write(|transaction| {
             let mut count = 0;
-            for table in ["ghap", "memory", "outcome", "episode", "change"] {
+            for table in ["ghap", "memory", "outcome", "episode", "change", "value"] {
                 count += transaction.execute(&format!("DELETE FROM {table}"), [])?;
             }
             transaction.execute("DELETE FROM project", [])?;
             transaction.execute("DELETE FROM drained", [])?;
+            clusters::forget(transaction)?;
             begin_erasing(transaction)?;
             Ok(count)
         })?;

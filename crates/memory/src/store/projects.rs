@@ -151,9 +151,17 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
                            AND other.root = episode.root AND other.signature = episode.signature)",
         [from, into],
     )?;
-    for table in
-        ["project_alias", "session", "outcome", "ghap", "experience", "memory", "episode", "change"]
-    {
+    for table in [
+        "project_alias",
+        "session",
+        "outcome",
+        "ghap",
+        "experience",
+        "memory",
+        "value",
+        "episode",
+        "change",
+    ] {
         connection.execute(
             &format!("UPDATE {table} SET project = ?2 WHERE project = ?1"),
             [from, into],

@@ -22,7 +22,7 @@ use crate::{Id, Time};
 const PROBES: i64 = 1_000_000;
 const PAGE: usize = 4096;
 /// Every table that holds something of the user's, parents first.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "project",
     "project_alias",
     "session",
@@ -32,6 +32,7 @@ const TABLES: [&str; 12] = [
     "ghap_note",
     "experience",
     "memory",
+    "value",
     "episode",
     "change",
     "injection",

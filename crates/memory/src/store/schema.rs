@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_episodes.sql"),
     concat!(include_str!("migrations/0003_search.sql"), include_str!("migrations/0003_spoken.sql")),
     include_str!("migrations/0004_caller.sql"),
+    include_str!("migrations/0005_values.sql"),
 ];
 
 /// The version that this program reads and writes.

@@ -54,6 +54,8 @@ pub struct Tended {
     pub retired: usize,
     /// Whether the files that are searched were made anew.
     pub filed: bool,
+    /// Experiences that found a place among others, or none, on each axis.
+    pub grouped: usize,
     /// Whether the log of changes was folded into the database. Not while somebody reads.
     pub folded: bool,
 }
@@ -67,10 +69,15 @@ pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, S
     store.finish_erasing(&lock)?;
     let retired = if Instant::now() < until { store.retire(bounds, now)? } else { 0 };
     let filed = store.file_documents(&lock, until);
+    let grouped = if Instant::now() < until {
+        store.regroup(&lock, now).map(|done| done.placed)
+    } else {
+        Ok(0)
+    };
     let folded = Instant::now() < until && store.fold(Duration::from_millis(100))?;
     // The files can wait; the log of changes was not to wait for them.
-    let filed = filed?;
-    Ok(Some(Tended { drained: entries, held, refused, retired, filed, folded }))
+    let (filed, grouped) = (filed?, grouped?);
+    Ok(Some(Tended { drained: entries, held, refused, retired, filed, grouped, folded }))
 }
 
 impl Store {

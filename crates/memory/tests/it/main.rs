@@ -10,6 +10,8 @@
 mod callers;
 /// What the client told a hook of real runs.
 mod calls;
+/// Which experiences belong together, and how long their names last.
+mod clusters;
 /// The texts redaction is measured on.
 mod corpus;
 /// What the crate is allowed to depend on.
@@ -58,6 +60,8 @@ mod story;
 mod support;
 /// Housekeeping and its bounds.
 mod tend;
+/// What many experiences say together, and what becomes of it.
+mod values;
 /// Databases of every version there ever was.
 mod versions;
 

@@ -5,6 +5,7 @@ use rutter_memory::Store;
 use rutter_memory::store::VERSION;
 use rutter_memory::store::tend::{Bounds, tend};
 
+use crate::clusters::repeated;
 use crate::exchange::filled;
 use crate::support::{World, all, at, start};
 
@@ -43,7 +44,10 @@ fn lines(store: &mut Store) -> String {
 
 fn write_the_fixture() {
     let world = World::new();
-    drop(filled(&world));
+    let mut store = filled(&world);
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    drop(store);
     tend(&world.memory(), &Bounds::default(), at(99)).unwrap();
     let lines = lines(&mut world.store());
     let path = fixture(VERSION);

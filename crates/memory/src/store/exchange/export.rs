@@ -8,7 +8,8 @@ use crate::change::Noted;
 use crate::experience::Experience;
 use crate::project::ProjectKey;
 use crate::store::{
-    Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes, projects, sessions,
+    Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes, projects,
+    sessions, values,
 };
 
 /// How much was written out.
@@ -27,7 +28,7 @@ struct Table {
     read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
 }
 
-const TABLES: [Table; 9] = [
+const TABLES: [Table; 10] = [
     Table {
         select: "SELECT * FROM project",
         rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
@@ -73,6 +74,11 @@ const TABLES: [Table; 9] = [
         select: memories::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY memory.id",
         read: |_, row| memories::read(row).map(Record::Memory),
+    },
+    Table {
+        select: values::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY value.id",
+        read: |_, row| values::read(row).map(Record::Value),
     },
     Table {
         select: episodes::SELECT,

@@ -15,8 +15,9 @@ use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
 use crate::store::{
-    Store, StoreError, VERSION, documents, episodes, ghaps, injections, memories, outcomes,
+    Store, StoreError, VERSION, documents, episodes, ghaps, injections, memories, outcomes, values,
 };
+use crate::value::Value;
 use crate::{Clean, Id, Time};
 
 /// A line that is longer holds no row of ours: it would be a run with a million failing tests.
@@ -204,6 +205,7 @@ pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became,
         Record::Ghap(ghap) => import_ghap(connection, ghap),
         Record::Experience(experience) => import_experience(connection, experience),
         Record::Memory(memory) => import_memory(connection, memory),
+        Record::Value(value) => import_value(connection, value),
         Record::Episode(episode) => import_episode(connection, episode),
         Record::Change(noted) => {
             let project = project_of(connection, &noted.project)?;
@@ -448,6 +450,19 @@ fn import_memory(connection: &Connection, memory: &Memory) -> Result<Became, Ref
         None => {
             memories::put(connection, project, memory)?;
             Ok(Became::Added)
+        }
+    }
+}
+
+/// Its cluster may be unknown here; then whoever brings clusters up to date finds one that it fits.
+fn import_value(connection: &Connection, value: &Value) -> Result<Became, Refused> {
+    value.check().map_err(|error| Refused::Row(error.to_string()))?;
+    let project = value.project.as_ref().map(|key| project_of(connection, key)).transpose()?;
+    match values::newer(connection, value)? {
+        Some(false) => Ok(Became::Kept),
+        newer => {
+            values::insert(connection, project, value)?;
+            Ok(if newer.is_some() { Became::Updated } else { Became::Added })
         }
     }
 }

@@ -1,0 +1,82 @@
+//! What all texts of an axis have in common, and what is left without it.
+//!
+//! The vectors of any two texts about software point much the same way: both are full of `the`, `is`, `test` and `fails`. What
+//! makes one lesson different from another is what is left when that is taken away.
+
+use super::Axis;
+use crate::embed::{DIMS, Vector, embed};
+
+/// A few plain texts stand for all others while there are only a few.
+const BACKGROUND: [&str; 12] = [
+    "the test still fails after the change because the value was not what we had expected it to be",
+    "it works now: the error is gone and all of the tests pass",
+    "check the code that calls the function before you change the function itself",
+    "a new version of the service did not read the file that the old one had written",
+    "when the user sends a request, the server should return the data of the page",
+    "the wrong name was used in one place, so nothing was found and the default was taken",
+    "add a test for the case that was missed and run the whole suite again",
+    "the build failed on the other machine, where the settings are not the same",
+    "two parts of the system did the same thing in a different way and at a different time",
+    "look at what is really there first, then read the message, and only then make a guess",
+    "the list was empty since the object had already been removed by another call",
+    "make one small change at a time and see what it does to the result",
+];
+/// So many texts' worth they are.
+const WORTH: f32 = 40.0;
+
+/// Where the texts of an axis point on average.
+#[derive(Debug, Clone)]
+pub struct Common {
+    mean: [f32; DIMS],
+}
+
+impl Common {
+    /// Of these texts.
+    pub fn of<'a>(axis: Axis, vectors: impl IntoIterator<Item = &'a Vector>) -> Self {
+        // How long the mean of so many texts is: the longer texts are, the more alike.
+        let alike = match axis {
+            Axis::Full => 0.83,
+            Axis::Strategy => 0.73,
+            Axis::Surprise | Axis::RootCause => 0.62,
+        };
+        let mut background = [0.0; DIMS];
+        for vector in BACKGROUND.iter().filter_map(|text| embed(text)) {
+            add(&mut background, &vector, 1.0);
+        }
+        let length = background.iter().map(|number| number * number).sum::<f32>().sqrt().max(1e-6);
+        let mut mean = background.map(|number| number * WORTH * alike / length);
+        let mut count = WORTH;
+        for vector in vectors {
+            add(&mut mean, vector, 1.0);
+            count += 1.0;
+        }
+        Self { mean: mean.map(|number| number / count) }
+    }
+
+    /// What is left of one; nothing of a text that says no more than all others.
+    pub fn without(&self, vector: &Vector) -> Option<Vector> {
+        let mut left = self.mean.map(|number| -number);
+        add(&mut left, vector, 1.0);
+        Vector::near(&left)
+    }
+
+    /// As it is kept.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.mean.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    /// As it was kept; nothing of what is no such thing.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let mean: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+        let mean = rest.is_empty().then_some(mean)?.try_into().ok()?;
+        Some(Self { mean })
+    }
+}
+
+fn add(sum: &mut [f32; DIMS], vector: &Vector, by: f32) {
+    let by = by * vector.scale();
+    for (sum, number) in sum.iter_mut().zip(vector.numbers()) {
+        *sum += by * f32::from(number);
+    }
+}

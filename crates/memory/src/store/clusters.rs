@@ -1,0 +1,326 @@
+//! Clusters in the database: which experiences belong together on each axis.
+//!
+//! Over all projects: what went wrong here went wrong elsewhere in other words, one project rarely has three of a kind, and a
+//! cluster must not fall apart where two projects turn out to be one. Which project a value is for is the value's to say.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
+
+use super::files::Lock;
+use super::{Store, StoreError, tables, values};
+use crate::cluster::{Axis, Common, Group, Point};
+use crate::embed::Vector;
+use crate::ghap::{Domain, Status, Tier};
+use crate::project::ProjectKey;
+use crate::{Clean, Id, IdSuffix, Time};
+
+mod regroup;
+
+/// What came of bringing clusters up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Regrouped {
+    /// Experiences that were looked at for the first time, on each axis.
+    pub placed: usize,
+    /// Experiences that belong to another cluster than before, or to none any more.
+    pub moved: usize,
+    /// Clusters that are new.
+    pub born: usize,
+    /// Clusters that won or lost a member.
+    pub changed: usize,
+    /// Clusters that are gone.
+    pub gone: usize,
+    /// Values that were proposed.
+    pub proposed: usize,
+    /// Values that lost their standing.
+    pub doubted: usize,
+}
+
+/// Experiences that belong together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cluster {
+    /// Its identity, which stays while members come and go.
+    pub id: Id,
+    /// What they have in common.
+    pub axis: Axis,
+    /// How many they are.
+    pub size: u32,
+    /// How alike they are on average, from 0 to 1.
+    pub cohesion: f64,
+    /// The GHAP in the middle.
+    pub medoid: Option<Id>,
+    /// What that one says, in short.
+    pub text: Option<Clean>,
+    /// Where they were made.
+    pub projects: Vec<ProjectKey>,
+    /// The values that stand for it and are not retired.
+    pub values: Vec<Id>,
+    /// Since when there is one.
+    pub created: Time,
+    /// When it last won or lost a member.
+    pub changed: Time,
+}
+
+/// An experience of a cluster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// The GHAP.
+    pub ghap: Id,
+    /// Where it was made.
+    pub project: ProjectKey,
+    /// What kind of work it was.
+    pub domain: Domain,
+    /// How it ended.
+    pub status: Status,
+    /// How well it is founded.
+    pub tier: Option<Tier>,
+    /// When.
+    pub at: Time,
+    /// How far it is from the middle, from 0 to 2.
+    pub distance: f64,
+    /// What it says on the axis, in short.
+    pub text: Clean,
+}
+
+/// Which clusters to list.
+#[derive(Debug, Clone, Default)]
+pub struct ClusterFilter {
+    /// Along one axis.
+    pub axis: Option<Axis>,
+    /// With a member of one project.
+    pub project: Option<ProjectKey>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+impl Store {
+    /// Brings clusters and values up to date, unless another process is at it. Never in a hook.
+    pub fn bring_clusters_up_to_date(&mut self, now: Time) -> Result<Regrouped, StoreError> {
+        self.bring_up_to_date()?;
+        match self.tending()? {
+            Some(lock) => self.regroup(&lock, now),
+            None => Ok(Regrouped::default()),
+        }
+    }
+
+    /// The same, for whoever tends.
+    pub(crate) fn regroup(&mut self, _lock: &Lock, now: Time) -> Result<Regrouped, StoreError> {
+        let mut done = Regrouped::default();
+        let mut any = false;
+        for &axis in Axis::ALL {
+            if !regroup::is_due(&self.connection, axis)? {
+                continue;
+            }
+            let moment = self.connection.unchecked_transaction()?;
+            let draft = regroup::draft(&moment, axis)?;
+            drop(moment);
+            self.write(|transaction| regroup::write(transaction, &draft, now, &mut done))?;
+            any = true;
+        }
+        if any || values::is_due(&self.connection)? {
+            self.write(|transaction| values::weigh(transaction, now, &mut done))?;
+        }
+        Ok(done)
+    }
+
+    /// The largest first.
+    pub fn clusters(&self, filter: &ClusterFilter) -> Result<Vec<Cluster>, StoreError> {
+        let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let mut clusters = self.connection.prepare_cached(
+            "SELECT * FROM cluster WHERE (?1 IS NULL OR axis = ?1) AND (?2 IS NULL OR EXISTS (
+                 SELECT 1 FROM grouped JOIN ghap ON ghap.uid = grouped.row JOIN project ON project.id = ghap.project
+                 WHERE grouped.cluster = cluster.id AND project.key = ?2))
+             ORDER BY size DESC, id LIMIT ?3",
+        )?;
+        let found = clusters
+            .query_map(params![filter.axis, filter.project, limit], |row| {
+                read(&self.connection, row)
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(found)
+    }
+
+    /// One, by its id.
+    pub fn cluster(&self, id: Id) -> Result<Cluster, StoreError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT * FROM cluster WHERE uid = ?1")?
+            .query_row([id], |row| read(&self.connection, row))
+            .optional()?;
+        found.ok_or_else(|| StoreError::NotFound { what: "cluster", id: id.into() })
+    }
+
+    /// The experiences of a cluster, those in its middle first.
+    pub fn members(&self, id: Id) -> Result<Vec<Member>, StoreError> {
+        let cluster = self.cluster(id)?;
+        let common = common(&self.connection, cluster.axis)?;
+        let middle = Middle::of(&self.connection, id, cluster.axis, &common)?;
+        let mut members = Vec::with_capacity(middle.members.len());
+        let mut select = self.connection.prepare_cached(
+            "SELECT ghap.*, project.key AS project_key FROM ghap JOIN project ON project.id = ghap.project
+             WHERE ghap.uid = ?1",
+        )?;
+        for (row, point) in &middle.members {
+            members.push(select.query_row([row], |found| {
+                Ok(Member {
+                    ghap: *row,
+                    project: found.get("project_key")?,
+                    domain: found.get("domain")?,
+                    status: found.get("status")?,
+                    tier: found.get("tier")?,
+                    at: found.get::<_, Option<Time>>("resolved")?.unwrap_or(Time::from_millis(0)),
+                    distance: middle.distance(&point.vector),
+                    text: said(found, cluster.axis)?,
+                })
+            })?);
+        }
+        members.sort_by(|one, other| {
+            one.distance.total_cmp(&other.distance).then(one.ghap.cmp(&other.ghap))
+        });
+        Ok(members)
+    }
+
+    /// The cluster that a person means.
+    pub fn cluster_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        tables::by_suffix(&self.connection, "cluster", "cluster", id)
+    }
+
+    /// The cluster of an experience on an axis; none where it belongs to none.
+    pub fn cluster_of(&self, ghap: Id, axis: Axis) -> Result<Option<Id>, StoreError> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT cluster.uid FROM grouped JOIN cluster ON cluster.id = grouped.cluster
+                 WHERE grouped.row = ?1 AND grouped.axis = ?2",
+            )?
+            .query_row(params![ghap, axis], |row| row.get(0))
+            .optional()?;
+        Ok(found)
+    }
+
+    /// How many experiences say something on an axis, and how many of them belong to a cluster.
+    pub fn grouped(&self, axis: Axis) -> Result<(u64, u64), StoreError> {
+        Ok(self.connection.query_row(
+            "SELECT count(*), count(cluster) FROM grouped WHERE axis = ?1",
+            [axis],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?)
+    }
+}
+
+fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Cluster> {
+    let (number, axis): (i64, Axis) = (row.get("id")?, row.get("axis")?);
+    let (id, medoid): (Id, Option<Id>) = (row.get("uid")?, row.get("medoid")?);
+    let text = match medoid {
+        Some(medoid) => connection
+            .prepare_cached("SELECT * FROM ghap WHERE uid = ?1")?
+            .query_row([medoid], |row| said(row, axis))
+            .optional()?,
+        None => None,
+    };
+    let projects = connection
+        .prepare_cached(
+            "SELECT DISTINCT project.key FROM grouped JOIN ghap ON ghap.uid = grouped.row
+             JOIN project ON project.id = ghap.project WHERE grouped.cluster = ?1 ORDER BY project.key",
+        )?
+        .query_map([number], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let values = connection
+        .prepare_cached(
+            "SELECT uid FROM value WHERE cluster = ?1 AND standing != 'retired' ORDER BY id",
+        )?
+        .query_map([id], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    Ok(Cluster {
+        id,
+        axis,
+        size: row.get("size")?,
+        cohesion: row.get("cohesion")?,
+        medoid,
+        text,
+        projects,
+        values,
+        created: row.get("created")?,
+        changed: row.get("changed")?,
+    })
+}
+
+/// What a resolved GHAP says on an axis, in one sentence of its own.
+fn said(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
+    let columns: &[&str] = match axis {
+        Axis::Full => &["takeaway", "what_worked", "cause_text", "surprise", "goal"],
+        Axis::Strategy => &["what_worked", "action", "goal"],
+        Axis::Surprise => &["surprise", "goal"],
+        Axis::RootCause => &["cause_text", "goal"],
+    };
+    for column in columns {
+        if let Some(text) = row.get::<_, Option<Clean>>(*column)? {
+            return Ok(text);
+        }
+    }
+    Ok(Clean::default())
+}
+
+/// What the texts of an axis have in common, as it was when they were last grouped.
+pub(super) fn common(connection: &Connection, axis: Axis) -> Result<Common, StoreError> {
+    let kept: Option<Vec<u8>> = connection
+        .prepare_cached("SELECT mean FROM common WHERE axis = ?1")?
+        .query_row([axis], |row| row.get(0))
+        .optional()?;
+    Ok(kept.and_then(|kept| Common::of_bytes(&kept)).unwrap_or_else(|| Common::of(axis, [])))
+}
+
+/// A cluster with where its members point.
+pub(super) struct Middle {
+    pub(super) members: Vec<(Id, Point)>,
+    group: Group,
+}
+
+impl Middle {
+    /// By what its members say on an axis, which need not be its own.
+    pub(super) fn of(
+        connection: &Connection,
+        cluster: Id,
+        axis: Axis,
+        common: &Common,
+    ) -> Result<Self, StoreError> {
+        let mut select = connection.prepare_cached(
+            "SELECT grouped.row, document.vector, ghap.tier
+             FROM cluster JOIN grouped ON grouped.cluster = cluster.id
+             JOIN document ON document.row = grouped.row AND document.axis = ?2
+             JOIN ghap ON ghap.uid = grouped.row
+             WHERE cluster.uid = ?1",
+        )?;
+        let mut rows = select.query(params![cluster, axis])?;
+        let mut members = Vec::new();
+        while let Some(row) = rows.next()? {
+            let vector = row.get_ref(1)?.as_blob_or_null().unwrap_or_default();
+            let Some(vector) = vector.and_then(Vector::of_bytes) else { continue };
+            #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
+            let weight = row.get::<_, Option<Tier>>(2)?.map_or(1.0, Tier::weight) as f32;
+            let vector = common.without(&vector).unwrap_or(vector);
+            members.push((row.get(0)?, Point { vector, weight }));
+        }
+        let group = Group::of(members.iter().map(|(_, point)| point));
+        Ok(Self { members, group })
+    }
+
+    /// How far a text is from where the members point together.
+    pub(super) fn distance(&self, vector: &Vector) -> f64 {
+        self.group
+            .direction()
+            .map_or(1.0, |direction| (1.0 - f64::from(direction.cosine(vector))).clamp(0.0, 2.0))
+    }
+
+    /// How far each member is.
+    pub(super) fn distances(&self) -> Vec<f64> {
+        self.members.iter().map(|(_, point)| self.distance(&point.vector)).collect()
+    }
+}
+
+/// Lets go of what was made of experiences that are forgotten: of the means of their vectors, and of clusters without a member.
+pub(super) fn forget(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.execute_batch(
+        "DELETE FROM common;
+         DELETE FROM cluster WHERE NOT EXISTS (SELECT 1 FROM grouped WHERE grouped.cluster = cluster.id);",
+    )?)
+}

@@ -1,0 +1,272 @@
+use std::collections::{BTreeSet, HashMap};
+
+use proptest::prelude::*;
+use rutter_memory::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
+use rutter_memory::embed::{Vector, embed};
+use rutter_memory::ghap::{Ghap, Resolve, Start};
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Regrouped, Row};
+use rutter_memory::{Id, Store};
+use rutter_testkit::lessons::{Lesson, lessons};
+
+use crate::support::{World, all, at};
+
+/// Has an agent learn something.
+pub(crate) fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
+    let now = at(lesson.at);
+    let start = Start {
+        domain: lesson.domain.parse().unwrap(),
+        strategy: lesson.strategy.parse().unwrap(),
+        goal: &lesson.goal,
+        hypothesis: &lesson.hypothesis,
+        action: &lesson.action,
+        prediction: &lesson.prediction,
+        expects: None,
+        target: None,
+        confidence: None,
+    };
+    store.start_ghap(owner, &start, now).unwrap();
+    let resolve = Resolve {
+        status: lesson.status.parse().unwrap(),
+        result: &lesson.result,
+        surprise: lesson.surprise.as_deref(),
+        root_cause: lesson
+            .cause
+            .as_ref()
+            .map(|(category, text)| (category.parse().unwrap(), text.as_str())),
+        what_worked: lesson.what_worked.as_deref(),
+        takeaway: lesson.takeaway.as_deref(),
+        outcome: None,
+    };
+    store.resolve_ghap(owner, &resolve, now).unwrap().ghap
+}
+
+/// The same thing, learnt again and again: on another day, in another session.
+pub(crate) fn again(number: i64) -> Lesson {
+    Lesson {
+        label: None,
+        at: number * 100_000,
+        session: 0,
+        domain: "debugging",
+        strategy: "read-the-error",
+        status: "falsified",
+        goal: "the export runs at night".into(),
+        hypothesis: "the disk is too slow".into(),
+        action: "write into a buffer".into(),
+        prediction: "the tests pass".into(),
+        result: "still red".into(),
+        surprise: Some("the connection pool was empty after an hour".into()),
+        cause: Some(("oversight", "an early return skips the release of the connection".into())),
+        what_worked: None,
+        takeaway: Some("release the connection in a finally block".into()),
+        proven: false,
+    }
+}
+
+/// So many of them, each in its own session.
+pub(crate) fn repeated(world: &World, store: &mut Store, count: i64) -> Vec<Ghap> {
+    (0..count)
+        .map(|number| learn(store, &world.other(&format!("learner-{number}")), &again(number)))
+        .collect()
+}
+
+#[test]
+fn five_of_a_kind_are_a_cluster_of_five() {
+    let world = World::new();
+    let mut store = world.store();
+    let ghaps = repeated(&world, &mut store, 5);
+    let done = store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    assert_eq!((done.placed, done.born, done.gone), (4 * 5, 4, 0), "{done:?}");
+    for axis in Axis::ALL {
+        let filter = ClusterFilter { axis: Some(*axis), ..ClusterFilter::default() };
+        let clusters = store.clusters(&filter).unwrap();
+        assert_eq!(clusters.len(), 1, "{axis}");
+        assert_eq!(clusters[0].size, 5, "{axis}");
+        assert!(clusters[0].cohesion > 0.99, "{axis}: {}", clusters[0].cohesion);
+        assert!(ghaps.iter().any(|ghap| Some(ghap.id) == clusters[0].medoid), "{axis}");
+        let members = store.members(clusters[0].id).unwrap();
+        assert_eq!(members.len(), 5, "{axis}");
+        assert!(members.iter().all(|member| member.distance < 0.01), "{members:?}");
+        assert_eq!(store.grouped(*axis).unwrap(), (5, 5));
+    }
+}
+
+#[test]
+fn two_of_a_kind_are_none_and_a_third_makes_one() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 2);
+    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
+    assert_eq!(store.grouped(Axis::Full).unwrap(), (2, 0));
+    learn(&mut store, &world.other("another"), &again(7));
+    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    assert_eq!(store.grouped(Axis::Full).unwrap(), (3, 3));
+}
+
+/// What the names are worth: a memory grows by one experience at a time, and whoever was named a cluster finds it again.
+#[test]
+fn names_last_while_a_memory_grows() {
+    const COUNT: usize = 160;
+    let world = World::new();
+    let mut store = world.store();
+    let mut names: HashMap<(Id, Axis), Id> = HashMap::new();
+    let mut ghaps = Vec::new();
+    let (mut changes, mut born) = (0, BTreeSet::new());
+    for lesson in lessons(5, COUNT) {
+        let owner = world.other(&format!("session-{}", lesson.session));
+        ghaps.push(learn(&mut store, &owner, &lesson).id);
+        let done = store.bring_clusters_up_to_date(at(lesson.at + 1)).unwrap();
+        assert!(done.placed >= 2, "{done:?}");
+        for axis in Axis::ALL {
+            for ghap in &ghaps {
+                let now = store.cluster_of(*ghap, *axis).unwrap();
+                let before = names.get(&(*ghap, *axis));
+                changes += usize::from(before.is_some() && before != now.as_ref());
+                born.extend(now);
+                match now {
+                    Some(now) => drop(names.insert((*ghap, *axis), now)),
+                    None => drop(names.remove(&(*ghap, *axis))),
+                }
+            }
+        }
+    }
+    let alive: BTreeSet<Id> =
+        store.clusters(&ClusterFilter::default()).unwrap().iter().map(|one| one.id).collect();
+    let (placed, grouped) = store.grouped(Axis::Full).unwrap();
+    assert_eq!(placed, u64::try_from(COUNT).unwrap());
+    assert!(grouped * 100 >= placed * 65, "{grouped} of {placed}");
+    // Fourteen changes of 267 names when this was written; of all names that were ever given hardly any is gone.
+    assert!(names.len() > COUNT, "{}", names.len());
+    assert!(changes * 12 <= names.len(), "{changes} changes of {} names", names.len());
+    let lost = born.difference(&alive).count();
+    assert!(lost * 10 <= born.len(), "{lost} of {} are gone", born.len());
+
+    // Asked again, and tended, nothing moves.
+    let before = store.clusters(&ClusterFilter::default()).unwrap();
+    assert_eq!(store.bring_clusters_up_to_date(at(99_999_999)).unwrap(), Regrouped::default());
+    drop(store);
+    let tended = tend(&world.memory(), &Bounds::default(), at(99_999_999)).unwrap().unwrap();
+    assert_eq!(tended.grouped, 0);
+    assert_eq!(world.store().clusters(&ClusterFilter::default()).unwrap(), before);
+}
+
+#[test]
+fn tend_groups_what_came() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 4);
+    drop(store);
+    let tended = tend(&world.memory(), &Bounds::default(), at(900_000)).unwrap().unwrap();
+    assert_eq!(tended.grouped, 16);
+    assert_eq!(world.store().clusters(&ClusterFilter::default()).unwrap().len(), 4);
+}
+
+#[test]
+fn another_wording_and_another_project_are_no_reason_to_belong_elsewhere() {
+    let world = World::new();
+    let mut store = world.store();
+    let ghaps = repeated(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    let before = store.cluster_of(ghaps[0].id, Axis::Full).unwrap().unwrap();
+    // Every document of it is made anew.
+    store
+        .edit_lesson(ghaps[0].id, None, Some("close connections in finally"), at(900_001))
+        .unwrap();
+    let done = store.bring_clusters_up_to_date(at(900_002)).unwrap();
+    assert_eq!((done.placed, done.moved, done.born, done.gone), (0, 0, 0, 0), "{done:?}");
+    assert_eq!(store.cluster_of(ghaps[0].id, Axis::Full).unwrap(), Some(before));
+
+    let elsewhere = rutter_memory::store::entry::Place::from(
+        &rutter_memory::project::Located::find(&world.project("boat")),
+    );
+    let owner = Owner { place: elsewhere.clone(), ..world.other("at-sea") };
+    learn(&mut store, &owner, &again(10));
+    store.bring_clusters_up_to_date(at(2_000_000)).unwrap();
+    assert_eq!(store.cluster(before).unwrap().projects.len(), 2);
+    let (from, into) = (store.project(&elsewhere).unwrap(), store.project(&world.place()).unwrap());
+    store.merge_projects(from.unwrap().id, into.unwrap().id).unwrap();
+    let done = store.bring_clusters_up_to_date(at(2_000_001)).unwrap();
+    assert_eq!((done.moved, done.born, done.gone), (0, 0, 0), "{done:?}");
+    let cluster = store.cluster(before).unwrap();
+    assert_eq!((cluster.size, cluster.projects.len()), (5, 1));
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_cluster() {
+    let world = World::new();
+    let mut store = world.store();
+    let ghaps = repeated(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    let cluster = store.cluster_of(ghaps[3].id, Axis::Full).unwrap().unwrap();
+    let row = |ghap: &Ghap| Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal.clone() };
+    store.forget(&[row(&ghaps[0])], None).unwrap();
+    assert_eq!(store.cluster(cluster).unwrap().size, 3);
+    store.bring_clusters_up_to_date(at(900_001)).unwrap();
+    assert_eq!(store.cluster_of(ghaps[3].id, Axis::Full).unwrap(), Some(cluster));
+    assert_eq!(store.members(cluster).unwrap().len(), 3);
+    // Two are no cluster.
+    store.forget(&[row(&ghaps[1])], None).unwrap();
+    store.bring_clusters_up_to_date(at(900_002)).unwrap();
+    assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
+    store.forget_all().unwrap();
+    assert_eq!(all(&mut store).len(), 1);
+}
+
+fn point(text: &str, weight: f32) -> Point {
+    let common = Common::of(Axis::RootCause, []);
+    Point { vector: common.without(&embed(text).unwrap()).unwrap(), weight }
+}
+
+#[test]
+fn what_was_given_up_is_in_nobodys_middle() {
+    let text = "the cache key leaves out the version";
+    let points = [point(text, 0.2), point(text, 0.8), point(text, 1.0)];
+    let mut grouping = Grouping::new(Rule::of(Axis::RootCause), &points, vec![None; 3]);
+    grouping.grow(&[0, 1, 2]);
+    let shape = grouping.shape(0).unwrap();
+    assert_eq!((shape.size, shape.medoid), (3, 2));
+}
+
+fn vectors() -> impl Strategy<Value = Vec<Point>> {
+    // A few directions, so that there is something to group.
+    let point = (0..6_usize, prop::array::uniform4(-20..20_i8), 0..4_usize).prop_map(
+        |(direction, noise, weight)| {
+            let mut numbers = [1_i8; rutter_memory::embed::DIMS];
+            numbers[direction * 10] = 100;
+            for (place, noise) in noise.into_iter().enumerate() {
+                numbers[100 + place] = noise;
+            }
+            let weight = [1.0, 0.8, 0.5, 0.2][weight];
+            Point { vector: Vector::new(numbers).unwrap(), weight }
+        },
+    );
+    prop::collection::vec(point, 0..60)
+}
+
+proptest! {
+    /// Whatever comes in whatever order: no group is too small, what is done is done, and nothing is lost.
+    #[test]
+    fn groups_are_large_enough_and_stay_as_they_are(points in vectors(), cut in 0..60_usize) {
+        let rule = Rule::of(Axis::RootCause);
+        let cut = cut.min(points.len());
+        let mut first = Grouping::new(rule, &points[..cut], vec![None; cut]);
+        first.grow(&(0..cut).collect::<Vec<_>>());
+        let mut of = first.of().to_vec();
+        of.resize(points.len(), None);
+        let mut second = Grouping::new(rule, &points, of);
+        second.grow(&(cut..points.len()).collect::<Vec<_>>());
+        let mut sizes: HashMap<u32, usize> = HashMap::new();
+        for group in second.of().iter().flatten() {
+            *sizes.entry(*group).or_default() += 1;
+        }
+        for (number, size) in &sizes {
+            prop_assert!(*size >= FEWEST);
+            prop_assert_eq!(second.shape(*number).unwrap().size, *size);
+        }
+        let mut third = Grouping::new(rule, &points, second.of().to_vec());
+        third.grow(&[]);
+        prop_assert_eq!(third.of(), second.of());
+        prop_assert_eq!(third.merged().len(), 0);
+    }
+}

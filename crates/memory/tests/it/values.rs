@@ -1,0 +1,295 @@
+use rutter_memory::cluster::Axis;
+use rutter_memory::injection::{Effect, Injection};
+use rutter_memory::store::entry::What;
+use rutter_memory::store::{
+    ClusterFilter, Forgettable, NewValue, Record, Row, ValueEdit, ValueFilter,
+};
+use rutter_memory::value::{Standing, Value, ValueError};
+use rutter_memory::{Clean, Id, Store, StoreError};
+
+use crate::clusters::{again, learn, repeated};
+use crate::support::{World, all, at};
+
+const LATER: i64 = 90_000_000;
+
+/// The cluster of all that is learnt again and again.
+fn cluster(store: &Store) -> Id {
+    let filter = ClusterFilter { axis: Some(Axis::RootCause), ..ClusterFilter::default() };
+    store.clusters(&filter).unwrap()[0].id
+}
+
+fn new(cluster: Id, text: &str) -> NewValue<'_> {
+    NewValue { place: None, cluster, text, standing: Standing::Accepted }
+}
+
+fn values(store: &Store) -> Vec<Value> {
+    let filter = ValueFilter { retired: true, ..ValueFilter::default() };
+    store.values(&filter).unwrap().into_iter().map(|held| held.value).collect()
+}
+
+#[test]
+fn what_three_sessions_learnt_is_proposed_in_their_own_words() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 2);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!(values(&store), []);
+    let third = learn(&mut store, &world.other("third"), &again(2));
+    let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!(done.proposed, 1, "one, though it is a cluster on four axes");
+    let [value] = values(&store).try_into().unwrap();
+    assert_eq!(value.text.as_str(), "release the connection in a finally block");
+    assert_eq!((value.standing, value.support), (Standing::Proposed, 3));
+    assert_eq!(value.project, Some(world.place().key), "all of them were made there");
+    assert!(value.source.is_some() && value.distance <= value.threshold);
+    assert_eq!(store.cluster(value.cluster.unwrap()).unwrap().values, [value.id]);
+    assert_eq!(store.bring_clusters_up_to_date(at(LATER)).unwrap().proposed, 0);
+    assert!(third.resolution.is_some());
+}
+
+#[test]
+fn one_session_of_one_day_confirms_nothing_three_times() {
+    let world = World::new();
+    let mut store = world.store();
+    for number in 0..5 {
+        let lesson = rutter_testkit::lessons::Lesson { at: number, ..again(0) };
+        learn(&mut store, &world.owner(), &lesson);
+    }
+    let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!((done.born, done.proposed), (4, 0), "a cluster of five all the same");
+}
+
+#[test]
+fn what_does_not_fit_its_cluster_is_refused_with_the_distance() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 5);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let cluster = cluster(&store);
+    // The cluster is as tight as can be: five times the same. Other words for it fit all the same.
+    let fits = "give connections back to the pool, whatever happens, also on an early return";
+    let written = store.add_value(&new(cluster, fits), at(LATER)).unwrap();
+    assert!(!written.merged, "{written:?}");
+    assert!(written.value.distance > 0.1 && written.value.distance <= written.value.threshold);
+    assert_eq!((written.value.support, written.value.standing), (5, Standing::Accepted));
+
+    let strange = "choose icons for the weather by the height of the sun";
+    let error = store.add_value(&new(cluster, strange), at(LATER)).unwrap_err();
+    let StoreError::Value(ValueError::Far { distance, threshold, .. }) = &error else {
+        panic!("{error}")
+    };
+    assert!(distance > threshold, "{error}");
+    assert!(error.to_string().contains(&format!("its distance is {distance:.2}")), "{error}");
+    assert!(error.to_string().contains(&format!("at most {threshold:.2} would do")), "{error}");
+    assert_eq!(values(&store).len(), 2, "the proposed one and the one that fits");
+
+    for (text, why) in [("  ", "the value is empty"), ("☃☃☃", "no word of it is known")] {
+        let error = store.add_value(&new(cluster, text), at(LATER)).unwrap_err();
+        assert!(error.to_string().starts_with(why), "{error}");
+    }
+    let nobody = Id::new(at(0));
+    let error = store.add_value(&new(nobody, fits), at(LATER)).unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { what: "cluster", .. }), "{error}");
+}
+
+#[test]
+fn what_was_said_before_is_not_said_twice_and_the_opposite_is_pointed_at() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let cluster = cluster(&store);
+    let [proposed] = values(&store).try_into().unwrap();
+    let same = new(cluster, "Release the connection in a `finally` block!");
+    let written = store.add_value(&same, at(LATER + 1)).unwrap();
+    assert!(written.merged);
+    assert_eq!((written.value.id, written.value.standing), (proposed.id, Standing::Accepted));
+    assert_eq!(written.conflicts, []);
+    let opposite = new(cluster, "never release the connection in a finally block");
+    let written = store.add_value(&opposite, at(LATER + 2)).unwrap();
+    assert!(!written.merged);
+    assert_eq!(written.conflicts.iter().map(|value| value.id).collect::<Vec<_>>(), [proposed.id]);
+}
+
+#[test]
+fn a_retired_value_is_not_proposed_again() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    assert_eq!(store.retire_value(value.id, at(LATER)).unwrap().standing, Standing::Retired);
+    assert_eq!(store.values(&ValueFilter::default()).unwrap(), []);
+    learn(&mut store, &world.other("one more"), &again(8));
+    let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!((done.placed, done.proposed), (4, 0));
+    // Unless somebody says it.
+    let written = store.add_value(&new(cluster(&store), &value.text), at(LATER + 5)).unwrap();
+    assert_eq!((written.value.id, written.value.standing), (value.id, Standing::Accepted));
+}
+
+#[test]
+fn other_words_are_held_against_the_cluster_too() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    let edit = |text| ValueEdit { text: Some(text), ..ValueEdit::default() };
+    let error = store.edit_value(value.id, &edit("ski lifts are free for children"), at(LATER));
+    assert!(matches!(error, Err(StoreError::Value(ValueError::Far { .. }))), "{error:?}");
+    let text = "close every connection in a finally block";
+    let written = store.edit_value(value.id, &edit(text), at(LATER)).unwrap();
+    assert_eq!((written.value.text.as_str(), written.value.source), (text, None));
+    assert!(written.value.changed > value.changed);
+    let error = store.edit_value(value.id, &ValueEdit::default(), at(LATER)).unwrap_err();
+    assert!(matches!(error, StoreError::Value(ValueError::NothingToChange)), "{error}");
+    let held = store.value(store.value_id(&value.id.short().parse().unwrap()).unwrap()).unwrap();
+    assert_eq!((held.helped, held.hurt), (0, 0));
+    let everywhere = ValueEdit { place: Some(None), ..ValueEdit::default() };
+    assert_eq!(store.edit_value(value.id, &everywhere, at(LATER)).unwrap().value.project, None);
+}
+
+/// A GHAP that acts upon the value, and fails.
+fn contradicted(number: i64) -> rutter_testkit::lessons::Lesson {
+    rutter_testkit::lessons::Lesson {
+        hypothesis: "releasing the connection in a finally block helps".into(),
+        action: "release the connection in a finally block".into(),
+        surprise: Some("the icons of the weather page are too small".into()),
+        cause: Some(("wrong-assumption", "the stylesheet scales pictures twice".into())),
+        takeaway: Some("measure pictures in the browser".into()),
+        at: LATER + number * 100_000,
+        ..again(0)
+    }
+}
+
+#[test]
+fn a_value_loses_standing_when_what_follows_contradicts_it() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    let accept = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    store.edit_value(value.id, &accept, at(LATER)).unwrap();
+    let standing = |store: &mut Store, number: i64| {
+        let owner = world.other(&format!("against-{number}"));
+        learn(store, &owner, &contradicted(number));
+        store.bring_clusters_up_to_date(at(LATER + number * 100_000 + 1)).unwrap();
+        let value = store.value(value.id).unwrap().value;
+        (value.standing, value.contradicted)
+    };
+    assert_eq!(standing(&mut store, 1), (Standing::Accepted, 1), "once is chance");
+    assert_eq!(standing(&mut store, 2), (Standing::Proposed, 2));
+    assert_eq!(standing(&mut store, 3), (Standing::Proposed, 3));
+    assert_eq!(standing(&mut store, 4), (Standing::Retired, 4));
+    // Whoever accepts it again has seen that.
+    let written = store.edit_value(value.id, &accept, at(LATER + 900_000)).unwrap();
+    assert_eq!(written.value.standing, Standing::Accepted);
+    assert_eq!(standing(&mut store, 10), (Standing::Accepted, 1));
+}
+
+#[test]
+fn a_value_that_hurts_loses_standing_and_one_that_helps_comes_first() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let cluster = cluster(&store);
+    let [first] = values(&store).try_into().unwrap();
+    let accept = ValueEdit { standing: Some(Standing::Accepted), place: Some(None), text: None };
+    store.edit_value(first.id, &accept, at(LATER)).unwrap();
+    let text = "give connections back to the pool, whatever happens";
+    let second = store.add_value(&new(cluster, text), at(LATER)).unwrap().value;
+    let shown = |row: Id, seconds: i64, effect: Effect| {
+        let injection = Injection {
+            id: Id::new(at(seconds)),
+            session: Clean::new("session-1"),
+            agent: None,
+            event: Clean::new("SessionStart"),
+            row,
+            score: 1.0,
+            prompt: Clean::new("-"),
+            at: at(seconds),
+            effect: Some(effect),
+        };
+        world.record(&world.entry("session-1", seconds, What::Shown(Box::new(injection))));
+    };
+    shown(second.id, LATER + 1, Effect::Helped);
+    let listed = store.values(&ValueFilter::default()).unwrap();
+    assert_eq!((listed[0].value.id, listed[0].helped), (second.id, 1));
+    for seconds in 2..5 {
+        shown(second.id, LATER + seconds, Effect::Hurt);
+    }
+    let done = store.bring_clusters_up_to_date(at(LATER + 9)).unwrap();
+    assert_eq!(done.doubted, 1, "{done:?}");
+    let listed = store.values(&ValueFilter::default()).unwrap();
+    assert_eq!(listed[0].value.id, first.id);
+    assert_eq!((listed[1].value.standing, listed[1].hurt), (Standing::Proposed, 3));
+}
+
+#[test]
+fn values_go_out_and_come_in_as_they_are() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let text = "give connections back to the pool, whatever happens";
+    store.add_value(&new(cluster(&store), text), at(LATER)).unwrap();
+    let records = all(&mut store);
+    assert_eq!(records.iter().filter(|record| matches!(record, Record::Value(_))).count(), 2);
+    let lines: String =
+        records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
+    let other = World::new();
+    let mut copy = other.store();
+    copy.import(lines.as_bytes(), |_| {}).unwrap();
+    assert_eq!(all(&mut copy), records);
+    assert_eq!(copy.import(lines.as_bytes(), |_| {}).unwrap().kept, records.len() - 1);
+    // Clusters are made there, under other names, and values find theirs.
+    let done = copy.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!((done.born, done.proposed), (4, 0), "{done:?}");
+    for value in values(&copy) {
+        assert_eq!(copy.cluster(value.cluster.unwrap()).unwrap().size, 4);
+    }
+    let wrong = lines.replace("\"threshold\":0.", "\"threshold\":9.");
+    let error = World::new().store().import(wrong.as_bytes(), |_| {}).unwrap_err().to_string();
+    assert!(error.contains("a distance of a value is a number from 0 to 2"), "{error}");
+}
+
+#[test]
+fn of_a_forgotten_lesson_no_value_is_left() {
+    let world = World::new();
+    let mut store = world.store();
+    let ghaps = repeated(&world, &mut store, 3);
+    let words = "a wholly distinctive takeaway about connections";
+    for ghap in &ghaps {
+        store.edit_lesson(ghap.id, None, Some(words), at(LATER)).unwrap();
+    }
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!(values(&store).len(), 1);
+    let found = store.rows_with("distinctive takeaway").unwrap();
+    assert_eq!(found.iter().filter(|row| row.kind == Forgettable::Value).count(), 1);
+    let rows: Vec<Row> = ghaps
+        .iter()
+        .map(|ghap| Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal.clone() })
+        .collect();
+    assert!(!world.files_with(words).is_empty());
+    store.forget(&rows, None).unwrap();
+    drop(store);
+    assert_eq!(world.files_with(words), Vec::<std::path::PathBuf>::new());
+    assert_eq!(values(&world.store()), []);
+}
+
+#[test]
+fn a_secret_in_a_value_is_not_written() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let text =
+        format!("release the connection of {secret} in a finally block, on every early return");
+    let written = store.add_value(&new(cluster(&store), &text), at(LATER)).unwrap();
+    assert!(!written.value.text.contains(secret));
+    assert_eq!(world.files_with(secret), Vec::<std::path::PathBuf>::new());
+}
