@@ -104,6 +104,21 @@ fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// Groups lessons, by the crate's own bench; or those of a file.
+pub(crate) fn clusters(root: &Path, file: Option<&str>) -> Result<()> {
+    let file = match file {
+        Some("speed") | None => file.map(Into::into),
+        Some(file) => Some(Path::new(file).canonicalize().context("no such file")?),
+    };
+    let status = Command::new("cargo")
+        .args(["bench", "--quiet", "-p", "rutter-memory", "--bench", "clusters", "--"])
+        .args(file)
+        .current_dir(root)
+        .status()?;
+    ensure!(status.success(), "the bench failed");
+    Ok(())
+}
+
 fn verdicts_per_second(root: &Path) -> Result<f64> {
     let text = bench(root, "rutter-contract", "verdicts")?;
     let figure = text.split_whitespace().next().context("the bench printed nothing")?;

@@ -1,0 +1,83 @@
+//! Lessons with known causes as vectors, one list for each axis.
+
+use rutter_memory::embed::{Vector, embed};
+use rutter_memory::ghap::expect::Expects;
+use rutter_memory::ghap::{
+    Evidence, Ghap, Lesson as Said, Resolution, RootCause, Stated, Status, Tier,
+};
+use rutter_memory::project::ProjectKey;
+use rutter_memory::search::document::{Axis, of_ghap};
+use rutter_memory::{Clean, Id, Time};
+use rutter_testkit::lessons::Lesson;
+
+/// A text as it is found: where it points, how much it counts, what is behind it.
+#[derive(Clone)]
+pub(crate) struct Point {
+    pub(crate) vector: Vector,
+    pub(crate) weight: f32,
+    pub(crate) label: Option<usize>,
+    pub(crate) text: String,
+}
+
+/// What a lesson says on an axis, where it says anything.
+pub(crate) fn points(lessons: &[Lesson], axis: Axis) -> Vec<Point> {
+    lessons.iter().filter_map(|lesson| point(lesson, axis)).collect()
+}
+
+fn point(lesson: &Lesson, axis: Axis) -> Option<Point> {
+    let ghap = ghap(lesson);
+    let (_, text) = of_ghap(&ghap).into_iter().find(|(own, _)| *own == axis)?;
+    let vector = embed(&text)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
+    let weight = ghap.resolution.map_or(1.0, |resolution| resolution.tier.weight()) as f32;
+    Some(Point { vector, weight, label: lesson.label, text })
+}
+
+pub(crate) fn ghap(lesson: &Lesson) -> Ghap {
+    let at = Time::from_millis(1_763_200_000_000 + lesson.at * 1_000);
+    let status: Status = lesson.status.parse().expect("a status");
+    let tier = match (status, lesson.proven) {
+        (Status::Abandoned, _) => Tier::Abandoned,
+        (_, true) => Tier::Gold,
+        _ => Tier::Silver,
+    };
+    let clean = |text: &Option<String>| text.as_deref().map(Clean::new);
+    Ghap {
+        id: Id::new(at),
+        project: ProjectKey::new("bench"),
+        session: Clean::new(&format!("session-{}", lesson.session)),
+        agent: None,
+        domain: lesson.domain.parse().expect("a domain"),
+        strategy: lesson.strategy.parse().expect("a strategy"),
+        goal: Clean::new(&lesson.goal),
+        hypothesis: Clean::new(&lesson.hypothesis),
+        action: Clean::new(&lesson.action),
+        prediction: Clean::new(&lesson.prediction),
+        expects: Expects::Pass,
+        target: None,
+        stated: Stated::default(),
+        testable: true,
+        confidence: None,
+        predicted: at,
+        revisions: Vec::new(),
+        notes: Vec::new(),
+        status,
+        resolution: Some(Resolution {
+            at,
+            result: Clean::new(&lesson.result),
+            surprise: clean(&lesson.surprise),
+            root_cause: lesson.cause.as_ref().map(|(category, text)| RootCause {
+                category: category.parse().expect("a category"),
+                text: Clean::new(text),
+            }),
+            lesson: Some(Said {
+                what_worked: clean(&lesson.what_worked),
+                takeaway: clean(&lesson.takeaway),
+            }),
+            tier,
+            evidence: Some(Evidence { outcome: None, supports: lesson.proven }),
+        }),
+        created: at,
+        changed: at,
+    }
+}

@@ -1,0 +1,140 @@
+//! How good groups are, and how long their names last.
+
+use std::collections::{HashMap, HashSet};
+
+use rutter_memory::cluster::{Axis, Grouping};
+
+use super::corpus::Point;
+use super::methods::{Method, Named, texts};
+
+/// How good groups are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Quality {
+    /// The adjusted Rand index; whatever belongs to none is by itself.
+    pub(crate) ari: f64,
+    /// Which share of the texts that have a cause belong to none.
+    pub(crate) noise: f64,
+    /// Which share of the members have the label that most of their group have.
+    pub(crate) purity: f64,
+    pub(crate) clusters: usize,
+}
+
+pub(crate) fn quality(labels: &[Option<usize>], of: &Named) -> Quality {
+    let alone = |number: usize| usize::MAX - number;
+    let mut cells: HashMap<(usize, usize), f64> = HashMap::new();
+    let (mut rows, mut columns) = (HashMap::new(), HashMap::new());
+    for (number, (label, group)) in labels.iter().zip(of).enumerate() {
+        let (label, group) = (label.unwrap_or(alone(number)), group.unwrap_or(alone(number)));
+        *cells.entry((label, group)).or_default() += 1.0;
+        *rows.entry(label).or_insert(0.0) += 1.0;
+        *columns.entry(group).or_insert(0.0) += 1.0;
+    }
+    let pairs = |count: f64| count * (count - 1.0) / 2.0;
+    let sum =
+        |counts: &HashMap<usize, f64>| counts.values().map(|count| pairs(*count)).sum::<f64>();
+    let together: f64 = cells.values().map(|count| pairs(*count)).sum();
+    let (rows, columns) = (sum(&rows), sum(&columns));
+    let chance = rows * columns / pairs(count(labels.len())).max(1.0);
+    let most = f64::midpoint(rows, columns);
+    let mut groups: HashMap<usize, f64> = HashMap::new();
+    let mut members = 0.0;
+    for ((_, group), count) in cells.iter().filter(|((_, group), _)| *group < usize::MAX / 2) {
+        let best = groups.entry(*group).or_default();
+        *best = best.max(*count);
+        members += count;
+    }
+    let caused = labels.iter().flatten().count();
+    let lost = labels.iter().zip(of).filter(|(label, group)| label.is_some() && group.is_none());
+    Quality {
+        ari: if most > chance { (together - chance) / (most - chance) } else { 0.0 },
+        noise: count(lost.count()) / count(caused).max(1.0),
+        purity: groups.values().sum::<f64>() / members.max(1.0),
+        clusters: groups.len(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of texts")]
+pub(crate) fn count(number: usize) -> f64 {
+    number as f64
+}
+
+/// How long names last while texts come one by one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stability {
+    /// How often a text that had a cluster has another one, or none, after another text came.
+    pub(crate) changes: usize,
+    /// Of a hundred texts so many ever changed.
+    pub(crate) ever: f64,
+    /// How many names there were.
+    pub(crate) born: usize,
+    /// How many of them are gone.
+    pub(crate) lost: usize,
+    /// What it came to.
+    pub(crate) of: Named,
+}
+
+/// Has texts come one by one.
+pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
+    let mut names: Named = Vec::new();
+    let (mut next, mut done) = (0, Stability::default());
+    let mut changed: HashSet<usize> = HashSet::new();
+    let mut born: HashSet<usize> = HashSet::new();
+    for end in 1..=points.len() {
+        let after = match method {
+            Method::Kept(rule) => kept(rule, axis, &points[..end], &names),
+            _ => renamed(&names, method.group(axis, &points[..end]), &mut next),
+        };
+        for (number, (before, after)) in names.iter().zip(&after).enumerate() {
+            if before.is_some() && before != after {
+                done.changes += 1;
+                changed.insert(number);
+            }
+        }
+        born.extend(after.iter().flatten());
+        names = after;
+    }
+    let alive: HashSet<usize> = names.iter().flatten().copied().collect();
+    done.ever = 100.0 * count(changed.len()) / count(points.len()).max(1.0);
+    done.born = born.len();
+    done.lost = born.difference(&alive).count();
+    done.of = names;
+    done
+}
+
+fn kept(rule: rutter_memory::cluster::Rule, axis: Axis, points: &[Point], names: &Named) -> Named {
+    let texts = texts(axis, points);
+    let mut of: Vec<Option<u32>> =
+        names.iter().map(|name| name.map(|name| u32::try_from(name).expect("few"))).collect();
+    of.push(None);
+    let mut grouping = Grouping::new(rule, &texts, of);
+    grouping.grow(&[points.len() - 1]);
+    grouping.of().iter().map(|name| name.map(|name| name as usize)).collect()
+}
+
+/// Gives clusters the names of those before that they share most with; the larger the share, the sooner.
+fn renamed(before: &Named, now: Named, next: &mut usize) -> Named {
+    let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
+    for (before, now) in before.iter().zip(&now) {
+        if let (Some(before), Some(now)) = (before, now) {
+            *shared.entry((*now, *before)).or_default() += 1;
+        }
+    }
+    let mut shared: Vec<((usize, usize), usize)> = shared.into_iter().collect();
+    shared.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
+    let (mut names, mut taken) = (HashMap::new(), HashSet::new());
+    for ((cluster, name), _) in shared {
+        if !names.contains_key(&cluster) && taken.insert(name) {
+            names.insert(cluster, name);
+        }
+    }
+    now.into_iter()
+        .map(|cluster| {
+            cluster.map(|cluster| {
+                *names.entry(cluster).or_insert_with(|| {
+                    *next += 1;
+                    *next - 1
+                })
+            })
+        })
+        .collect()
+}

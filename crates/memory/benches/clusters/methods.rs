@@ -1,0 +1,207 @@
+//! The ways to group that were compared. All see the same vectors; only one is the product's.
+
+use std::collections::HashMap;
+
+use rutter_memory::cluster::{Axis, Common, FEWEST, Grouping, Point as Text, Rule};
+use rutter_memory::embed::DIMS;
+
+use super::corpus::Point;
+use super::hdbscan::hdbscan;
+
+pub(crate) type Row = [f32; DIMS];
+/// For each text the name of its cluster, where it has one.
+pub(crate) type Named = Vec<Option<usize>>;
+
+/// How to group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Method {
+    /// The product's.
+    Kept(Rule),
+    /// The nearest middle, if it is near enough; else a new one. Nothing moves.
+    Leader(f32),
+    /// Average link, all of it anew, cut at a height.
+    Average(f32),
+    /// HDBSCAN, all of it anew: the fewest in a cluster, and how many neighbours make a core.
+    Hdbscan(usize, usize),
+    /// Neighbours of each other among so many, near enough, then by what most neighbours are.
+    Neighbours(usize, f32),
+}
+
+impl Method {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept(_) => "average link, kept up",
+            Self::Leader(_) => "leader",
+            Self::Average(_) => "average link, anew",
+            Self::Hdbscan(..) => "HDBSCAN",
+            Self::Neighbours(..) => "mutual neighbours",
+        }
+    }
+
+    /// Groups all of them at once, without a past.
+    pub(crate) fn group(self, axis: Axis, points: &[Point]) -> Named {
+        match self {
+            Self::Kept(rule) => {
+                let texts = texts(axis, points);
+                let mut grouping = Grouping::new(rule, &texts, vec![None; texts.len()]);
+                grouping.grow(&(0..texts.len()).collect::<Vec<_>>());
+                grouping.of().iter().map(|group| group.map(|group| group as usize)).collect()
+            }
+            Self::Leader(cut) => leader(&rows(axis, points), cut),
+            Self::Average(cut) => average(&rows(axis, points), cut),
+            Self::Hdbscan(fewest, samples) => hdbscan(&rows(axis, points), fewest, samples),
+            Self::Neighbours(count, cut) => neighbours(&rows(axis, points), count, cut),
+        }
+    }
+}
+
+/// The texts as the product has them.
+pub(crate) fn texts(axis: Axis, points: &[Point]) -> Vec<Text> {
+    let common = Common::of(axis, points.iter().map(|point| &point.vector));
+    points
+        .iter()
+        .map(|point| Text {
+            vector: common.without(&point.vector).unwrap_or(point.vector),
+            weight: point.weight,
+        })
+        .collect()
+}
+
+fn rows(axis: Axis, points: &[Point]) -> Vec<Row> {
+    texts(axis, points)
+        .iter()
+        .map(|text| text.vector.numbers().map(|number| f32::from(number) * text.vector.scale()))
+        .collect()
+}
+
+pub(crate) fn near(one: &Row, other: &Row) -> f32 {
+    let mut lanes = [0.0; 8];
+    for (one, other) in one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0) {
+        for lane in 0..8 {
+            lanes[lane] += one[lane] * other[lane];
+        }
+    }
+    lanes.iter().sum()
+}
+
+/// Of what is too small nothing is left.
+fn large_enough(of: Vec<usize>) -> Named {
+    let mut sizes: HashMap<usize, usize> = HashMap::new();
+    for group in &of {
+        *sizes.entry(*group).or_default() += 1;
+    }
+    of.into_iter().map(|group| (sizes[&group] >= FEWEST).then_some(group)).collect()
+}
+
+fn leader(rows: &[Row], cut: f32) -> Named {
+    let mut middles: Vec<(Row, f32)> = Vec::new();
+    let mut of = Vec::with_capacity(rows.len());
+    for row in rows {
+        let best = middles
+            .iter()
+            .enumerate()
+            .map(|(number, (sum, _))| (number, near(row, sum) / near(sum, sum).sqrt()))
+            .max_by(|one, other| one.1.total_cmp(&other.1));
+        match best {
+            Some((number, link)) if link >= cut => {
+                middles[number].0.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
+                of.push(number);
+            }
+            _ => {
+                middles.push((*row, 1.0));
+                of.push(middles.len() - 1);
+            }
+        }
+    }
+    large_enough(of)
+}
+
+fn average(rows: &[Row], cut: f32) -> Named {
+    const NEVER: f32 = -9.0;
+    let count = rows.len();
+    let mut link: Vec<Vec<f32>> = (0..count)
+        .map(|one| {
+            (0..count)
+                .map(|other| if one == other { NEVER } else { near(&rows[one], &rows[other]) })
+                .collect()
+        })
+        .collect();
+    let best_of =
+        |row: &[f32]| {
+            row.iter().enumerate().fold((NEVER, 0), |best, (number, link)| {
+                if *link > best.0 { (*link, number) } else { best }
+            })
+        };
+    let mut size = vec![1.0_f32; count];
+    let mut of: Vec<usize> = (0..count).collect();
+    let mut alive = vec![true; count];
+    let mut best: Vec<(f32, usize)> = link.iter().map(|row| best_of(row)).collect();
+    loop {
+        let next = (0..count)
+            .filter(|number| alive[*number])
+            .max_by(|one, other| best[*one].0.total_cmp(&best[*other].0));
+        let Some(one) = next.filter(|number| best[*number].0 >= cut) else {
+            return large_enough(of);
+        };
+        let other = best[one].1;
+        for third in (0..count).filter(|third| alive[*third] && *third != one && *third != other) {
+            let mean = (link[one][third] * size[one] + link[other][third] * size[other])
+                / (size[one] + size[other]);
+            link[one][third] = mean;
+            link[third][one] = mean;
+        }
+        size[one] += size[other];
+        alive[other] = false;
+        of.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
+        for row in &mut link {
+            row[other] = NEVER;
+        }
+        for third in (0..count).filter(|third| alive[*third]) {
+            if third == one || best[third].1 == one || best[third].1 == other {
+                best[third] = best_of(&link[third]);
+            }
+        }
+    }
+}
+
+fn neighbours(rows: &[Row], count: usize, cut: f32) -> Named {
+    let nearest: Vec<Vec<(usize, f32)>> = (0..rows.len())
+        .map(|one| {
+            let mut all: Vec<(usize, f32)> = (0..rows.len())
+                .filter(|other| *other != one)
+                .map(|other| (other, near(&rows[one], &rows[other])))
+                .filter(|(_, link)| *link >= cut)
+                .collect();
+            all.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+            all.truncate(count);
+            all
+        })
+        .collect();
+    let mutual: Vec<Vec<(usize, f32)>> = (0..rows.len())
+        .map(|one| {
+            let of = |other: &usize| nearest[*other].iter().any(|(back, _)| *back == one);
+            nearest[one].iter().filter(|(other, _)| of(other)).copied().collect()
+        })
+        .collect();
+    let mut of: Vec<usize> = (0..rows.len()).collect();
+    for _ in 0..20 {
+        let mut moved = false;
+        for one in 0..rows.len() {
+            let mut votes: HashMap<usize, f32> = HashMap::new();
+            for (other, link) in &mutual[one] {
+                *votes.entry(of[*other]).or_default() += link;
+            }
+            let most = votes
+                .into_iter()
+                .max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)));
+            if let Some((label, _)) = most.filter(|(label, _)| *label != of[one]) {
+                of[one] = label;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    large_enough(of)
+}

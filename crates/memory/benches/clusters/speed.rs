@@ -1,0 +1,103 @@
+//! How long it takes in a store: everything from the first read to the last write, on all four axes, values included.
+
+use std::time::Duration;
+
+use rutter_memory::session::{Session, Source};
+use rutter_memory::store::entry::Place;
+use rutter_memory::store::{Project, Record};
+use rutter_memory::{Clean, Id, Store, Time};
+use rutter_testkit::lessons::lessons;
+
+use super::corpus::ghap;
+
+/// What is promised.
+const PROMISES: [(usize, Duration); 3] = [
+    (1_000, Duration::from_millis(100)),
+    (10_000, Duration::from_secs(1)),
+    (50_000, Duration::from_secs(5)),
+];
+
+pub(crate) fn measure() {
+    println!(
+        "\nin a store, time of the processor: from nothing, ten more, and nothing new (promised)"
+    );
+    for (count, promised) in PROMISES {
+        let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        let now = Time::from_millis(1_900_000_000_000);
+        let mut store = Store::open(&folder, now).expect("a store");
+        let all = lessons(1, count + 10);
+        fill(&mut store, &all[..count]);
+        let regroup = |store: &mut Store| {
+            // The files that are searched are made by whoever asks first, and are none of this.
+            drop(store.find(&rutter_memory::store::Query::new("anything")));
+            let from = worked();
+            let done = store.bring_clusters_up_to_date(now).expect("groups");
+            (worked().saturating_sub(from), done)
+        };
+        let (first, done) = regroup(&mut store);
+        fill(&mut store, &all[count..]);
+        let (more, _) = regroup(&mut store);
+        let (nothing, _) = regroup(&mut store);
+        println!(
+            "{count:>6}  {first:>9.1?} {more:>9.1?} {nothing:>9.1?}  ({promised:?}){}  {done:?}",
+            if first > promised { "  BROKEN" } else { "" },
+        );
+        drop(store);
+        drop(std::fs::remove_dir_all(&folder));
+    }
+}
+
+/// How long the processor worked for this process: on a machine that others use too, the clock says little.
+fn worked() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or_default())
+}
+
+fn fill(store: &mut Store, lessons: &[rutter_testkit::lessons::Lesson]) {
+    let at = Time::from_millis(1_763_200_000_000);
+    let place = Place {
+        key: rutter_memory::project::ProjectKey::new("bench"),
+        aliases: Vec::new(),
+        root: Clean::new("/bench"),
+        name: Clean::new("bench"),
+    };
+    let mut lines = vec![
+        Record::RutterExport { schema: rutter_memory::store::VERSION },
+        Record::Project(Project {
+            id: Id::new(at),
+            key: place.key.clone(),
+            aliases: Vec::new(),
+            merged: Vec::new(),
+            name: place.name,
+            root: place.root,
+            created: at,
+            changed: at,
+        }),
+    ];
+    let mut session = 0;
+    for lesson in lessons {
+        let ghap = ghap(lesson);
+        if lesson.session != session {
+            session = lesson.session;
+            lines.push(Record::Session(Session {
+                id: Id::new(at),
+                client: ghap.session.clone(),
+                project: place.key.clone(),
+                source: Source::Startup,
+                started: ghap.created,
+                seen: ghap.created,
+                ended: Some(ghap.created),
+                process: None,
+                cohort: None,
+                calls: 0,
+                refreshed: None,
+            }));
+        }
+        lines.push(Record::Ghap(Box::new(ghap)));
+    }
+    let text: String =
+        lines.iter().map(|record| serde_json::to_string(record).expect("a line") + "\n").collect();
+    store.import(text.as_bytes(), |_| {}).expect("imported");
+}
