@@ -45,6 +45,14 @@ fn tree(count: usize, far: impl Fn(usize, usize) -> f32) -> Vec<(f32, usize, usi
     edges
 }
 
+fn root(parent: &mut [usize], mut of: usize) -> usize {
+    while parent[of] != of {
+        parent[of] = parent[parent[of]];
+        of = parent[of];
+    }
+    of
+}
+
 type Dendrogram = (Vec<Option<(usize, usize)>>, Vec<usize>, Vec<f32>);
 
 fn dendrogram(count: usize, edges: Vec<(f32, usize, usize)>) -> Dendrogram {
@@ -52,13 +60,6 @@ fn dendrogram(count: usize, edges: Vec<(f32, usize, usize)>) -> Dendrogram {
         (vec![None; count], vec![1; count], vec![0.0; count]);
     let mut parent: Vec<usize> = (0..count).collect();
     let mut node: Vec<usize> = (0..count).collect();
-    fn root(parent: &mut [usize], mut of: usize) -> usize {
-        while parent[of] != of {
-            parent[of] = parent[parent[of]];
-            of = parent[of];
-        }
-        of
-    }
     for (length, one, other) in edges {
         let (one, other) = (root(&mut parent, one), root(&mut parent, other));
         children.push(Some((node[one], node[other])));
@@ -70,6 +71,14 @@ fn dendrogram(count: usize, edges: Vec<(f32, usize, usize)>) -> Dendrogram {
     (children, sizes, heights)
 }
 
+/// A cluster while only small parts fall off.
+struct Part {
+    top: usize,
+    born: f32,
+    mass: f32,
+    parts: Vec<usize>,
+}
+
 fn choose(
     count: usize,
     fewest: usize,
@@ -79,12 +88,6 @@ fn choose(
 ) -> Vec<Option<usize>> {
     let density = |height: f32| 1.0 / height.max(1e-4);
     // Condensed: a cluster goes on while only small parts fall off.
-    struct Part {
-        top: usize,
-        born: f32,
-        mass: f32,
-        parts: Vec<usize>,
-    }
     let root = children.len() - 1;
     let mut parts = vec![Part { top: root, born: 0.0, mass: 0.0, parts: Vec::new() }];
     let mut open = vec![(0, root)];

@@ -37,14 +37,16 @@ const AXES: [Axis; 3] = [Axis::Full, Axis::Surprise, Axis::RootCause];
 
 fn main() {
     let file = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    if let Some(file) = file {
-        real::show(&file);
-        return;
+    match file.as_deref() {
+        Some("speed") => speed::measure(),
+        Some(file) => real::show(file),
+        None => {
+            compare();
+            by_work();
+            fits();
+            speed::measure();
+        }
     }
-    compare();
-    by_work();
-    fits();
-    speed::measure();
 }
 
 /// Lessons of all causes, or of every other one; what happened once is always among them.

@@ -153,8 +153,8 @@ fn average(rows: &[Row], cut: f32) -> Named {
         size[one] += size[other];
         alive[other] = false;
         of.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
-        for third in 0..count {
-            link[third][other] = NEVER;
+        for row in &mut link {
+            row[other] = NEVER;
         }
         for third in (0..count).filter(|third| alive[*third]) {
             if third == one || best[third].1 == one || best[third].1 == other {

@@ -13,7 +13,7 @@ use crate::cluster::{Axis, Common};
 use crate::embed::{Vector, embed};
 use crate::project::ProjectKey;
 use crate::value::{self, Standing, Value, ValueError};
-use crate::{Id, IdSuffix, Time};
+use crate::{Clean, Id, IdSuffix, Time};
 
 mod weigh;
 
@@ -110,23 +110,38 @@ fn pointing(common: &Common, text: &str) -> Option<Vector> {
 /// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
 static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
 
-/// How near two sentences are to each other.
-fn nearness(one: &str, other: &str) -> f32 {
-    match (pointing(&PLAIN, one), pointing(&PLAIN, other)) {
-        (Some(one), Some(other)) => one.cosine(&other),
-        _ => 0.0,
-    }
+/// What somebody says, to be compared with what others say.
+struct Sentence {
+    words: Vec<String>,
+    vector: Option<Vector>,
+    text: Clean,
 }
 
-/// Whether two sentences say the same.
-fn same(one: &str, other: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        text.split(|sign: char| !sign.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect()
-    };
-    words(one) == words(other) || (nearness(one, other) >= SAME && !value::opposed(one, other))
+impl Sentence {
+    fn of(text: &Clean) -> Self {
+        let words = text.split(|sign: char| !sign.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        Self { words, vector: pointing(&PLAIN, text), text: text.clone() }
+    }
+
+    /// How near two are to each other.
+    fn nearness(&self, other: &Self) -> f32 {
+        match (&self.vector, &other.vector) {
+            (Some(one), Some(other)) => one.cosine(other),
+            _ => 0.0,
+        }
+    }
+
+    /// Whether both say the same.
+    fn says(&self, other: &Self) -> bool {
+        self.words == other.words
+            || (self.nearness(other) >= SAME && !value::opposed(&self.text, &other.text))
+    }
+
+    /// Whether both are about the same and seem to say the opposite.
+    fn contradicts(&self, other: &Self) -> bool {
+        value::opposed(&self.text, &other.text) && self.nearness(other) >= ABOUT
+    }
 }
 
 pub(crate) const SELECT: &str = "SELECT value.*, project.key AS project_key FROM value LEFT JOIN project ON project.id = value.project";
@@ -236,12 +251,12 @@ fn fit(connection: &Connection, cluster: Id, axis: Axis, text: &str) -> Result<J
 
 /// Values about the same that seem to say the opposite.
 fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {
+    let sentence = Sentence::of(&value.text);
     let mut all = every(connection)?;
     all.retain(|other| {
         other.id != value.id
             && other.standing != Standing::Retired
-            && value::opposed(&other.text, &value.text)
-            && nearness(&other.text, &value.text) >= ABOUT
+            && Sentence::of(&other.text).contradicts(&sentence)
     });
     Ok(all)
 }
@@ -256,7 +271,9 @@ impl Store {
             let Judged { distance, threshold } = fit(transaction, cluster.id, cluster.axis, &text)?;
             let project =
                 new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
-            let known = every(transaction)?.into_iter().find(|other| same(&other.text, &text));
+            let sentence = Sentence::of(&text);
+            let mut known = every(transaction)?.into_iter();
+            let known = known.find(|other| Sentence::of(&other.text).says(&sentence));
             let merged = known.is_some();
             let value = if let Some(known) = known {
                 let held = known.standing == Standing::Accepted;
@@ -427,10 +444,14 @@ pub(crate) fn newer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Clean;
+
+    fn said(text: &str) -> Sentence {
+        Sentence::of(&Clean::new(text))
+    }
 
     #[test]
     fn what_says_the_same_is_one_and_what_says_the_opposite_is_not() {
+        let same = |one: &str, other: &str| said(one).says(&said(other));
         assert!(same("Pin the dependencies.", "pin the  dependencies"));
         assert!(same(
             "pin direct dependencies and commit the lock file",
@@ -441,31 +462,10 @@ mod tests {
     }
 
     #[test]
-    fn ranks_stand_for_themselves() {
-        assert!(
-            nearness("always mock the payment client", "never mock the payment client") >= ABOUT
-        );
-        assert!(nearness("pin direct dependencies", "release the connection in finally") < ABOUT);
-        assert_eq!(texts(&sample()).len(), 1);
-    }
-
-    fn sample() -> Value {
-        let at = Time::from_millis(0);
-        Value {
-            id: Id::new(at),
-            project: None,
-            text: Clean::new("a"),
-            axis: Axis::Full,
-            cluster: None,
-            standing: Standing::Proposed,
-            source: None,
-            distance: 0.0,
-            threshold: 0.0,
-            support: 0,
-            contradicted: 0,
-            since: at,
-            created: at,
-            changed: at,
-        }
+    fn what_is_about_something_else_contradicts_nothing() {
+        let against = |one: &str, other: &str| said(one).contradicts(&said(other));
+        assert!(against("always mock the payment client", "never mock the payment client"));
+        assert!(!against("pin direct dependencies", "never hold the connection"));
+        assert!(!against("never mock the payment client", "do not mock the payment client"));
     }
 }

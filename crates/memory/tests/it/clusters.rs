@@ -5,7 +5,7 @@ use rutter_memory::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
 use rutter_memory::embed::{Vector, embed};
 use rutter_memory::ghap::{Ghap, Resolve, Start};
 use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Row};
+use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Regrouped, Row};
 use rutter_memory::{Id, Store};
 use rutter_testkit::lessons::{Lesson, lessons};
 
@@ -144,7 +144,7 @@ fn names_last_while_a_memory_grows() {
 
     // Asked again, and tended, nothing moves.
     let before = store.clusters(&ClusterFilter::default()).unwrap();
-    assert_eq!(store.bring_clusters_up_to_date(at(99_999_999)).unwrap(), Default::default());
+    assert_eq!(store.bring_clusters_up_to_date(at(99_999_999)).unwrap(), Regrouped::default());
     drop(store);
     let tended = tend(&world.memory(), &Bounds::default(), at(99_999_999)).unwrap().unwrap();
     assert_eq!(tended.grouped, 0);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::{Judged, insert, judge, pointing, read, same};
+use super::{Judged, Sentence, insert, judge, pointing, read};
 use crate::cluster::{Axis, Common, FEWEST};
 use crate::embed::{Vector, embed};
 use crate::ghap::Status;
@@ -133,7 +133,8 @@ pub(crate) fn weigh(
             value.cluster = fitting(connection, &value)?;
         }
         if value.standing != Standing::Retired {
-            count(connection, &mut value, &failures)?;
+            let moved = value.cluster != before.cluster || value.support == 0;
+            count(connection, &mut value, moved, &failures, now)?;
             let (helped, hurt) = values::effects(connection, value.id, value.since)?;
             let against = value.contradicted + hurt;
             let behind = value.support + helped;
@@ -190,10 +191,18 @@ pub(super) fn of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, St
 fn count(
     connection: &Connection,
     value: &mut Value,
+    moved: bool,
     failures: &[Failure],
+    now: Time,
 ) -> Result<(), StoreError> {
-    value.support = 0;
-    if let Some(cluster) = value.cluster {
+    if value.cluster.is_none() {
+        value.support = 0;
+    }
+    // Nobody who was not there before says it where nobody came or went.
+    if let Some(cluster) = value.cluster
+        && (moved || has_changed(connection, cluster, now)?)
+    {
+        value.support = 0;
         let common = common(connection, Axis::Full)?;
         if let Some(vector) = pointing(&common, &value.text) {
             let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
@@ -211,19 +220,29 @@ fn count(
     Ok(())
 }
 
-/// Of every cluster that nobody has said anything of: the lesson in its middle, if it came often enough.
+/// Whether a cluster won or lost a member in the run that this is a part of.
+fn has_changed(connection: &Connection, cluster: Id, now: Time) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1 AND changed >= ?2)")?
+        .query_row(params![cluster, now], |row| row.get(0))?)
+}
+
+/// Of every cluster that has changed and that nobody has said anything of: the lesson in its middle, if it came often enough.
 fn propose(connection: &Connection, now: Time, done: &mut Regrouped) -> Result<(), StoreError> {
+    let mut said: Vec<Sentence> =
+        every(connection)?.iter().map(|value| Sentence::of(&value.text)).collect();
     // Along the strategy work is grouped by what it was about, and its middle is no lesson for anything else.
     for axis in [Axis::RootCause, Axis::Surprise, Axis::Full] {
         let unsaid: Vec<Id> = connection
             .prepare_cached(
-                "SELECT uid FROM cluster WHERE axis = ?1 AND size >= ?2
+                "SELECT uid FROM cluster WHERE axis = ?1 AND size >= ?2 AND changed >= ?3
                     AND NOT EXISTS (SELECT 1 FROM value WHERE value.cluster = cluster.uid) ORDER BY id",
             )?
-            .query_map(params![axis, FEWEST], |row| row.get(0))?
+            .query_map(params![axis, FEWEST, now], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         for cluster in unsaid {
-            if let Some(value) = proposal(connection, axis, cluster, now)? {
+            if let Some(value) = proposal(connection, axis, cluster, &said, now)? {
+                said.push(Sentence::of(&value.0.text));
                 insert(connection, value.1, &value.0)?;
                 done.proposed += 1;
             }
@@ -236,6 +255,7 @@ fn proposal(
     connection: &Connection,
     axis: Axis,
     cluster: Id,
+    said: &[Sentence],
     now: Time,
 ) -> Result<Option<(Value, Option<i64>)>, StoreError> {
     let own = Middle::of(connection, cluster, axis, &common(connection, axis)?)?;
@@ -270,7 +290,8 @@ fn proposal(
             continue;
         }
         // It is said already, or was and is no longer held.
-        if values::every(connection)?.iter().any(|other| same(&other.text, &text)) {
+        let sentence = Sentence::of(&text);
+        if said.iter().any(|other| other.says(&sentence)) {
             return Ok(None);
         }
         let value = Value {
