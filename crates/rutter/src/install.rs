@@ -31,7 +31,9 @@ pub(crate) use change::Change;
 pub(crate) use document::Malformed;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
-pub(crate) use nearer::{Asker, beside, checkout_settings, denied, is_same, runs, steps_back};
+pub(crate) use nearer::{
+    Asker, asked, beside, checkout_settings, denied, is_same, runs, steps_back,
+};
 pub(crate) use outline::{Outline, position};
 #[cfg(test)]
 pub(crate) use places::is_installed;

@@ -15,7 +15,7 @@ use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::Scope;
-use super::server::denies;
+use super::server::{RULE, covers};
 use super::table::{is_ours, is_shared, program};
 
 /// No settings are longer.
@@ -132,12 +132,21 @@ fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
 /// Where a rule denies the agent all of rutter's tools: the file, and the rule. It counts from any of them, whatever
 /// another one allows.
 pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    ruled("deny", folder, client)
+}
+
+/// Where a rule has the client ask before every call. It goes before one that allows, from any of them.
+pub(crate) fn asked(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    ruled("ask", folder, client)
+}
+
+/// Where a rule of a list is about all of rutter's tools.
+fn ruled(list: &str, folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
     let files = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
     files.into_iter().find_map(|path| {
         let settings = settings_in(&path)?;
-        let mut rules =
-            settings["permissions"]["deny"].as_array()?.iter().filter_map(Value::as_str);
-        let rule = rules.find(|rule| denies(rule))?.to_owned();
+        let mut rules = settings["permissions"][list].as_array()?.iter().filter_map(Value::as_str);
+        let rule = rules.find(|rule| covers(rule, RULE))?.to_owned();
         Some((path, rule))
     })
 }
