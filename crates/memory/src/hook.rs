@@ -299,12 +299,13 @@ impl Call {
         self.hands_if(|call| called || call.has_tools() == Some(true))
     }
 
-    /// The same where a session begins: whatever was called before it, in it or in others here, the server may be gone since.
-    fn hands_here(&mut self) -> Hands {
+    /// The same where a session begins, and whether a tool was called before, in it or in others here. The server may be gone
+    /// since.
+    fn hands_here(&mut self) -> (Hands, bool) {
         let (client, place) = (self.client.clone(), self.place.clone());
         let called =
             self.tells(|store| Ok(store.has_called(&client)? || store.is_called_in(&place)?));
-        self.hands_if(|call| call.has_tools().unwrap_or(called))
+        (self.hands_if(|call| call.has_tools().unwrap_or(called)), called)
     }
 
     fn hands_if(&self, tools: impl FnOnce(&Self) -> bool) -> Hands {
