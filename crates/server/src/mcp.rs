@@ -24,7 +24,6 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -32,9 +31,10 @@ use crate::desk::Desk;
 use crate::shelf::{MOMENT, Shelf};
 use crate::tools::{self, Effect, TOOLS};
 
-mod halves;
 mod hello;
+mod lines;
 mod log;
+mod name;
 
 /// What an agent is told about all of it.
 const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
@@ -98,8 +98,7 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         let shelf = Arc::clone(&server.shelf);
         // One that goes away before it has said hello is no fault of ours.
         let (reader, writer) = ends()?;
-        let way = AsyncRwTransport::new_server(halves::Halves::new(reader), writer);
-        let way = hello::Hello::new(way);
+        let way = hello::Hello::new(lines::answered(reader, writer));
         if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }

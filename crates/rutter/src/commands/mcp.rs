@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use rutter_memory::{Clean, Id};
-use rutter_server::{Desk, Whose, http, mcp, tools};
+use rutter_server::{Desk, Whose, halves, http, mcp, tools};
 use serde_json::Value;
 
 use crate::Failure;
@@ -77,7 +77,9 @@ pub(crate) fn call(args: &CallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     } else {
         args.arguments.clone()
     };
-    let arguments: Value = serde_json::from_str(&arguments).map_err(|error| {
+    let mut arguments = arguments.into_bytes();
+    halves::mend(&mut arguments);
+    let arguments: Value = serde_json::from_slice(&arguments).map_err(|error| {
         Failure::Usage(format!(
             "what the tool takes is not JSON: {error}; for example '{{\"query\": \"cache\"}}'"
         ))

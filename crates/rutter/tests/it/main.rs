@@ -43,6 +43,8 @@ mod faults;
 mod ghap;
 /// Every snippet of the pages that people read, run with the tools it is written for; every link.
 mod guides;
+/// Whether a hook speaks of tools or of commands: by what the client has registered.
+mod hands;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;
 /// `rutter init` and `rutter uninstall`.

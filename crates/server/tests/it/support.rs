@@ -121,6 +121,7 @@ impl World {
             config: self.desk.config.clone(),
             home: || None,
             called: || "rutter".to_owned(),
+            has_tools: |_| None,
         };
         hear(payload.to_string().as_bytes(), None, || around)
     }
