@@ -23,6 +23,7 @@ pub mod memory;
 pub mod outcome;
 pub mod pause;
 pub mod project;
+pub mod quiet;
 pub mod quote;
 pub mod redact;
 pub mod search;

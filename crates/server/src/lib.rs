@@ -12,4 +12,4 @@ mod schema;
 mod shelf;
 pub mod tools;
 
-pub use desk::{Desk, Whose};
+pub use desk::{Desk, Door, Whose};

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::desk::Desk;
+use crate::desk::{Caller, Desk};
 use crate::schema;
 
 mod context;
@@ -89,8 +89,18 @@ impl Call<'_> {
         (self.desk.now)()
     }
 
-    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, StoreError> {
-        self.desk.owner(&mut self.store, self.tool_use)
+    /// On whose behalf, unless somebody wants quiet there. Asked for before anything else is done.
+    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, Refusal> {
+        let Caller { owner, quiet } = self.caller()?;
+        match quiet {
+            None => Ok(owner),
+            Some(quiet) => Err(Refusal::Refused(quiet)),
+        }
+    }
+
+    /// The same for what may be answered in any case.
+    pub(crate) fn caller(&mut self) -> Result<Caller, Refusal> {
+        self.desk.caller(&mut self.store, self.tool_use)
     }
 }
 

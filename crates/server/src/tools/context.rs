@@ -46,8 +46,8 @@ pub(super) struct Assembled {
 
 pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Assembled>, Refusal> {
     let now = call.now();
-    call.store.gather_if_free(now)?;
     let owner = call.owner()?;
+    call.store.gather_if_free(now)?;
     let config = call.desk.settings(&owner.place.root);
     let hook = &config.hooks.user_prompt_submit;
     let (depth, limit, room) = match ask.depth {

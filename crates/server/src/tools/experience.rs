@@ -136,8 +136,8 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
     }
     let limit = search.limit.unwrap_or(10);
     let now = call.now();
-    call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
+    call.store.gather_if_free(now)?;
     let ask = Ask {
         text: &search.query,
         axis: search.axis.unwrap_or(Axis::Full),
@@ -187,8 +187,8 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
 
 pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
     let now = call.now();
-    call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
+    call.store.gather_if_free(now)?;
     let mut rows = Vec::new();
     if let Some(project) = call.store.project(&place)? {
         let filter = GhapFilter {

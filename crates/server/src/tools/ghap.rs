@@ -33,7 +33,9 @@ pub(super) fn start(start: &Start, call: &mut Call<'_>) -> Result<Given<Started>
         },
         call.now(),
     );
-    Ok(standing("started", &ghap.map_err(tools_words)?))
+    let ghap = ghap.map_err(tools_words)?;
+    tie(&owner, call)?;
+    Ok(standing("started", &ghap))
 }
 
 pub(super) fn update(update: &Update, call: &mut Call<'_>) -> Result<Given<Started>, Refusal> {
@@ -76,8 +78,17 @@ pub(super) fn adopt(adopt: &Adopt, call: &mut Call<'_>) -> Result<Given<Started>
             }
         },
     };
-    let ghap = call.store.adopt_ghap(&owner, which, call.now());
-    Ok(standing("adopted", &ghap.map_err(tools_words)?))
+    let ghap = call.store.adopt_ghap(&owner, which, call.now()).map_err(tools_words)?;
+    tie(&owner, call)?;
+    Ok(standing("adopted", &ghap))
+}
+
+/// A session that no hook tells of is over with the process of its server, and what it leaves open is there for the next.
+fn tie(owner: &Owner, call: &mut Call<'_>) -> Result<(), Refusal> {
+    if let (Some(process), Some(client)) = (call.desk.process_of(owner), &owner.client) {
+        call.store.tie_session(client, &owner.place, process, call.now())?;
+    }
+    Ok(())
 }
 
 fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {

@@ -210,6 +210,7 @@ fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Vec<Shown>,
 }
 
 pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
+    call.owner()?;
     // What waits in the spool is to be found as well.
     call.store.gather(call.now())?;
     // All or none: a wrong one among them is found before anything goes.

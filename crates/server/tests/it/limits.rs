@@ -155,7 +155,8 @@ fn a_word_of_a_vocabulary_may_be_spelt_another_way() {
     world.call("start_ghap", started);
     world.call("resolve_ghap", falsify());
     for axis in ["root-cause", "root_cause", "Root Cause"] {
-        let found = world.call("search_experiences", json!({ "query": "two places split lines", "axis": axis }));
+        let found = world
+            .call("search_experiences", json!({ "query": "two places split lines", "axis": axis }));
         assert_eq!(found["results"][0]["strategy"], "root-cause-analysis", "{axis}");
     }
     for kinds in [["memory", "experience"], ["memories", "experiences"]] {
