@@ -37,5 +37,6 @@ pub mod value;
 pub use choice::UnknownChoice;
 pub use clean::{Clean, Limit, TextError};
 pub use id::{Id, IdSuffix};
+pub use speech::Hands;
 pub use store::{Store, StoreError};
 pub use time::{BadTime, Time};

@@ -9,7 +9,7 @@ use rutter_memory::project::Located;
 use rutter_memory::quiet::Quiet;
 use rutter_memory::session::Process;
 use rutter_memory::store::{Owner, spool};
-use rutter_memory::{Clean, Store, StoreError, Time};
+use rutter_memory::{Clean, Hands, Store, StoreError, Time};
 
 use crate::tools::Refusal;
 
@@ -202,6 +202,14 @@ impl Desk {
                 client.unwrap_or_default()
             ),
         })
+    }
+
+    /// What whoever calls goes on with.
+    pub(crate) fn hands(&self) -> Hands {
+        match self.door {
+            Door::Typed => Hands::Commands((self.called)()),
+            Door::Client | Door::Anybody => Hands::Tools,
+        }
     }
 
     /// Where it was started.

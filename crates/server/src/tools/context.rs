@@ -68,7 +68,7 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
     };
     let context = if query.is_empty() {
         let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
-        call.store.recent(&wanted, branch.as_deref(), &(call.desk.called)(), now)?
+        call.store.recent(&wanted, &owner, branch.as_deref(), &call.desk.hands(), now)?
     } else {
         call.store.context(&wanted, now)?
     };

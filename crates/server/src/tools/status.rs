@@ -56,7 +56,7 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
     let now = call.now();
     let Caller { owner, quiet } = call.caller()?;
     if let Some(quiet) = quiet {
-        return still(&owner, quiet, &call.store);
+        return still(&owner, &quiet, &call.store);
     }
     call.store.gather_if_free(now)?;
     let store = &call.store;
@@ -115,7 +115,7 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
 }
 
 /// What is said where somebody wants quiet: that they do, and how much there is.
-fn still(owner: &Owner, quiet: String, store: &Store) -> Result<Given<Status>, Refusal> {
+fn still(owner: &Owner, quiet: &str, store: &Store) -> Result<Given<Status>, Refusal> {
     let counts = match store.project(&owner.place)? {
         Some(project) => store.counts(Some(project.id))?,
         None => Counts::default(),
@@ -123,7 +123,7 @@ fn still(owner: &Owner, quiet: String, store: &Store) -> Result<Given<Status>, R
     let status = Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         project: owner.place.key.to_string(),
-        quiet: Some(quiet.clone()),
+        quiet: Some(quiet.to_owned()),
         session: owner.client.as_ref().map(ToString::to_string),
         agent: owner.agent.as_ref().map(ToString::to_string),
         active: None,
