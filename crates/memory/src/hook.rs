@@ -14,13 +14,14 @@ use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 use crate::config::{Config, Hooks, Notify};
 use crate::injection::Injection;
 use crate::project::Located;
+use crate::quiet::Quiet;
 use crate::quote::start_of;
 use crate::session::Process;
 use crate::speech::Hands;
 use crate::store::entry::{Entry, Place, What};
 use crate::store::hot::{HotStore, Unready};
 use crate::store::{Files, StoreError, spool};
-use crate::{Clean, Id, Time, pause};
+use crate::{Clean, Id, Time};
 
 /// Of a hook's own settings those that all have.
 macro_rules! settings {
@@ -243,9 +244,8 @@ impl Call {
         let config =
             Config::load(&around.config, Some(&located.root), around.files.folder()).config;
         let Settings { enabled, deadline } = settings(&config.hooks);
-        let excluded = !config.scope.exclude.is_empty()
-            && config.scope.excludes(cwd, (around.home)().as_deref());
-        if !enabled || excluded || pause::is_paused(&around.files, &client) {
+        if !enabled || Quiet::of(&around.files, &config, Some(&client), cwd, around.home).is_some()
+        {
             return None;
         }
         Some(Self {

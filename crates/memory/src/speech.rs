@@ -14,7 +14,7 @@ const EACH: usize = 60;
 
 /// What an agent does something with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Hands {
+pub enum Hands {
     /// Tools of our server: it has called one, or the server is registered.
     Tools,
     /// Commands, which start like this.

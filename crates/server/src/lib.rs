@@ -13,7 +13,7 @@ mod schema;
 mod shelf;
 pub mod tools;
 
-pub use desk::{Desk, Whose};
+pub use desk::{Desk, Door, Whose};
 
 /// What is wrong with a text that is no JSON: where, and not what, for the text is somebody's.
 fn no_json(error: &serde_json::Error) -> String {

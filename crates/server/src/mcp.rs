@@ -66,11 +66,12 @@ fn is_older(context: &RequestContext<RoleServer>) -> bool {
 }
 
 fn nothing_at(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
+    let uri = tools::sent(uri, 200);
     ErrorData::resource_not_found(what, Some(json!({ "uri": uri })))
 }
 
 fn no_method(name: &str) -> ErrorData {
-    let name: String = name.chars().take(60).collect();
+    let name = tools::sent(name, 60);
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {name}"), None)
 }
 
@@ -364,6 +365,7 @@ impl ServerHandler for Server {
                 )
             }
             other => {
+                let other = tools::sent(other, 60);
                 let what =
                     format!("there is no prompt `{other}`; there are: premortem, retrospective");
                 return Err(ErrorData::invalid_params(what, None));
@@ -420,7 +422,9 @@ impl ServerHandler for Server {
             let found = found.map_err(|error| nothing_at(&uri, error.message))?;
             found.structured["ghap"].clone()
         } else {
-            let what = format!("there is no {uri}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
+            let asked = tools::sent(&uri, 200);
+            let what =
+                format!("there is no {asked}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
             return Err(nothing_at(&uri, what));
         };
         let contents =

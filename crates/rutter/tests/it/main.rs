@@ -79,6 +79,8 @@ mod mcp_http;
 mod mcp_lines;
 /// The tools of the server, in the hands of an agent of the real client.
 mod mcp_live;
+/// `rutter mcp` where somebody wants quiet, where nobody says whose calls they are, and what is said of what was sent.
+mod mcp_quiet;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::Home;
 
 /// A server, and whatever it says.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Vec<u8>>,
@@ -22,8 +22,11 @@ struct Server {
 
 impl Server {
     fn new(home: &Home) -> Self {
-        let mut child = home
-            .command(&["mcp"])
+        Self::start(home.command(&["mcp"]))
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -48,6 +51,28 @@ impl Server {
         let mut server = Self::new(home);
         server.greet();
         server
+    }
+
+    /// One that is started so, greeted.
+    pub(crate) fn of(command: Command) -> Self {
+        let mut server = Self::start(command);
+        server.greet();
+        server
+    }
+
+    /// What is answered to a call.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// What is answered to a request.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let request =
+            json!({ "jsonrpc": "2.0", "id": "asked", "method": method, "params": params });
+        self.send(request.to_string().as_bytes());
+        let answer = self.hear();
+        assert_eq!(answer["id"], "asked", "{answer}");
+        answer
     }
 
     fn send(&mut self, line: &[u8]) {
@@ -105,7 +130,7 @@ impl Server {
     }
 
     /// Hangs up, and waits for it to end.
-    fn ends(mut self) {
+    pub(crate) fn ends(mut self) {
         drop(self.input.take());
         let ended = self.child.wait().unwrap();
         assert!(ended.success(), "{ended}");
