@@ -80,7 +80,7 @@ impl Limit {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TextError {
     /// Nothing in it.
-    #[error("{what} is empty; say it in a sentence")]
+    #[error("{what} is empty; say what it is")]
     Empty {
         /// Which text.
         what: &'static str,

@@ -240,6 +240,8 @@ pub struct Resolve<'a> {
     pub takeaway: Option<&'a str>,
     /// The run that shows it; else the newest that fits.
     pub outcome: Option<Id>,
+    /// Whether no run is to be looked for where none is named.
+    pub unlooked: bool,
 }
 
 /// What cannot be done with a GHAP.
@@ -283,7 +285,9 @@ pub enum GhapError {
         id: String,
     },
     /// It is about another project.
-    #[error("GHAP {id} belongs to the project {project}; go to its folder to take it over")]
+    #[error(
+        "GHAP {id} belongs to the project {project}; go to its folder to take it over or give it up"
+    )]
     Elsewhere {
         /// Which.
         id: String,

@@ -14,13 +14,14 @@ use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 use crate::config::{Config, Hooks, Notify};
 use crate::injection::Injection;
 use crate::project::Located;
+use crate::quiet::Quiet;
 use crate::quote::start_of;
 use crate::session::Process;
 use crate::speech::Hands;
 use crate::store::entry::{Entry, Place, What};
 use crate::store::hot::{HotStore, Unready};
 use crate::store::{Files, StoreError, spool};
-use crate::{Clean, Id, Time, pause};
+use crate::{Clean, Id, Time};
 
 /// Of a hook's own settings those that all have.
 macro_rules! settings {
@@ -69,6 +70,9 @@ pub struct Around {
     pub home: fn() -> Option<PathBuf>,
     /// How an agent can start this program. Asked only when something is said.
     pub called: fn() -> String,
+    /// Whether a session that was started in a folder has the tools of our server, where that can be told. Asked only when
+    /// something is said.
+    pub has_tools: fn(&Path) -> Option<bool>,
 }
 
 /// What comes of it.
@@ -240,9 +244,8 @@ impl Call {
         let config =
             Config::load(&around.config, Some(&located.root), around.files.folder()).config;
         let Settings { enabled, deadline } = settings(&config.hooks);
-        let excluded = !config.scope.exclude.is_empty()
-            && config.scope.excludes(cwd, (around.home)().as_deref());
-        if !enabled || excluded || pause::is_paused(&around.files, &client) {
+        if !enabled || Quiet::of(&around.files, &config, Some(&client), cwd, around.home).is_some()
+        {
             return None;
         }
         Some(Self {
@@ -288,23 +291,35 @@ impl Call {
         self.is_in_time() && !self.behind && !self.config.cohort.is_control(&self.client)
     }
 
-    /// What the agent of this session has done things with: it is told of nothing that it may not have.
+    /// What the agent of this session does things with: what it has done them with, or what it has. It is told of nothing that
+    /// it may not have.
     fn hands(&mut self) -> Hands {
         let client = self.client.clone();
-        self.hands_of(|store| store.has_called(&client))
+        let called = self.tells(|store| store.has_called(&client));
+        self.hands_if(|call| called || call.has_tools() == Some(true))
     }
 
-    /// The same where a session begins and nothing is known of it yet: what those before it had here.
-    fn hands_here(&mut self) -> Hands {
+    /// The same where a session begins, and whether a tool was called before, in it or in others here. The server may be gone
+    /// since.
+    fn hands_here(&mut self) -> (Hands, bool) {
         let (client, place) = (self.client.clone(), self.place.clone());
-        self.hands_of(|store| Ok(store.has_called(&client)? || store.is_called_in(&place)?))
+        let called =
+            self.tells(|store| Ok(store.has_called(&client)? || store.is_called_in(&place)?));
+        (self.hands_if(|call| call.has_tools().unwrap_or(called)), called)
     }
 
-    fn hands_of(&mut self, has: impl FnOnce(&HotStore) -> Result<bool, StoreError>) -> Hands {
-        match self.store() {
-            Ok(store) if has(store).unwrap_or_default() => Hands::Tools,
-            _ => Hands::Commands((self.around.called)()),
-        }
+    fn hands_if(&self, tools: impl FnOnce(&Self) -> bool) -> Hands {
+        if tools(self) { Hands::Tools } else { Hands::Commands((self.around.called)()) }
+    }
+
+    fn has_tools(&self) -> Option<bool> {
+        let folder = self.around.started_in.as_deref().unwrap_or(&self.located.root);
+        (self.around.has_tools)(folder)
+    }
+
+    /// What the database says, if it does.
+    fn tells(&mut self, has: impl FnOnce(&HotStore) -> Result<bool, StoreError>) -> bool {
+        self.store().as_ref().is_ok_and(|store| has(store).unwrap_or_default())
     }
 
     /// Says something. Whether there is time was looked at before it was written down as said; from then on it is, or

@@ -93,7 +93,7 @@ fn is_tag(rest: &str) -> bool {
 }
 
 /// A stored text in backticks, in one line, cut to about so many tokens.
-pub(crate) fn cite(text: &str, tokens: usize) -> String {
+pub fn cite(text: &str, tokens: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("`{}`", start_of(&quoted(&line), tokens * 4))
 }

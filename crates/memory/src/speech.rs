@@ -14,8 +14,8 @@ const EACH: usize = 60;
 
 /// What an agent does something with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Hands {
-    /// Tools of our server: it has called one, so it has them.
+pub enum Hands {
+    /// Tools of our server: it has called one, or the server is registered.
     Tools,
     /// Commands, which start like this.
     Commands(String),
@@ -222,9 +222,12 @@ pub(crate) fn card(branch: Option<&str>, runs: &[Outcome], now: Time) -> String 
     parts.join(" ")
 }
 
-/// What a GHAP is, for somebody who never heard of it. Nothing where our server has told it already.
+/// What a GHAP is, for somebody who never heard of it.
 pub(crate) fn introduction(hands: &Hands) -> String {
-    let Hands::Commands(rutter) = hands else { return String::new() };
+    let Hands::Commands(rutter) = hands else {
+        // Our server tells the rest.
+        return "Rutter keeps what was predicted and what happened. Before acting on a guess: `start_ghap`.\nTest and build runs are held against the prediction.".to_owned();
+    };
     format!(
         "Rutter keeps what was predicted and what happened. Before acting on a guess: `{rutter} ghap start --domain D --strategy S --goal TEXT --hypothesis TEXT --action TEXT --prediction TEXT`.\nTest and build runs are held against the prediction; `{rutter} ghap resolve` keeps the lesson for later sessions.\n`{rutter} recall TEXT` finds earlier ones."
     )

@@ -5,6 +5,7 @@
 //! log. Nothing of the command line's machinery is touched.
 
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ use crate::{environment, install};
 
 /// A payload that is longer is not read: it holds a file or an output that no lesson is drawn from.
 const PAYLOAD: usize = 8 * 1024 * 1024;
+/// Whose hook it is where a plugin has it started.
+const PLUGIN: &str = install::Scope::Plugin.word();
 /// As much as a pipe holds.
 const PIPE: usize = 64 * 1024;
 /// Whatever hangs, a disk for instance, the client does not wait for it longer than this. Deadlines for speaking are much
@@ -61,6 +64,8 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
                 config: environment::config_file().unwrap_or_default(),
                 home: environment::home,
                 called: environment::called,
+                // A plugin brings its server along with its hooks.
+                has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
             }
         }),
         Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },
@@ -83,6 +88,12 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
         tend(&files);
     }
     heard.stdout
+}
+
+/// Whether a client that was started in a folder has our server, where that can be told.
+fn has_tools(folder: &Path) -> Option<bool> {
+    let file = environment::client_file()?;
+    install::is_registered(folder, environment::client_home().as_deref(), &file)
 }
 
 /// Whether the settings of the user run rutter on this event as well, so that it is heard without us.

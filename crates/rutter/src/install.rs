@@ -19,6 +19,7 @@ mod places;
 pub(crate) mod plugin;
 mod program;
 mod record;
+mod registered;
 mod scope;
 pub(crate) mod server;
 mod site;
@@ -31,13 +32,16 @@ pub(crate) use change::Change;
 pub(crate) use document::Malformed;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
-pub(crate) use nearer::{Asker, beside, checkout_settings, denied, is_same, runs, steps_back};
+pub(crate) use nearer::{
+    Asker, asked, beside, checkout_settings, denied, is_same, runs, steps_back,
+};
 pub(crate) use outline::{Outline, position};
 #[cfg(test)]
 pub(crate) use places::is_installed;
 pub(crate) use places::{Place, install};
 pub(crate) use program::{build_folder, choose as choose_start, is_found};
 pub(crate) use record::{Record, Records};
+pub(crate) use registered::is_registered;
 pub(crate) use scope::Scope;
 pub(crate) use server::{PLUGIN_RULE, entry as server_entry};
 pub(crate) use site::{Site, Step, Way};

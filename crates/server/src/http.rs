@@ -32,7 +32,9 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::desk::Desk;
+use crate::halves::mend;
 use crate::mcp::Server;
+use crate::no_json;
 
 mod room;
 mod token;
@@ -285,7 +287,11 @@ async fn whole(body: Incoming) -> Result<Bytes, Box<Answer>> {
         return Err(too_long());
     }
     match timeout(PATIENCE, Limited::new(body, BODY).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Ok(body)) => {
+            let mut body = Vec::from(body.to_bytes());
+            mend(&mut body);
+            Ok(body.into())
+        }
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(_)) => Err(Box::new(refuse(StatusCode::BAD_REQUEST, "the body broke off"))),
         Err(_) => {
@@ -307,17 +313,8 @@ fn refuse(status: StatusCode, why: &str) -> Answer {
 
 /// What is answered to a body that is no message. The SDK blames the type, which was right.
 fn unreadable(body: &[u8]) -> Answer {
-    let (code, message) = match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-        // Where, and not what: the text is somebody's.
-        Err(error) => (
-            -32700,
-            format!(
-                "no JSON: {:?} at line {}, column {}",
-                error.classify(),
-                error.line(),
-                error.column()
-            ),
-        ),
+    let (code, message) = match serde_json::from_slice::<serde_json::Value>(body) {
+        Err(error) => (-32700, no_json(&error)),
         Ok(_) => {
             (-32600, "no message of JSON-RPC 2.0, or of a method with other parameters".to_owned())
         }

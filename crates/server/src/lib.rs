@@ -6,10 +6,17 @@
 //! [`http`] is who may come where it is spoken on a socket. Whatever awaits is here and in no other crate.
 
 mod desk;
+pub mod halves;
 pub mod http;
 pub mod mcp;
 mod schema;
 mod shelf;
 pub mod tools;
 
-pub use desk::{Desk, Whose};
+pub use desk::{Desk, Door, Whose};
+
+/// What is wrong with a text that is no JSON: where, and not what, for the text is somebody's.
+fn no_json(error: &serde_json::Error) -> String {
+    let what = if error.is_eof() { "it ends too early" } else { "it cannot be read" };
+    format!("no JSON: {what}, at line {}, column {}", error.line(), error.column())
+}

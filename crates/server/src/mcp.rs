@@ -24,7 +24,6 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -32,9 +31,10 @@ use crate::desk::Desk;
 use crate::shelf::{MOMENT, Shelf};
 use crate::tools::{self, Effect, TOOLS};
 
-mod halves;
 mod hello;
+mod lines;
 mod log;
+mod name;
 
 /// What an agent is told about all of it.
 const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
@@ -66,11 +66,12 @@ fn is_older(context: &RequestContext<RoleServer>) -> bool {
 }
 
 fn nothing_at(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
+    let uri = tools::sent(uri, 200);
     ErrorData::resource_not_found(what, Some(json!({ "uri": uri })))
 }
 
 fn no_method(name: &str) -> ErrorData {
-    let name: String = name.chars().take(60).collect();
+    let name = tools::sent(name, 60);
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {name}"), None)
 }
 
@@ -98,8 +99,7 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         let shelf = Arc::clone(&server.shelf);
         // One that goes away before it has said hello is no fault of ours.
         let (reader, writer) = ends()?;
-        let way = AsyncRwTransport::new_server(halves::Halves::new(reader), writer);
-        let way = hello::Hello::new(way);
+        let way = hello::Hello::new(lines::answered(reader, writer));
         if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }
@@ -365,6 +365,7 @@ impl ServerHandler for Server {
                 )
             }
             other => {
+                let other = tools::sent(other, 60);
                 let what =
                     format!("there is no prompt `{other}`; there are: premortem, retrospective");
                 return Err(ErrorData::invalid_params(what, None));
@@ -421,7 +422,9 @@ impl ServerHandler for Server {
             let found = found.map_err(|error| nothing_at(&uri, error.message))?;
             found.structured["ghap"].clone()
         } else {
-            let what = format!("there is no {uri}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
+            let asked = tools::sent(&uri, 200);
+            let what =
+                format!("there is no {asked}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
             return Err(nothing_at(&uri, what));
         };
         let contents =

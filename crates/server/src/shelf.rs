@@ -104,7 +104,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Whose;
+    use crate::{Door, Whose};
 
     #[test]
     fn a_handle_is_kept_unless_somebody_is_about_to_repair() {
@@ -115,6 +115,9 @@ mod tests {
             folder: folder.path().to_owned(),
             started_in: None,
             otherwise: Whose::Standing,
+            door: Door::Client,
+            off: false,
+            home: || None,
             now: || Time::from_millis(1_763_200_000_000),
             called: || "rutter".to_owned(),
         };

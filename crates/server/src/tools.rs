@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use rutter_memory::{IdSuffix, Store, StoreError};
+use rutter_memory::quote::cite;
+use rutter_memory::{Clean, Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::desk::Desk;
+use crate::desk::{Caller, Desk};
 use crate::schema;
 
 mod context;
@@ -90,8 +91,18 @@ impl Call<'_> {
         (self.desk.now)()
     }
 
-    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, StoreError> {
-        self.desk.owner(&mut self.store, self.tool_use)
+    /// On whose behalf, unless somebody wants quiet there. Asked for before anything else is done.
+    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, Refusal> {
+        let Caller { owner, quiet } = self.caller()?;
+        match quiet {
+            None => Ok(owner),
+            Some(quiet) => Err(Refusal::Refused(quiet)),
+        }
+    }
+
+    /// The same for what may be answered in any case.
+    pub(crate) fn caller(&mut self) -> Result<Caller, Refusal> {
+        self.desk.caller(&mut self.store, self.tool_use)
     }
 }
 
@@ -167,7 +178,7 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool!(
         "recall_memories", "Recall memories", Reads, memory::recall: memory::Recall => memory::Recalled, "stored facts preferences decisions",
-        "Find what was remembered, by words and meaning. Without query: the newest."
+        "Find what was remembered, by words and meaning. Without query: the newest. With id: that one, whole."
     ),
     tool!(
         "forget", "Forget", Removes, memory::forget: memory::Forget => memory::Forgotten, "delete remove erase",
@@ -240,7 +251,12 @@ pub fn call(
 /// The tool of a name.
 pub(crate) fn named(name: &str) -> Result<&'static Tool, Refusal> {
     let tool = TOOLS.iter().find(|tool| tool.name == name);
-    tool.ok_or_else(|| Refusal::Unknown(name.chars().take(60).collect()))
+    tool.ok_or_else(|| Refusal::Unknown(sent(name, 60)))
+}
+
+/// A name that was sent, to be said again: a secret may have slipped into it.
+pub(crate) fn sent(name: &str, most: usize) -> String {
+    Clean::new(name).chars().take(most).collect()
 }
 
 /// Nothing at all is no arguments.
@@ -254,7 +270,8 @@ fn plain(arguments: &mut Value) {
 fn read<T: DeserializeOwned + JsonSchema>(name: &str, mut arguments: Value) -> Result<T, Refusal> {
     plain(&mut arguments);
     schema::fit(name, &schema::sent::<T>(), &mut arguments).map_err(Refusal::Arguments)?;
-    serde_json::from_value(arguments).map_err(|error| Refusal::Arguments(error.to_string()))
+    serde_json::from_value(arguments)
+        .map_err(|error| Refusal::Arguments(Clean::new(&error.to_string()).to_string()))
 }
 
 fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
@@ -276,12 +293,47 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// A stored text in a line of others: prompts put such lines before a model as if the user had said them.
+fn quoted(text: &str) -> String {
+    cite(text, PASSAGE)
+}
+
 /// A row that was found a moment ago. Somebody may have forgotten it since, which is nobody's fault.
 fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match row {
         Ok(row) => Ok(Some(row)),
         Err(StoreError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Where a list goes on: behind the last row of a page, whatever becomes of that row. The letter says of which list.
+struct Cursor(char);
+
+impl Cursor {
+    const GHAPS: Self = Self('g');
+    const MEMORIES: Self = Self('m');
+
+    fn read(&self, sent: &str) -> Result<i64, Refusal> {
+        let position = sent.strip_prefix(self.0).and_then(|number| number.parse().ok());
+        position.filter(|position| *position > 0).ok_or_else(|| {
+            let what = "cursor is the next_cursor of an earlier answer; leave it out to begin anew";
+            Refusal::Arguments(what.to_owned())
+        })
+    }
+
+    /// Behind the last of a page that is still there.
+    fn behind(
+        &self,
+        page: impl DoubleEndedIterator<Item = Id>,
+        position: impl Fn(Id) -> Result<Option<i64>, StoreError>,
+    ) -> Result<Option<String>, StoreError> {
+        for id in page.rev() {
+            if let Some(position) = position(id)? {
+                return Ok(Some(format!("{}{position}", self.0)));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -4,6 +4,7 @@ use rutter_contract::input::{SessionStart, Wire};
 
 use super::{Call, Heard};
 use crate::session::Source;
+use crate::speech::Hands;
 use crate::store::entry::What;
 use crate::{Clean, speech};
 
@@ -38,7 +39,7 @@ fn texts(call: &mut Call, source: Source) -> Result<Vec<String>, Clean> {
     let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
     let light = call.config.hooks.session_start.inject_light_context;
     let branch = call.located.branch.clone();
-    let hands = call.hands_here();
+    let (hands, called) = call.hands_here();
     // Without the database there is nothing to say; why that is was written down with the record.
     let Ok(store) = call.store() else { return Ok(Vec::new()) };
     let fault = |error| Clean::new(&format!("start: {error}"));
@@ -54,7 +55,10 @@ fn texts(call: &mut Call, source: Source) -> Result<Vec<String>, Clean> {
             if source == Source::Startup && light {
                 let runs = store.last_runs(&place, RUNS).map_err(fault)?;
                 texts.push(speech::card(branch.as_deref(), &runs, now));
-                texts.push(speech::introduction(&hands));
+                // Who has called a tool knows what they are for.
+                if !called || hands != Hands::Tools {
+                    texts.push(speech::introduction(&hands));
+                }
             }
         }
     }

@@ -37,7 +37,7 @@ pub struct Document {
     pub project: i64,
     /// Of which kind of rows.
     pub kind: u8,
-    /// How many terms it has, up to [`LONGEST`].
+    /// How many terms it has, up to 16,777,215.
     pub length: u32,
 }
 

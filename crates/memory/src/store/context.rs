@@ -5,11 +5,13 @@ use rusqlite::{Connection, params};
 use super::documents::{self, Ask};
 use super::entry::Place;
 use super::hot::HotStore;
-use super::{Files, Store, StoreError, episodes, ghaps, injections, memories, projects, spoken};
+use super::{
+    Files, Owner, Store, StoreError, episodes, ghaps, injections, memories, projects, spoken,
+};
 use crate::context::{self, Candidate, Context, Depth, LeftOut};
 use crate::quote::tokens;
 use crate::search::document::{Axis, Kind};
-use crate::{Clean, Id, Time, speech};
+use crate::{Clean, Hands, Id, Time, speech};
 
 /// How many are looked at for one that is shown.
 const LOOKED_AT: usize = 4;
@@ -78,20 +80,24 @@ impl Store {
         assemble(&self.connection, &self.files, wanted, u32::MAX, now)
     }
 
-    /// What is worth knowing where nothing is asked for: what was left open, how the last runs went, what was learnt last.
+    /// What is worth knowing where nothing is asked for: what `owner` works on, what was left open, how the last runs went, what was
+    /// learnt last. `hands` are what to go on with.
     pub fn recent(
         &self,
         wanted: &Wanted<'_>,
+        owner: &Owner,
         branch: Option<&str>,
-        rutter: &str,
+        hands: &Hands,
         now: Time,
     ) -> Result<Context, StoreError> {
         let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
         let orphans = spoken::orphans(&self.connection, wanted.place, client, now)?;
         let runs = spoken::last_runs(&self.connection, wanted.place, RUNS)?;
-        let hands = speech::Hands::Commands(rutter.to_owned());
-        let mut texts: Vec<String> =
-            orphans.iter().map(|ghap| speech::orphan(ghap, now, &hands)).collect();
+        // A session that was silent for long may be over and still be whose own it is.
+        let own = self.active_ghap(owner)?;
+        let left = orphans.iter().filter(|ghap| own.as_ref().is_none_or(|own| own.id != ghap.id));
+        let mut texts: Vec<String> = own.iter().map(|own| speech::active(own, hands)).collect();
+        texts.extend(left.map(|ghap| speech::orphan(ghap, now, hands)));
         texts.push(speech::card(branch, &runs, now));
         let before = speech::together(texts, wanted.tokens);
         let room = wanted.tokens.saturating_sub(tokens(&before) + 1);

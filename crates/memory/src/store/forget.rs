@@ -97,13 +97,10 @@ impl Store {
         if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
     }
 
-    /// Takes in what waits in the spool, unless somebody else is at it. Says whether nobody was.
+    /// Takes in what waits in the spool, unless somebody else is at it. Says whether all of it is in now.
     pub fn gather_if_free(&mut self, now: Time) -> Result<bool, StoreError> {
-        let lock = self.tending()?;
-        if let Some(lock) = &lock {
-            spool::drain(self, lock, now)?;
-        }
-        Ok(lock.is_some())
+        let Some(lock) = self.tending()? else { return Ok(false) };
+        Ok(!spool::drain(self, &lock, now)?.left)
     }
 
     /// The row that a person means.

@@ -39,8 +39,8 @@ pub struct GhapFilter {
     pub domain: Option<Domain>,
     /// Active, and their session is over.
     pub orphaned: bool,
-    /// Older than this one.
-    pub before: Option<Id>,
+    /// Written before what stands here, as [`Store::ghap_position`] tells.
+    pub before: Option<i64>,
     /// At most so many.
     pub limit: Option<usize>,
 }
@@ -217,7 +217,11 @@ impl Store {
         let ending = Ending::check(resolve)?;
         self.write(|transaction| {
             let ghap = own(transaction, owner, now)?;
-            let outcome = ending::evidence(transaction, &ghap, resolve.outcome)?;
+            let outcome = if resolve.outcome.is_none() && resolve.unlooked {
+                None
+            } else {
+                ending::evidence(transaction, &ghap, resolve.outcome)?
+            };
             ending::end(transaction, &ghap, &ending, outcome, now)
         })
     }
@@ -263,6 +267,7 @@ impl Store {
             what_worked: None,
             takeaway: None,
             outcome: None,
+            unlooked: false,
         })?;
         self.write(|transaction| {
             let own = active(transaction, &standing(transaction, owner, now)?)?;
@@ -321,7 +326,7 @@ impl Store {
         let mut found = many(
             &self.connection,
             "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
-                   AND (?4 IS NULL OR ghap.id < (SELECT id FROM ghap WHERE uid = ?4)) AND (NOT ?5 OR status = 'active')
+                   AND (?4 IS NULL OR ghap.id < ?4) AND (NOT ?5 OR status = 'active')
              ORDER BY ghap.id DESC",
             &[&filter.project, &filter.status, &filter.domain, &filter.before, &filter.orphaned],
             |ghap| {

@@ -48,6 +48,8 @@ pub struct MemoryFilter {
     pub category: Option<Category>,
     /// With all of these words.
     pub tags: Vec<String>,
+    /// Written before what stands here, as [`Store::memory_position`] tells.
+    pub before: Option<i64>,
     /// At most so many.
     pub limit: Option<usize>,
 }
@@ -124,10 +126,16 @@ impl Store {
     pub fn memories(&self, filter: &MemoryFilter) -> Result<Vec<Memory>, StoreError> {
         let mut memories = self.connection.prepare_cached(&format!(
             "{SELECT} WHERE (?1 IS NULL OR project.key = ?1 OR memory.project IS NULL)
-                 AND (NOT ?2 OR memory.project IS NULL) AND (?3 IS NULL OR category = ?3) ORDER BY memory.id DESC"
+                 AND (NOT ?2 OR memory.project IS NULL) AND (?3 IS NULL OR category = ?3)
+                 AND (?4 IS NULL OR memory.id < ?4)
+             ORDER BY memory.id DESC"
         ))?;
-        let mut rows =
-            memories.query(params![filter.project, filter.everywhere, filter.category])?;
+        let mut rows = memories.query(params![
+            filter.project,
+            filter.everywhere,
+            filter.category,
+            filter.before
+        ])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()?
             && filter.limit.is_none_or(|limit| found.len() < limit)

@@ -137,6 +137,24 @@ pub(crate) fn by_client(
 }
 
 impl Store {
+    /// Has a session that no hook tells of stand and fall with a process: that of the server which it is.
+    pub fn tie_session(
+        &mut self,
+        client: &Clean,
+        place: &Place,
+        process: Process,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let entry = Entry {
+            client: client.clone(),
+            place: place.clone(),
+            process: Some(process),
+            at: now,
+            what: What::Began(Source::Server),
+        };
+        self.write(|transaction| see(transaction, &entry, Arrival::AtOnce).map(drop))
+    }
+
     /// A session, by the client's name for it.
     pub fn session(&self, client: &str) -> Result<Option<Session>, StoreError> {
         by_client(&self.connection, client)

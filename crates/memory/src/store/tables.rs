@@ -1,7 +1,7 @@
 //! What all tables have in common.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{Store, StoreError};
 use crate::project::ProjectKey;
@@ -66,7 +66,28 @@ pub(crate) fn matching(
         .collect::<Result<_, _>>()?)
 }
 
+/// Where a row stands among those of its table, in the order in which they were written. None where it is gone; what stands
+/// before it can be told by the number all the same.
+fn position(
+    connection: &Connection,
+    table: &'static str,
+    id: Id,
+) -> Result<Option<i64>, StoreError> {
+    let query = format!("SELECT id FROM {table} WHERE uid = ?1");
+    Ok(connection.prepare_cached(&query)?.query_row([id], |row| row.get(0)).optional()?)
+}
+
 impl Store {
+    /// Where a GHAP stands among all.
+    pub fn ghap_position(&self, id: Id) -> Result<Option<i64>, StoreError> {
+        position(&self.connection, "ghap", id)
+    }
+
+    /// Where a memory stands among all.
+    pub fn memory_position(&self, id: Id) -> Result<Option<i64>, StoreError> {
+        position(&self.connection, "memory", id)
+    }
+
     /// The GHAP that a person means.
     pub fn ghap_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         by_suffix(&self.connection, "ghap", "GHAP", id)

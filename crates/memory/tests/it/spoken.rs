@@ -316,6 +316,7 @@ fn of_many_at_once_exactly_one_in_ten_asks() {
                         config,
                         home: || None,
                         called: || "rutter".to_owned(),
+                has_tools: |_| None,
                     };
                     let heard = rutter_memory::hook::hear(payload.to_string().as_bytes(), None, around);
                     assert_eq!(heard.faults, [] as [Clean; 0]);

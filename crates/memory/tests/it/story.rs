@@ -52,6 +52,7 @@ impl<'a> Story<'a> {
             config: self.world.config(),
             home: || None,
             called: || "rutter".to_owned(),
+            has_tools: |_| None,
         };
         hear(payload.to_string().as_bytes(), None, || around)
     }

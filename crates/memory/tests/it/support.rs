@@ -173,6 +173,7 @@ pub(crate) fn confirm() -> Resolve<'static> {
         what_worked: Some("lines()"),
         takeaway: None,
         outcome: None,
+        unlooked: false,
     }
 }
 

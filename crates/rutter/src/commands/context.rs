@@ -1,6 +1,5 @@
 //! `rutter context`: what would be put before an agent, and why the rest would not.
 
-use rutter_memory::Id;
 use rutter_memory::config::Recall;
 use rutter_memory::context::{Candidate, Context};
 use rutter_memory::hook::asked;
@@ -9,6 +8,7 @@ use rutter_memory::quote::tokens;
 use rutter_memory::search::document::Kind;
 use rutter_memory::search::score::FLOOR;
 use rutter_memory::store::Wanted;
+use rutter_memory::{Hands, Id};
 use serde::Serialize;
 
 use super::pause::Quiet;
@@ -72,7 +72,8 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         store.context(&wanted, env.now)?
     } else {
         let branch = Located::find(env.folder()?).branch;
-        store.recent(&wanted, branch.as_deref(), &environment::called(), env.now)?
+        let hands = Hands::Commands(environment::called());
+        store.recent(&wanted, &owner, branch.as_deref(), &hands, env.now)?
     };
     let markdown = context.markdown();
     if args.format.chosen() == Format::Json {

@@ -209,6 +209,7 @@ fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
         what_worked: args.what_worked.as_deref(),
         takeaway: args.takeaway.as_deref(),
         outcome,
+        unlooked: false,
     };
     let resolved = store.resolve_ghap(&owner, &resolve, env.now)?;
     show::resolved(&resolved, &store, args.format.chosen(), env, ui)

@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
 use crate::install::{
-    Change, Exclude, Place, Records, Scope, Site, Start, Step, Way, beside, carry_out,
+    Change, Exclude, Place, Records, Scope, Site, Start, Step, Way, asked, beside, carry_out,
     choose_start, denied, groups, is_found, is_same, is_shared, program_of, server_entry,
 };
 use crate::shell;
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     }
     let start = choose_start(scope, args.bin.as_deref(), env)?;
     let denied = denied(folder, env.client.as_deref());
+    let asked = asked(folder, env.client.as_deref()).filter(|_| denied.is_none());
     let mut places = vec![Place::Hooks(groups(&start))];
     if !args.no_allow && denied.is_none() {
         places.push(Place::Rule(true));
@@ -66,9 +67,19 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         // First, because it can be refused: a hook without a memory is of no use.
         drop(env.store(ui)?);
     }
+    let over_http = steps.iter().find(|step| step.over_http);
+    let over_http = over_http.map(|step| step.change.path().to_owned());
     let warn = |ui: &mut Ui<'_>| {
+        if let Some(path) = &over_http {
+            ui.remark(&format!(
+                "{} has registered the server over HTTP, and that stays as it is: the tools are there while `rutter mcp --http` \
+                 runs",
+                path.display()
+            ))?;
+        }
         if !args.no_allow {
             tell_denied(denied.as_ref(), ui)?;
+            tell_asked(asked.as_ref(), ui)?;
         }
         warn(scope, &start, env, ui)
     };
@@ -216,6 +227,15 @@ fn tell_denied(denied: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<()
     Ok(ui.remark(&format!(
         "{} denies `{rule}`, so no tool of rutter's was allowed and the agent sees none; without that rule, `rutter init` \
          allows them",
+        path.display()
+    ))?)
+}
+
+/// Tells of a rule that wins over the one that allows.
+fn tell_asked(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let Some((path, rule)) = asked else { return Ok(()) };
+    Ok(ui.remark(&format!(
+        "{} has the client ask for `{rule}`, and that rule wins: it asks before every call of a tool until the rule is taken out",
         path.display()
     ))?)
 }

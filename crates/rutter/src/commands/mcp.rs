@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use rutter_memory::session::Process;
 use rutter_memory::{Clean, Id};
-use rutter_server::{Desk, Whose, http, mcp, tools};
+use rutter_server::{Desk, Door, Whose, halves, http, mcp, tools};
 use serde_json::Value;
 
 use crate::Failure;
@@ -14,16 +15,19 @@ use crate::ui::Ui;
 
 pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     // Nobody says that two clients without a session are the same one.
-    let alone = || Whose::Process(Clean::new(&format!("mcp:{}", Id::new(env.now))));
+    let alone = || {
+        let name = Clean::new(&format!("mcp:{}", Id::new(env.now)));
+        Whose::Process(name, Process::of(std::process::id()))
+    };
     if args.http {
         // Its clients are others than who started it.
-        return listen(args, desk(env, alone())?, env, ui);
+        return listen(args, desk(env, alone(), Door::Anybody)?, env, ui);
     }
     if ui.terminal {
         ui.remark("rutter mcp is started by the client, which speaks to it through pipes; `rutter call` is for people")?;
     }
     let whose = env.session().map_or_else(alone, Whose::Session);
-    mcp::stdio(desk(env, whose)?).map_err(Failure::Io)
+    mcp::stdio(desk(env, whose, Door::Client)?).map_err(Failure::Io)
 }
 
 fn listen(args: &McpArgs, desk: Desk, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -77,25 +81,31 @@ pub(crate) fn call(args: &CallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     } else {
         args.arguments.clone()
     };
-    let arguments: Value = serde_json::from_str(&arguments).map_err(|error| {
+    let mut arguments = arguments.into_bytes();
+    halves::mend(&mut arguments);
+    let arguments: Value = serde_json::from_slice(&arguments).map_err(|error| {
         Failure::Usage(format!(
             "what the tool takes is not JSON: {error}; for example '{{\"query\": \"cache\"}}'"
         ))
     })?;
-    let desk = desk(env, env.session().map_or(Whose::Standing, Whose::Session))?;
+    let whose = env.session().map_or(Whose::Standing, Whose::Session);
+    let desk = desk(env, whose, Door::Typed)?;
     match tools::call(&desk, &args.tool, arguments, None) {
         Ok(answer) => ui.json(&answer.structured),
         Err(refusal) => Err(Failure::Refused(refusal.to_string())),
     }
 }
 
-fn desk(env: &Environment, otherwise: Whose) -> Result<Desk, Failure> {
+fn desk(env: &Environment, otherwise: Whose, door: Door) -> Result<Desk, Failure> {
     Ok(Desk {
         data: env.data.clone(),
         config: env.config_file.clone().unwrap_or_default(),
         folder: env.folder()?.to_owned(),
         started_in: environment::client_folder(),
         otherwise,
+        door,
+        off: environment::is_off(),
+        home: environment::home,
         now: environment::now,
         called: environment::called,
     })

@@ -60,6 +60,7 @@ pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> R
         store.project(&env.owner()?.place)?.map(|project| project.key)
     };
     let filter = MemoryFilter {
+        before: None,
         // A project that is not known has none of its own.
         everywhere: args.everywhere || (project.is_none() && !args.all),
         project,

@@ -29,11 +29,15 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     let exclude = exclude.map(|exclude| exclude.remove(made.unwrap_or_default().exclude));
     let exclude = git_list(exclude, ui)?;
 
+    let over_http = steps.iter().find(|step| step.over_http);
+    let over_http = over_http.map(|step| step.change.path().to_owned());
     if steps.iter().all(|step| step.change.is_none()) && exclude.is_none() {
-        return tell_nothing(scope, &path, env, ui);
+        tell_nothing(scope, &path, env, ui)?;
+        return tell_over_http(over_http.as_deref(), ui);
     }
     if args.dry_run {
         show(&steps, exclude.as_ref(), ui)?;
+        tell_over_http(over_http.as_deref(), ui)?;
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
     }
     let (steps, forgotten) = carry_out(steps, &records, env.now)?;
@@ -51,6 +55,7 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
             other.display()
         ))?;
     }
+    tell_over_http(over_http.as_deref(), ui)?;
     if env.data.exists() {
         let word = shell::word(&env.data.to_string_lossy());
         writeln!(
@@ -60,6 +65,15 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
         )?;
     }
     Ok(())
+}
+
+/// Tells of a server that no `init` has registered.
+fn tell_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    Ok(ui.remark(&format!(
+        "{} still has the server over HTTP, which was registered by hand; `claude mcp remove rutter` takes it out",
+        path.display()
+    ))?)
 }
 
 /// Tells that there is nothing, and where there is something.

@@ -366,7 +366,7 @@ fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step>
         },
         Step {
             what: "when a session starts, the model reads what rutter says".to_owned(),
-            seen: told(first, "ghap start --domain"),
+            seen: told(first, "Rutter keeps what was predicted"),
         },
         Step {
             what: "when a test fails again in another session, it reads what mended it".to_owned(),

@@ -86,7 +86,7 @@ impl Server {
         let entry = document.value(node);
         let kind = if server::is_ours(&entry) {
             Sort::Ours
-        } else if is_on_loopback(&entry) {
+        } else if server::is_over_http(&entry) {
             Sort::Http
         } else {
             Sort::Foreign
@@ -169,17 +169,6 @@ impl Server {
             None
         }
     }
-}
-
-/// Whether an entry is of a server over HTTP on this machine, as `rutter mcp --http` says to register it.
-fn is_on_loopback(entry: &Value) -> bool {
-    let Some(url) = entry["url"].as_str().filter(|_| entry["type"] == "http") else { return false };
-    let rest =
-        url.strip_prefix("http://").and_then(|url| url.strip_suffix(rutter_server::http::PATH));
-    rest.is_some_and(|rest| {
-        let host = rest.rsplit_once(':').map_or(rest, |(host, _)| host);
-        matches!(host, "localhost" | "127.0.0.1" | "[::1]")
-    })
 }
 
 /// All registrations.

@@ -15,7 +15,7 @@ use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::Scope;
-use super::server::denies;
+use super::server::{RULE, covers};
 use super::table::{is_ours, is_shared, program};
 
 /// No settings are longer.
@@ -132,12 +132,21 @@ fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
 /// Where a rule denies the agent all of rutter's tools: the file, and the rule. It counts from any of them, whatever
 /// another one allows.
 pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    ruled("deny", folder, client)
+}
+
+/// Where a rule has the client ask before every call. It goes before one that allows, from any of them.
+pub(crate) fn asked(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    ruled("ask", folder, client)
+}
+
+/// Where a rule of a list is about all of rutter's tools.
+fn ruled(list: &str, folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
     let files = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
     files.into_iter().find_map(|path| {
-        let settings = settings_in(&path)?;
-        let mut rules =
-            settings["permissions"]["deny"].as_array()?.iter().filter_map(Value::as_str);
-        let rule = rules.find(|rule| denies(rule))?.to_owned();
+        let settings = settings_in(&path, list)?;
+        let mut rules = settings["permissions"][list].as_array()?.iter().filter_map(Value::as_str);
+        let rule = rules.find(|rule| covers(rule, RULE))?.to_owned();
         Some((path, rule))
     })
 }
@@ -149,27 +158,30 @@ pub(crate) fn runs(path: &Path) -> bool {
 
 /// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
+    read_up_to(path, LONGEST)
+}
+
+/// The same of a file that is not longer than this.
+pub(super) fn read_up_to(path: &Path, longest: u64) -> Option<Vec<u8>> {
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > longest {
         return None;
     }
-    let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= LONGEST).then_some(bytes)
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()? + 1);
+    file.take(longest + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= longest).then_some(bytes)
 }
 
 /// Settings that speak of rutter.
 fn ours_in(path: &Path) -> Option<Value> {
-    let bytes = read(path)?;
-    // Most files say nothing of us, and need not be parsed to see that.
-    if !bytes.windows(6).any(|word| word == b"rutter") {
-        return None;
-    }
-    parse(&bytes)
+    settings_in(path, "rutter")
 }
 
-fn settings_in(path: &Path) -> Option<Value> {
-    parse(&read(path)?)
+/// Settings that have a word. Most files do not have it, and need not be parsed to see that.
+fn settings_in(path: &Path, word: &str) -> Option<Value> {
+    let bytes = read(path)?;
+    bytes.windows(word.len()).any(|there| there == word.as_bytes()).then(|| parse(&bytes))?
 }
 
 fn parse(bytes: &[u8]) -> Option<Value> {

@@ -129,6 +129,7 @@ impl Place {
         match wanted {
             None if found.ours => found.gone.push(item.range),
             None => {}
+            Some(_) if server::is_over_http(&there) => {}
             Some(_) if !found.ours => {
                 let what = "a server called `rutter` that starts something else, which is left alone; give it another \
                             name, or take it out with `claude mcp remove rutter`";
@@ -212,11 +213,26 @@ pub(crate) fn uninstall(text: &str, places: &[Place], around: usize) -> Result<S
 
 /// The text of the server's entry, if it is ours.
 pub(crate) fn entry<'a>(text: &'a str, path: &[String]) -> Option<&'a str> {
+    any_entry(text, path).filter(|(_, entry)| server::is_ours(entry)).map(|(text, _)| text)
+}
+
+/// Whether one of these places has the server registered over HTTP, which the user has done.
+pub(crate) fn is_over_http(text: &str, places: &[Place]) -> bool {
+    places.iter().any(|place| match place {
+        Place::Server(path, _) => {
+            any_entry(text, path).is_some_and(|(_, entry)| server::is_over_http(&entry))
+        }
+        Place::Hooks(_) | Place::Rule(_) => false,
+    })
+}
+
+/// What is registered by the server's name.
+fn any_entry<'a>(text: &'a str, path: &[String]) -> Option<(&'a str, Value)> {
     let document = Document::read(text).ok()??;
     let (servers, depth) = document.reach(path, Shape::Object).ok()?;
     let servers = (depth == path.len()).then_some(servers)?;
     let text = document.outline.slice(&document.outline.member(&servers, server::NAME)?);
-    server::is_ours(&serde_json::from_str(text).ok()?).then_some(text)
+    Some((text, serde_json::from_str(text).ok()?))
 }
 
 /// Whether a text says nothing: it is blank, or an object without members.

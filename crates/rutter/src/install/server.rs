@@ -5,6 +5,8 @@
 //! line that answers and has no tools. Of that, nobody is told anything (measured on 2.1.325 and 2.1.197: nothing about it in
 //! the request, nothing on the screen, and the session does not wait for it).
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use serde_json::{Value, json};
 
 use super::Scope;
@@ -56,6 +58,25 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
         || command == "sh" && entry["args"][1].as_str().is_some_and(is_guarded)
 }
 
+/// Whether an entry is of a server over HTTP on this machine, as `rutter mcp --http` says to register it. It is rutter's, and
+/// yet not ours to change: the user has made it, and the token is in it.
+pub(crate) fn is_over_http(entry: &Value) -> bool {
+    let Some(url) = entry["url"].as_str().filter(|_| entry["type"] == "http") else { return false };
+    let place =
+        url.strip_prefix("http://").and_then(|url| url.strip_suffix(rutter_server::http::PATH));
+    place.is_some_and(|place| {
+        // Read as a whole: a name and a password before the host would look like a host and a port.
+        let host = match place.rsplit_once(':') {
+            Some((host, port)) if port.parse::<u16>().is_ok() => host,
+            _ => place,
+        };
+        let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        host == "localhost"
+            || host.parse::<Ipv4Addr>().is_ok_and(|host| host.is_loopback())
+            || address.is_some_and(|host| host.parse() == Ok(Ipv6Addr::LOCALHOST))
+    })
+}
+
 /// What an entry of ours has to become; nothing if it is right. What the user has set beside, variables for example, is
 /// theirs.
 pub(super) fn mended(there: &Value, wanted: &Value) -> Option<Value> {
@@ -101,11 +122,6 @@ pub(crate) fn covers(rule: &str, allowed_by: &str) -> bool {
         Some(start) => format!("{allowed_by}__").starts_with(start),
         None => rule == allowed_by,
     }
-}
-
-/// Whether a rule that denies is about all tools of the server.
-pub(super) fn denies(rule: &str) -> bool {
-    covers(rule, RULE)
 }
 
 /// Whether a line asks for rutter, and starts the server where there is one. It is ours only as we write it, to the byte.
@@ -155,6 +171,38 @@ mod tests {
     }
 
     #[test]
+    fn a_server_over_http_is_rutters_on_this_machine_only() {
+        for url in [
+            "http://127.0.0.1:7888/mcp",
+            "http://127.0.0.2:1/mcp",
+            "http://localhost:7888/mcp",
+            "http://localhost/mcp",
+            "http://[::1]:7888/mcp",
+            "http://[::1]/mcp",
+        ] {
+            let entry = json!({ "type": "http", "url": url, "headers": { "Authorization": "x" } });
+            assert!(is_over_http(&entry) && !is_ours(&entry), "{url}");
+            assert!(!is_over_http(&json!({ "type": "sse", "url": url })), "{url}");
+            assert!(!is_over_http(&json!({ "url": url })), "{url}");
+        }
+        for url in [
+            "http://localhost:7888@example.com/mcp",
+            "http://localhost:7888:x@example.com:80/mcp",
+            "http://localhost.example.com/mcp",
+            "http://10.0.0.1:7888/mcp",
+            "http://[::1]x/mcp",
+            "https://localhost:7888/mcp",
+            "http://localhost:7888/mcp/",
+            "http://localhost:7888/",
+            "http:///mcp",
+            "/mcp",
+            "",
+        ] {
+            assert!(!is_over_http(&json!({ "type": "http", "url": url })), "{url}");
+        }
+    }
+
+    #[test]
     fn what_is_set_beside_stays() {
         let wanted = entry(&Start::Path("/new/rutter".to_owned()));
         assert_eq!(mended(&wanted, &wanted), None);
@@ -168,11 +216,11 @@ mod tests {
     #[test]
     fn rules_that_deny_all_of_it_are_understood() {
         for rule in ["mcp__rutter", "mcp__rutter__*", "mcp__rut*", "mcp__*", "*"] {
-            assert!(denies(rule), "{rule}");
+            assert!(covers(rule, RULE), "{rule}");
         }
         for rule in ["mcp__rutter__status", "mcp__rutter__s*", "mcp__other", "Bash", "Bash(*)", ""]
         {
-            assert!(!denies(rule), "{rule}");
+            assert!(!covers(rule, RULE), "{rule}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::change::Entry;
-use super::places::{Place, entry, install, is_empty, is_installed, uninstall};
+use super::places::{Place, entry, install, is_empty, is_installed, is_over_http, uninstall};
 use super::record::{Record, Records};
 use super::server;
 use super::{Change, Contents, Malformed, Scope, runs};
@@ -47,6 +47,8 @@ pub(crate) struct Step<'s> {
     pub(super) again: Option<(&'s Site, Way)>,
     /// Another folder that still needs what is there.
     pub(crate) needed_by: Option<PathBuf>,
+    /// Whether the server is registered there over HTTP, which stays as it is.
+    pub(crate) over_http: bool,
 }
 
 impl Site {
@@ -115,9 +117,11 @@ impl Site {
             record.folders.push(folder.to_owned());
         }
         let shown = self.shown(text.body, &installed.text);
+        let over_http = is_over_http(text.body, &self.places);
         let after = text.with(&installed.text);
         let change = showing(Change::new(contents, Some(after)), shown);
-        Ok(Step { change, key, record: Some(record), folders: 0, again: None, needed_by: None })
+        let record = Some(record);
+        Ok(Step { change, key, record, folders: 0, again: None, needed_by: None, over_http })
     }
 
     fn plan_out(
@@ -151,6 +155,7 @@ impl Site {
             }
         };
         let unchanged = after == text.body;
+        let over_http = is_over_http(text.body, &self.places);
         let shown = self.shown(text.body, &after);
         let gone = contents.bytes().is_none() || (made.file && is_empty(&after) && !unchanged);
         let after = (!gone).then(|| text.with(&after));
@@ -160,7 +165,8 @@ impl Site {
             record.folders = others;
         }
         let change = showing(Change::new(contents, after), shown);
-        Ok(Step { change, key, record, folders: made.folders(), again: None, needed_by })
+        let folders = made.folders();
+        Ok(Step { change, key, record, folders, again: None, needed_by, over_http })
     }
 
     /// The folder that `init` was typed in, where a repository shares the server.

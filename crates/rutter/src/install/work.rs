@@ -24,7 +24,7 @@ impl<'s> Step<'s> {
     /// A file that is ours from its first to its last byte.
     pub(crate) fn whole(change: Change, record: Option<Record>, folders: usize) -> Self {
         let key = change.contents().target().to_owned();
-        Self { change, key, record, folders, again: None, needed_by: None }
+        Self { change, key, record, folders, again: None, needed_by: None, over_http: false }
     }
 
     /// Makes the change. What is to be known of it is noted before: a process that is killed in between leaves a note too

@@ -141,7 +141,7 @@ fn wrong_values_are_told_the_right_ones() {
     assert_output!(home, home.rutter(&args), @"
     exit 1
     --- stderr
-    error: the goal is empty; say it in a sentence
+    error: the goal is empty; say what it is
     ");
     home.start();
     assert_output!(home, home.rutter(START), @r#"

@@ -41,6 +41,33 @@ fn a_rule_that_denies_is_respected_and_told_of() {
 }
 
 #[test]
+fn a_rule_by_which_the_client_asks_wins_and_is_told_of() {
+    for (file, rule) in [
+        ("ship/.claude/settings.local.json", "mcp__rutter"),
+        ("user/.claude/settings.json", "mcp__rutter__*"),
+    ] {
+        let home = Home::new();
+        let path = home.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, json!({ "permissions": { "ask": [rule] } }).to_string()).unwrap();
+        // Said every time, as long as it is so.
+        for _ in 0..2 {
+            let ran = init(&home, "--local", &[]).success();
+            let told = format!(
+                "{} has the client ask for `{rule}`, and that rule wins: it asks before every call",
+                path.display()
+            );
+            assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 1, "{ran}");
+        }
+        assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(["mcp__rutter"]));
+        assert_eq!(init(&home, "--local", &["--no-allow"]).success().stderr, "");
+    }
+    let home = Home::new();
+    home.has_settings(r#"{"permissions":{"ask":["mcp__rutter__forget","Bash"]}}"#);
+    assert_eq!(init(&home, "--local", &[]).success().stderr, "");
+}
+
+#[test]
 fn permissions_are_left_alone_where_that_is_asked_for() {
     for (scope, file) in [
         ("--local", "ship/.claude/settings.local.json"),

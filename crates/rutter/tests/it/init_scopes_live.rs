@@ -16,7 +16,7 @@ const TEST: &str = "import unittest\n\n\nclass Cart(unittest.TestCase):\n    def
     self.assertEqual(90, 100)\n";
 const BIN: &str = env!("CARGO_BIN_EXE_rutter");
 /// What a session is told when it starts, and by nothing but our hook.
-const GREETING: &str = "`rutter ghap start --domain";
+const GREETING: &str = "Rutter keeps what was predicted";
 
 /// A project that is not the sandbox's own, whose settings the sandbox writes itself.
 fn life() -> Option<Life> {

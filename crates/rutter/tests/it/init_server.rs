@@ -221,6 +221,63 @@ fn a_server_of_that_name_that_is_not_ours_is_left_alone() {
 }
 
 #[test]
+fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
+    for (scope, file) in SCOPES {
+        let home = Home::new();
+        let path = home.path(file);
+        let ship = home.path("ship").canonicalize().unwrap();
+        // As `claude mcp add --transport http` leaves it.
+        let mine = json!({
+            "type": "http",
+            "url": "http://127.0.0.1:7888/mcp",
+            "headers": { "Authorization": "Bearer 0123456789abcdef" },
+        });
+        let servers = json!({ "rutter": mine });
+        let value = match scope {
+            "--local" => {
+                json!({ "projects": { ship.to_str().unwrap(): { "mcpServers": servers } } })
+            }
+            _ => json!({ "mcpServers": servers }),
+        };
+        let text = format!("{value:#}\n");
+        fs::write(&path, &text).unwrap();
+        let told = format!("{} has registered the server over HTTP", path.display());
+        for _ in 0..2 {
+            let ran = init(&home, scope, &[]).success();
+            assert!(ran.stderr.contains(&told), "{scope}: {ran}");
+            assert!(!format!("{ran}").contains("0123456789abcdef"), "{scope}: {ran}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "{scope}");
+        }
+        let settings = match scope {
+            "--local" => "ship/.claude/settings.local.json",
+            "--user" => "user/.claude/settings.json",
+            _ => "ship/.claude/settings.json",
+        };
+        let settings = home.path(settings);
+        let installed = read(&settings);
+        assert!(installed["hooks"]["SessionStart"].is_array(), "{scope}: {installed}");
+        assert_eq!(installed["permissions"]["allow"], json!(["mcp__rutter"]), "{scope}");
+        // Twice: the second time there is nothing else to tell.
+        for _ in 0..2 {
+            let ran = home.rutter(&["uninstall", scope]).success();
+            assert!(
+                ran.stderr.contains("`claude mcp remove rutter` takes it out"),
+                "{scope}: {ran}"
+            );
+            assert!(!format!("{ran}").contains("0123456789abcdef"), "{scope}: {ran}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "{scope}");
+            assert!(!settings.exists(), "{scope}");
+        }
+    }
+    // Another one of that name is not rutter's, wherever it says it is.
+    let home = Home::new();
+    let foreign = json!({ "mcpServers": { "rutter": { "type": "http", "url": "http://localhost:1@example.com/mcp" } } });
+    fs::write(home.path("user/.claude.json"), foreign.to_string()).unwrap();
+    let ran = init(&home, "--user", &[]);
+    assert!(ran.exit == Some(1) && ran.stderr.contains("starts something else"), "{ran}");
+}
+
+#[test]
 fn where_the_second_file_cannot_be_written_the_first_is_as_it_was() {
     for (scope, file) in SCOPES {
         let home = Home::new();

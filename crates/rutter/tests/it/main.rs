@@ -43,6 +43,8 @@ mod faults;
 mod ghap;
 /// Every snippet of the pages that people read, run with the tools it is written for; every link.
 mod guides;
+/// Whether a hook speaks of tools or of commands: by what the client has registered.
+mod hands;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;
 /// `rutter init` and `rutter uninstall`.
@@ -77,6 +79,8 @@ mod mcp_http;
 mod mcp_lines;
 /// The tools of the server, in the hands of an agent of the real client.
 mod mcp_live;
+/// `rutter mcp` where somebody wants quiet, where nobody says whose calls they are, and what is said of what was sent.
+mod mcp_quiet;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.

@@ -132,6 +132,27 @@ fn a_call_lands_with_the_session_that_made_it() {
 }
 
 #[test]
+fn half_an_emoji_is_kept_as_what_cannot_be_shown() {
+    let home = Home::new();
+    let served = Served::of(&home);
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"cut \ud83d here, whole \ud83d\ude00 there"}}}"#;
+    let given = served.ask(&served.request().body(body)).given();
+    assert!(given["id"].is_string(), "{given}");
+    // Nor is a call that is typed refused for it.
+    let typed = r#"{"category":"fact","content":"typed \udE00"}"#;
+    drop(home.rutter(&["call", "remember", typed]).success());
+    let memories = home.json(&["memories"]);
+    let mut texts: Vec<&str> = memories
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|memory| memory["text"].as_str().unwrap())
+        .collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["cut \u{fffd} here, whole 😀 there", "typed \u{fffd}"]);
+}
+
+#[test]
 fn two_at_once_lose_nothing() {
     let home = Home::new();
     let served = Served::of(&home);

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::Home;
 
 /// A server, and whatever it says.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Vec<u8>>,
@@ -22,8 +22,11 @@ struct Server {
 
 impl Server {
     fn new(home: &Home) -> Self {
-        let mut child = home
-            .command(&["mcp"])
+        Self::start(home.command(&["mcp"]))
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -48,6 +51,28 @@ impl Server {
         let mut server = Self::new(home);
         server.greet();
         server
+    }
+
+    /// One that is started so, greeted.
+    pub(crate) fn of(command: Command) -> Self {
+        let mut server = Self::start(command);
+        server.greet();
+        server
+    }
+
+    /// What is answered to a call.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// What is answered to a request.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let request =
+            json!({ "jsonrpc": "2.0", "id": "asked", "method": method, "params": params });
+        self.send(request.to_string().as_bytes());
+        let answer = self.hear();
+        assert_eq!(answer["id"], "asked", "{answer}");
+        answer
     }
 
     fn send(&mut self, line: &[u8]) {
@@ -105,7 +130,7 @@ impl Server {
     }
 
     /// Hangs up, and waits for it to end.
-    fn ends(mut self) {
+    pub(crate) fn ends(mut self) {
         drop(self.input.take());
         let ended = self.child.wait().unwrap();
         assert!(ended.success(), "{ended}");
@@ -127,18 +152,21 @@ const HELLO: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","para
 
 /// Lines that are no requests, or not ones that anybody would send, with the code of what is answered.
 fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
+    const NO_JSON: Option<i64> = Some(-32_700);
     const INVALID_REQUEST: Option<i64> = Some(-32_600);
     const NO_METHOD: Option<i64> = Some(-32_601);
     const INVALID_PARAMS: Option<i64> = Some(-32_602);
     let mut lines: Vec<(Vec<u8>, Option<i64>)> = [
-        // What is no JSON has nobody to answer to; the SDKs agree on saying nothing.
+        // What is nothing at all.
         ("", None),
-        ("hello", None),
-        ("{", None),
-        ("}{", None),
-        ("\0", None),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, None),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}"#, None),
+        (" \t\r", None),
+        // What is no JSON.
+        ("hello", NO_JSON),
+        ("{", NO_JSON),
+        ("}{", NO_JSON),
+        ("\0", NO_JSON),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, NO_JSON),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}"#, NO_JSON),
         // JSON that is no message.
         ("1", INVALID_REQUEST),
         ("null", INVALID_REQUEST),
@@ -190,15 +218,15 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"status","arguments":{arguments}}}}}"#
         )
     };
-    lines.push(("[".repeat(100_000).into_bytes(), None));
-    lines.push((call(&nested(5_000)).into_bytes(), None));
-    lines.push((b"\xff\xfe{".to_vec(), None));
+    lines.push(("[".repeat(100_000).into_bytes(), NO_JSON));
+    lines.push((call(&nested(5_000)).into_bytes(), NO_JSON));
+    lines.push((b"\xff\xfe{".to_vec(), NO_JSON));
     lines.push((
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}".to_vec(),
-        None,
+        NO_JSON,
     ));
     // Longer than what is read of a line.
-    lines.push((vec![b'x'; 17 * 1024 * 1024], None));
+    lines.push((vec![b'x'; 17 * 1024 * 1024], INVALID_REQUEST));
     lines
 }
 
@@ -287,6 +315,51 @@ fn ten_megabytes_are_read_and_refused() {
     let text = &message["result"]["content"][0]["text"];
     assert_eq!(text, "content has 10000000 characters; at most 10000 are kept, so shorten it");
     server.still_answers();
+    server.ends();
+}
+
+/// A client that is told by name that its request could not be read does not wait for the answer.
+#[test]
+fn who_asks_what_cannot_be_read_is_told_so_by_name() {
+    let home = Home::new();
+    let mut server = Server::greeted(&home);
+    let call = |id: &str, text: &[u8]| {
+        let start = br#"{"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"#;
+        [start, text, br#"}},"jsonrpc":"2.0","id":"#, id.as_bytes(), b"}"].concat()
+    };
+    let nested = |depth: usize| [vec![b'['; depth], vec![b']'; depth]].concat();
+    for (line, id, code) in [
+        (call("1", b"\"caf\xe9\""), json!(1), -32_700),
+        (call("\"two\"", b"\"a\0b\""), json!("two"), -32_700),
+        (call("3", &nested(126)), json!(3), -32_700),
+        (call("4", &nested(5_000)), json!(4), -32_700),
+        (call("5", b"\"cut"), Value::Null, -32_700),
+        (call("6", &[b"\"", &vec![b'x'; 20_000_000][..], b"\""].concat()), json!(6), -32_600),
+    ] {
+        server.send(&line);
+        let said = server.hear();
+        assert_eq!((&said["id"], &said["error"]["code"]), (&id, &json!(code)), "{said}");
+        assert_eq!(server.still_answers(), [] as [Value; 0], "{id}");
+    }
+    // At every depth there is an answer, from whomever.
+    for depth in 100..132 {
+        server.send(&call(&depth.to_string(), &nested(depth)));
+        let said = server.hear();
+        assert_eq!(said["id"], depth, "{said}");
+    }
+    // Many at once, and requests between them: none is lost, none is mixed with another.
+    let mut all = Vec::new();
+    for id in 1_000..1_100 {
+        all.extend(call(&id.to_string(), b"\"caf\xe9\""));
+        all.extend(
+            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}}\n", id + 1_000)
+                .bytes(),
+        );
+    }
+    server.send(&all);
+    let mut answered: Vec<i64> = (0..200).map(|_| server.hear()["id"].as_i64().unwrap()).collect();
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq((1_000..1_100).chain(2_000..2_100)));
     server.ends();
 }
 

@@ -99,7 +99,7 @@ fn wrong_memories_are_told_what_is_wrong() {
     assert_output!(home, home.rutter(&["remember", " ", "--category", "fact"]), @"
     exit 1
     --- stderr
-    error: the memory is empty; say it in a sentence
+    error: the memory is empty; say what it is
     ");
     assert_output!(home, home.rutter(&["remember", "x", "--category", "fact", "--tag", "two words"]), @"
     exit 1

@@ -11,7 +11,7 @@ use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use crate::tools::{Answer, Refusal};
+use crate::tools::{Answer, Refusal, sent};
 
 /// What a client sends to be told.
 pub(super) type SetLevel = rmcp::model::SetLevelRequestParams;
@@ -40,7 +40,7 @@ impl Level {
             Err(_) => (LoggingLevel::Error, "broke off"),
         };
         if wanted.is_some_and(|least| least as u8 <= level as u8) {
-            let data = json!({ "tool": tool.chars().take(60).collect::<String>(), "call": what });
+            let data = json!({ "tool": sent(tool, 60), "call": what });
             let told = LoggingMessageNotificationParam::new(level, data).with_logger("rutter");
             // Who does not listen any more does not listen to the result either.
             drop(context.peer.notify_logging_message(told).await);

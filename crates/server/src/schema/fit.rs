@@ -60,9 +60,14 @@ impl Place<'_> {
             let (name, kind) = (self.name(), kind(value));
             return Err(format!("{name} {verb} an object, not {kind}: it {takes}"));
         };
-        sent.retain(|_, value| !value.is_null());
+        // An optional text that says nothing was not said: models fill in every argument they know of.
+        sent.retain(|name, value| {
+            let is_text = known.get(name).is_some_and(|schema| schema["type"] == "string");
+            let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
+            !(value.is_null() || (is_text && is_blank && !required.contains(&name.as_str())))
+        });
         if let Some(unknown) = sent.keys().find(|name| !known.contains_key(*name)) {
-            let unknown: String = unknown.chars().take(40).collect();
+            let unknown = crate::tools::sent(unknown, 40);
             return Err(format!("there is no `{unknown}` in {}: it {takes}", self.name()));
         }
         let missing: Vec<&str> =

@@ -46,8 +46,8 @@ pub(super) struct Assembled {
 
 pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Assembled>, Refusal> {
     let now = call.now();
-    call.store.gather_if_free(now)?;
     let owner = call.owner()?;
+    call.store.gather_if_free(now)?;
     let config = call.desk.settings(&owner.place.root);
     let hook = &config.hooks.user_prompt_submit;
     let (depth, limit, room) = match ask.depth {
@@ -68,7 +68,7 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
     };
     let context = if query.is_empty() {
         let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
-        call.store.recent(&wanted, branch.as_deref(), &(call.desk.called)(), now)?
+        call.store.recent(&wanted, &owner, branch.as_deref(), &call.desk.hands(), now)?
     } else {
         call.store.context(&wanted, now)?
     };

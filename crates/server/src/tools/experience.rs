@@ -10,7 +10,7 @@ use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, PASSAGE, Refusal, cut, short, still_there};
+use super::{Call, Given, PASSAGE, Refusal, cut, quoted, short, still_there};
 use crate::schema;
 
 /// `search_experiences`
@@ -22,10 +22,10 @@ pub(super) struct Search {
     #[schemars(schema_with = "schema::axis")]
     #[serde(default)]
     axis: Option<Axis>,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "schema::domain")]
     #[serde(default)]
     domain: Option<Domain>,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "schema::strategy")]
     #[serde(default)]
     strategy: Option<Strategy>,
     #[schemars(schema_with = "schema::ending")]
@@ -44,6 +44,9 @@ pub(super) struct Search {
 pub(super) struct Found {
     results: Vec<Hit>,
     count: usize,
+    /// Where to look instead, where there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -69,7 +72,7 @@ struct Hit {
 pub(super) struct Ahead {
     #[schemars(schema_with = "schema::domain")]
     domain: Domain,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "schema::strategy")]
     #[serde(default)]
     strategy: Option<Strategy>,
     #[schemars(length(max = 1000))]
@@ -136,8 +139,8 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
     }
     let limit = search.limit.unwrap_or(10);
     let now = call.now();
-    call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
+    call.store.gather_if_free(now)?;
     let ask = Ask {
         text: &search.query,
         axis: search.axis.unwrap_or(Axis::Full),
@@ -173,22 +176,41 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
         .iter()
         .map(|hit| {
             let said = hit.takeaway.as_ref().or(hit.surprise.as_ref());
-            let said = said.map_or_else(String::new, |said| format!(" — {said}"));
-            format!("{:.2} {} {}: {}{said}", hit.score, short(&hit.id), hit.outcome, hit.goal)
+            let said = said.map_or_else(String::new, |said| format!(" — {}", quoted(said)));
+            let goal = quoted(&hit.goal);
+            format!("{:.2} {} {}: {goal}{said}", hit.score, short(&hit.id), hit.outcome)
         })
         .collect();
-    let text = if lines.is_empty() {
-        "Nothing was found; `everywhere: true` looks into other projects as well.".to_owned()
-    } else {
-        lines.join("\n")
+    let hint = results.is_empty().then(|| search.elsewhere().to_owned());
+    let text = match &hint {
+        Some(hint) => format!("Nothing was found; {hint}."),
+        None => lines.join("\n"),
     };
-    Ok(Given { value: Found { count: results.len(), results }, text })
+    Ok(Given { value: Found { count: results.len(), results, hint }, text })
+}
+
+impl Search {
+    /// Where to look instead.
+    fn elsewhere(&self) -> &'static str {
+        let is_narrow = self.axis.is_some()
+            || self.domain.is_some()
+            || self.strategy.is_some()
+            || self.outcome.is_some();
+        match (is_narrow, self.everywhere) {
+            (true, false) => {
+                "leave out axis, domain, strategy and outcome, or look into other projects with `everywhere: true`"
+            }
+            (true, true) => "leave out axis, domain, strategy and outcome to find more",
+            (false, false) => "`everywhere: true` looks into other projects as well",
+            (false, true) => "say it in other words, or ask recall_memories",
+        }
+    }
 }
 
 pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
     let now = call.now();
-    call.store.gather_if_free(now)?;
     let place = call.owner()?.place;
+    call.store.gather_if_free(now)?;
     let mut rows = Vec::new();
     if let Some(project) = call.store.project(&place)? {
         let filter = GhapFilter {
@@ -318,8 +340,8 @@ fn told(premortem: &Premortem, domain: Domain) -> String {
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
-        let why = why.map_or_else(String::new, |why| format!(" — {why}"));
-        let _ = write!(text, "\nFailed: {}{why}", failure.goal);
+        let why = why.map_or_else(String::new, |why| format!(" — {}", quoted(why)));
+        let _ = write!(text, "\nFailed: {}{why}", quoted(&failure.goal));
     }
     text
 }

@@ -6,7 +6,7 @@ use rutter_memory::ghap::{self, GhapError, Status, Tier};
 use rutter_memory::store::{GhapFilter, Owner};
 use rutter_memory::{Id, StoreError};
 
-use super::{Call, Given, LINE, Refusal, cut, id, short};
+use super::{Call, Cursor, Given, Refusal, id, short};
 
 mod asked;
 mod told;
@@ -33,7 +33,9 @@ pub(super) fn start(start: &Start, call: &mut Call<'_>) -> Result<Given<Started>
         },
         call.now(),
     );
-    Ok(standing("started", &ghap.map_err(tools_words)?))
+    let ghap = ghap.map_err(tools_words)?;
+    tie(&owner, call)?;
+    Ok(standing("started", &ghap))
 }
 
 pub(super) fn update(update: &Update, call: &mut Call<'_>) -> Result<Given<Started>, Refusal> {
@@ -76,9 +78,21 @@ pub(super) fn adopt(adopt: &Adopt, call: &mut Call<'_>) -> Result<Given<Started>
             }
         },
     };
-    let ghap = call.store.adopt_ghap(&owner, which, call.now());
-    Ok(standing("adopted", &ghap.map_err(tools_words)?))
+    let ghap = call.store.adopt_ghap(&owner, which, call.now()).map_err(tools_words)?;
+    tie(&owner, call)?;
+    Ok(standing("adopted", &ghap))
 }
+
+/// A session that no hook tells of is over with the process of its server, and what it leaves open is there for the next.
+fn tie(owner: &Owner, call: &mut Call<'_>) -> Result<(), Refusal> {
+    if let (Some(process), Some(client)) = (call.desk.process_of(owner), &owner.client) {
+        call.store.tie_session(client, &owner.place, process, call.now())?;
+    }
+    Ok(())
+}
+
+/// What is said where nothing that a run could show was predicted.
+const HINT: &str = "no run can settle it: name a command or test in the prediction";
 
 fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
     let id = ghap.id.to_string();
@@ -86,13 +100,10 @@ fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
         Some(target) => format!("{target} to {}", ghap.expects),
         None => format!("a run to {}", ghap.expects),
     };
-    let text = if ghap.testable {
-        format!("GHAP {} {verb}; it expects {about}.", short(&id))
-    } else {
-        format!(
-            "GHAP {} {verb}; no run can settle it: name a command or test in the prediction.",
-            short(&id)
-        )
+    let hint = (!ghap.testable).then(|| HINT.to_owned());
+    let text = match &hint {
+        None => format!("GHAP {} {verb}; it expects {about}.", short(&id)),
+        Some(hint) => format!("GHAP {} {verb}; {hint}.", short(&id)),
     };
     Given {
         value: Started {
@@ -101,6 +112,7 @@ fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
             target: ghap.target.as_ref().map(ToString::to_string),
             testable: ghap.testable,
             revisions: ghap.revisions.len(),
+            hint,
             id,
         },
         text,
@@ -116,6 +128,9 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
         if !own {
             return abandon_orphan(resolve, which, &owner, call);
         }
+    }
+    if resolve.lesson.as_ref().is_some_and(asked::Lesson::is_empty) {
+        return Err(Refusal::Arguments("lesson needs takeaway or what_worked".to_owned()));
     }
     // The run that settles it may have been left in the spool a moment ago.
     call.store.gather_if_free(now)?;
@@ -137,6 +152,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_deref()),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_deref()),
             outcome,
+            unlooked: resolve.auto_captured == Some(false),
         },
         now,
     );
@@ -146,19 +162,21 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
     let why = match (tier, &resolved.outcome) {
         (Tier::Gold, _) => "a captured run shows it",
         (Tier::Silver, Some(_)) => "it is your word: the captured run says otherwise",
+        (Tier::Silver, None) if resolve.auto_captured == Some(false) => {
+            "it is your word: no captured run was looked for, as you wished"
+        }
         (Tier::Silver, None) => "it is your word: no captured run since the prediction fits it",
         (Tier::Bronze, _) => "nothing that a run could show was predicted",
         (Tier::Abandoned, _) => "it was given up",
     };
-    let outcome = resolved.outcome.as_ref().map(|outcome| Outcome {
-        id: outcome.id.to_string(),
-        command: cut(&outcome.command, LINE),
-        verdict: outcome.verdict.to_string(),
-    });
+    let outcome = resolved.outcome.as_ref().map(Outcome::from);
+    let status = resolved.ghap.status;
+    // What was given up is called the same by both.
+    let ended =
+        if status == Status::Abandoned { status.to_string() } else { format!("{status}, {tier}") };
     let text = format!(
-        "GHAP {} {}, {tier}: {why}{}.",
+        "GHAP {} {ended}: {why}{}.",
         resolved.ghap.id.short(),
-        resolved.ghap.status,
         outcome.as_ref().map_or_else(String::new, |run| format!(
             " ({} {}, {})",
             short(&run.id),
@@ -189,6 +207,12 @@ fn abandon_orphan(
         return Err(Refusal::Arguments(
             "id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved".to_owned(),
         ));
+    }
+    // What belongs elsewhere is given up there.
+    let project = call.store.ghap(which)?.project;
+    if call.store.project(&owner.place)?.is_none_or(|here| here.key != project) {
+        let elsewhere = GhapError::Elsewhere { id: which.short(), project };
+        return Err(StoreError::from(elsewhere).into());
     }
     let now = call.now();
     let ghap =
@@ -225,7 +249,13 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
     };
     if let Some(text) = &get.id {
         let which = call.store.ghap_id(&id("id", text)?)?;
-        let one = Whole::from(&call.store.ghap(which)?);
+        let ghap = call.store.ghap(which)?;
+        let evidence = ghap.resolution.as_ref().and_then(|ended| ended.evidence);
+        let run = match evidence.and_then(|evidence| evidence.outcome) {
+            Some(run) => call.store.outcome(run)?,
+            None => None,
+        };
+        let one = Whole::new(&ghap, run.as_ref());
         let text = one.lines();
         return Ok(Given { value: Found { ghap: Some(one), ..found }, text });
     }
@@ -239,7 +269,7 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
         return list(get, &owner, found, call);
     }
     let mut text = match &active {
-        Some(active) => Whole::from(active).lines(),
+        Some(active) => Whole::new(active, None).lines(),
         None => "No GHAP is active; start_ghap begins one.".to_owned(),
     };
     let own = active.as_ref().map(|active| active.id);
@@ -251,10 +281,11 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
     for orphan in &orphans {
         let _ = write!(text, "\nLeft open by an earlier session: {}", orphan.line());
     }
-    Ok(Given { value: Found { active: active.as_ref().map(Whole::from), orphans, ..found }, text })
+    let active = active.as_ref().map(|active| Whole::new(active, None));
+    Ok(Given { value: Found { active, orphans, ..found }, text })
 }
 
-/// A page of them. The cursor is the last one that was shown: what is added or forgotten meanwhile moves nothing.
+/// A page of them. What is added or forgotten meanwhile moves nothing.
 fn list(
     get: &Get,
     owner: &Owner,
@@ -262,7 +293,7 @@ fn list(
     call: &Call<'_>,
 ) -> Result<Given<Found>, Refusal> {
     let limit = get.limit.unwrap_or(20);
-    let before = get.cursor.as_deref().map(|cursor| last_shown(cursor, call)).transpose()?;
+    let before = get.cursor.as_deref().map(|cursor| Cursor::GHAPS.read(cursor)).transpose()?;
     let mut rows = Vec::new();
     if let Some(project) = call.store.project(&owner.place)? {
         let filter = GhapFilter {
@@ -277,7 +308,8 @@ fn list(
     }
     if rows.len() > limit {
         rows.truncate(limit);
-        found.next_cursor = rows.last().map(|ghap| ghap.id.to_string());
+        let page = rows.iter().map(|ghap| ghap.id);
+        found.next_cursor = Cursor::GHAPS.behind(page, |id| call.store.ghap_position(id))?;
     }
     found.entries = rows.iter().map(Brief::from).collect();
     let mut text = match &found.entries[..] {
@@ -290,19 +322,6 @@ fn list(
     Ok(Given { value: found, text })
 }
 
-fn last_shown(cursor: &str, call: &Call<'_>) -> Result<Id, Refusal> {
-    let wrong = || {
-        let what = "cursor is the next_cursor of an earlier answer; leave it out to begin anew";
-        Refusal::Arguments(what.to_owned())
-    };
-    let which = id("cursor", cursor).map_err(|_| wrong())?;
-    match call.store.ghap_id(&which) {
-        Ok(which) => Ok(which),
-        Err(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => Err(wrong()),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// What went wrong, in the words of a tool: what commands say speaks of options.
 fn tools_words(error: StoreError) -> Refusal {
     match &error {
@@ -313,7 +332,7 @@ fn tools_words(error: StoreError) -> Refusal {
             Refusal::Refused("no GHAP is active here; start_ghap begins one".to_owned())
         }
         StoreError::Ghap(GhapError::NothingToChange) => Refusal::Arguments(
-            "nothing was sent to change; send hypothesis, action, prediction, strategy or a note"
+            "nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note"
                 .to_owned(),
         ),
         StoreError::Ghap(GhapError::Falsified { missing }) => Refusal::Arguments(format!(

@@ -1,5 +1,7 @@
 //! What was asked to be remembered.
 
+use std::fmt::Write as _;
+
 use rutter_memory::memory::{Category, Memory};
 use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::entry::Place;
@@ -7,7 +9,7 @@ use rutter_memory::store::{Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, PASSAGE, Refusal, cut, id, short, still_there};
+use super::{Call, Cursor, Given, PASSAGE, Refusal, cut, id, quoted, short, still_there};
 use crate::schema;
 
 /// `remember`
@@ -33,19 +35,25 @@ pub(super) struct Remember {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recall {
+    /// That one, whole
+    #[serde(default)]
+    id: Option<String>,
     #[schemars(length(max = 10000))]
     #[serde(default)]
     query: Option<String>,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "schema::category")]
     #[serde(default)]
     category: Option<Category>,
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     min_importance: Option<f64>,
-    /// Of several, long ones are cut; 1 gives the best whole
+    /// Of several, long ones are cut
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
+    /// next_cursor of the last answer, without query
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 /// `forget`
@@ -71,6 +79,11 @@ pub(super) struct Remembered {
 pub(super) struct Recalled {
     results: Vec<Shown>,
     count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Where to look instead, where there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -138,27 +151,56 @@ impl Shown {
 pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
     let place = call.owner()?.place;
     let query = recall.query.as_deref().filter(|query| !query.trim().is_empty());
-    let mut results = if let Some(query) = query {
+    let mut next_cursor = None;
+    let mut results = if let Some(text) = &recall.id {
+        let which = call.store.memory_id(&id("id", text)?)?;
+        vec![Shown::new(&call.store.memory(which)?, None)]
+    } else if let Some(query) = query {
+        if recall.cursor.is_some() {
+            let what = "cursor goes on with a list; what a query finds has one page: leave out one of the two";
+            return Err(Refusal::Arguments(what.to_owned()));
+        }
         sought(query, recall, &place, call)?
     } else {
-        newest(recall, &place, call)?
+        let page = newest(recall, &place, call)?;
+        next_cursor = page.next_cursor;
+        page.memories.iter().map(|memory| Shown::new(memory, None)).collect()
     };
-    if results.len() > 1 {
-        for shown in &mut results {
-            shown.content = cut(&shown.content, PASSAGE);
-        }
-    }
+    // One alone is whole, in its own lines.
+    let is_list = results.len() > 1;
     let lines: Vec<String> = results
-        .iter()
-        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.category, shown.content))
+        .iter_mut()
+        .map(|shown| {
+            if is_list {
+                shown.content = cut(&shown.content, PASSAGE);
+            }
+            let content = if is_list { quoted(&shown.content) } else { shown.content.clone() };
+            format!("{} {}: {content}", short(&shown.id), shown.category)
+        })
         .collect();
-    let text = if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") };
-    Ok(Given { value: Recalled { count: results.len(), results }, text })
+    let hint = results.is_empty().then(|| recall.elsewhere().to_owned());
+    let mut text = match &hint {
+        Some(hint) => format!("Nothing was found; {hint}."),
+        None => lines.join("\n"),
+    };
+    if let Some(cursor) = &next_cursor {
+        let _ = write!(text, "\nMore with cursor {cursor}.");
+    }
+    Ok(Given { value: Recalled { count: results.len(), results, next_cursor, hint }, text })
 }
 
 impl Recall {
     fn most(&self) -> usize {
         self.limit.unwrap_or(10)
+    }
+
+    /// Where to look instead.
+    const fn elsewhere(&self) -> &'static str {
+        if self.category.is_some() || self.min_importance.is_some() {
+            "leave out category and min_importance to find more; what GHAPs taught is found by search_experiences"
+        } else {
+            "what GHAPs taught is found by search_experiences"
+        }
     }
 
     fn wants(&self, memory: &Memory) -> bool {
@@ -195,21 +237,36 @@ fn sought(
     Ok(results)
 }
 
-fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Vec<Shown>, Refusal> {
+/// Some of a list, and where it goes on.
+struct Page {
+    memories: Vec<Memory>,
+    next_cursor: Option<String>,
+}
+
+fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Page, Refusal> {
+    let before = recall.cursor.as_deref().map(|cursor| Cursor::MEMORIES.read(cursor));
     let project = call.store.project(place)?.map(|project| project.key);
     let filter = MemoryFilter {
         // A project that is not known has none of its own.
         everywhere: project.is_none(),
         project,
         category: recall.category,
+        before: before.transpose()?,
         ..MemoryFilter::default()
     };
-    let memories = call.store.memories(&filter)?;
-    let wanted = memories.iter().filter(|memory| recall.wants(memory)).take(recall.most());
-    Ok(wanted.map(|memory| Shown::new(memory, None)).collect())
+    let mut memories = call.store.memories(&filter)?;
+    memories.retain(|memory| recall.wants(memory));
+    let mut next_cursor = None;
+    if memories.len() > recall.most() {
+        memories.truncate(recall.most());
+        let page = memories.iter().map(|memory| memory.id);
+        next_cursor = Cursor::MEMORIES.behind(page, |id| call.store.memory_position(id))?;
+    }
+    Ok(Page { memories, next_cursor })
 }
 
 pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
+    call.owner()?;
     // What waits in the spool is to be found as well.
     call.store.gather(call.now())?;
     // All or none: a wrong one among them is found before anything goes.

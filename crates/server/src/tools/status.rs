@@ -1,11 +1,13 @@
 //! Where things stand.
 
-use rutter_memory::store::{EpisodeFilter, GhapFilter};
+use rutter_memory::Store;
+use rutter_memory::store::{Counts, EpisodeFilter, GhapFilter, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ghap::Brief;
 use super::{Call, Given, LINE, Refusal, cut};
+use crate::desk::Caller;
 
 /// `status`
 #[derive(Deserialize, JsonSchema)]
@@ -17,6 +19,9 @@ pub(super) struct Ask {}
 pub(super) struct Status {
     version: String,
     project: String,
+    /// Why nothing is kept or recalled here, where somebody wants it so. Only counts are told then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<String>,
     /// The client's session; none is one of the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
@@ -49,13 +54,15 @@ const FEW: usize = 3;
 
 pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refusal> {
     let now = call.now();
+    let Caller { owner, quiet } = call.caller()?;
+    if let Some(quiet) = quiet {
+        return still(&owner, &quiet, &call.store);
+    }
     call.store.gather_if_free(now)?;
-    let owner = call.owner()?;
     let store = &call.store;
     let project = store.project(&owner.place)?;
     let active = store.active_ghap(&owner)?;
-    let (mut failures, mut orphans, mut counts) =
-        (Vec::new(), 0, rutter_memory::store::Counts::default());
+    let (mut failures, mut orphans, mut counts) = (Vec::new(), 0, Counts::default());
     if let Some(project) = &project {
         let key = Some(project.key.clone());
         let open = EpisodeFilter { project: key.clone(), open: true, ..EpisodeFilter::default() };
@@ -69,6 +76,7 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
     let status = Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         project: owner.place.key.to_string(),
+        quiet: None,
         session: owner.client.as_ref().map(ToString::to_string),
         agent: owner.agent.as_ref().map(ToString::to_string),
         active: active.as_ref().map(Brief::from),
@@ -97,14 +105,52 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
         |active| format!("GHAP {} is active", active.id.short()),
     );
     let text = format!(
-        "{}: {ghap}; {} memories, {} experiences, {} episodes, {} runs; {} open failures, {} orphans.",
+        "{}: {ghap}; {}; {}, {}.",
         status.project,
-        status.memories,
-        status.experiences,
-        status.episodes,
-        status.outcomes,
-        failures.len(),
-        orphans
+        status.known(),
+        counted(failures.len() as u64, "open failure", "open failures"),
+        counted(orphans as u64, "orphan", "orphans")
     );
     Ok(Given { value: status, text })
+}
+
+/// What is said where somebody wants quiet: that they do, and how much there is.
+fn still(owner: &Owner, quiet: &str, store: &Store) -> Result<Given<Status>, Refusal> {
+    let counts = match store.project(&owner.place)? {
+        Some(project) => store.counts(Some(project.id))?,
+        None => Counts::default(),
+    };
+    let status = Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        project: owner.place.key.to_string(),
+        quiet: Some(quiet.to_owned()),
+        session: owner.client.as_ref().map(ToString::to_string),
+        agent: owner.agent.as_ref().map(ToString::to_string),
+        active: None,
+        orphans: 0,
+        runs: Vec::new(),
+        open_failures: Vec::new(),
+        memories: counts.memories,
+        experiences: counts.experiences,
+        episodes: counts.episodes,
+        outcomes: counts.outcomes,
+    };
+    let text = format!("{}: {quiet}. There are {}.", status.project, status.known());
+    Ok(Given { value: status, text })
+}
+
+impl Status {
+    fn known(&self) -> String {
+        [
+            counted(self.memories, "memory", "memories"),
+            counted(self.experiences, "experience", "experiences"),
+            counted(self.episodes, "episode", "episodes"),
+            counted(self.outcomes, "run", "runs"),
+        ]
+        .join(", ")
+    }
+}
+
+fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
 }

@@ -3,9 +3,10 @@
 use rutter_memory::outcome::Verdict;
 use rutter_memory::quote::tokens;
 use rutter_memory::search::document::Kind;
+use rutter_server::{Desk, Door};
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, falsify, start, with};
+use crate::support::{World, assert_answer, call, falsify, start, wait, with};
 
 /// Some experiences and memories about one thing.
 fn known() -> World {
@@ -106,4 +107,22 @@ fn asking_twice_gives_the_same() {
     let first = world.call("assemble_context", ask.clone());
     assert_ne!(first["markdown"], "");
     assert_eq!(world.call("assemble_context", ask), first);
+}
+
+#[test]
+fn without_a_query_ones_own_is_not_an_earlier_sessions() {
+    let world = World::new();
+    world.call("start_ghap", start());
+    // Its session is over for whoever looks from outside, and goes on.
+    wait(13 * 3600);
+    let own = world.call("assemble_context", json!({}))["markdown"].as_str().unwrap().to_owned();
+    assert!(own.contains("Active GHAP") && !own.contains("earlier session"), "{own}");
+    let other = call(&world.session("session-2"), "assemble_context", json!({}));
+    let other = other["markdown"].as_str().unwrap();
+    assert!(other.contains("An earlier session left GHAP"), "{other}");
+    // Who calls tools is told of tools, and who types of commands.
+    assert!(other.contains("`adopt_ghap` with id") && !other.contains("rutter ghap"), "{other}");
+    let typed = Desk { door: Door::Typed, ..world.session("session-2") };
+    let typed = call(&typed, "assemble_context", json!({}));
+    assert!(typed["markdown"].as_str().unwrap().contains("`rutter ghap adopt "), "{typed}");
 }

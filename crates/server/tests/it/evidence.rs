@@ -134,7 +134,7 @@ fn what_is_given_up_is_called_so() {
     world.ran("session-1", RUN, Verdict::Passed);
     let given_up = json!({ "status": "abandoned", "result": "the plan changed" });
     assert_answer!(world.answer("resolve_ghap", given_up), @r#"
-    GHAP [ID] abandoned, abandoned: it was given up.
+    GHAP [ID] abandoned: it was given up.
     {
       "ok": true,
       "id": "[UUID]",
@@ -158,12 +158,21 @@ fn a_run_that_waits_in_the_spool_is_taken_in_first() {
 }
 
 #[test]
-fn asking_for_no_evidence_does_not_make_it_better_or_worse() {
-    for auto in [true, false] {
-        let world = World::new();
-        world.call("start_ghap", start());
-        world.ran("session-1", RUN, Verdict::Passed);
-        let resolve = with(confirm(), json!({ "auto_captured": auto }));
-        assert_eq!(resolved(&world, resolve).0, "gold", "{auto}");
-    }
+fn who_wants_no_evidence_gives_their_word() {
+    let world = World::new();
+    let own = json!({ "auto_captured": false });
+    world.call("start_ghap", start());
+    world.ran("session-1", RUN, Verdict::Passed);
+    let why = "it is your word: no captured run was looked for, as you wished".to_owned();
+    let given = resolved(&world, with(confirm(), own.clone()));
+    assert_eq!(given, ("silver".to_owned(), why));
+    // One that is named is looked at in any case.
+    world.call("start_ghap", start());
+    let run = world.ran("session-1", RUN, Verdict::Passed).to_string();
+    let named = with(with(confirm(), own), json!({ "outcome": run }));
+    assert_eq!(resolved(&world, named).0, "gold");
+    world.call("start_ghap", start());
+    world.ran("session-1", RUN, Verdict::Passed);
+    let looked = with(confirm(), json!({ "auto_captured": true }));
+    assert_eq!(resolved(&world, looked).0, "gold");
 }

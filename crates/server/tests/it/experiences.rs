@@ -133,7 +133,7 @@ fn other_projects_are_asked_only_when_it_is_said() {
     let boat = world.elsewhere("boat");
     let ask = json!({ "query": "the cache evicts old entries" });
     let found = call(&boat, "search_experiences", ask.clone());
-    assert_eq!(found, json!({ "results": [], "count": 0 }));
+    assert_eq!((goals(&found), &found["count"]), (vec![], &json!(0)));
     let ask = with(ask, json!({ "everywhere": true }));
     let found = call(&boat, "search_experiences", ask);
     assert_eq!(goals(&found)[0], "the cache evicts old entries");
@@ -146,7 +146,8 @@ fn nothing_found_says_what_else_could_be_tried() {
     Nothing was found; `everywhere: true` looks into other projects as well.
     {
       "results": [],
-      "count": 0
+      "count": 0,
+      "hint": "`everywhere: true` looks into other projects as well"
     }
     "#);
 }
@@ -168,8 +169,8 @@ fn a_premortem_counts_and_names_what_failed() {
     debugging: 2 of the last 2 were falsified.
     Strategies: check-assumptions 0 right, 1 wrong; read-the-error 0 right, 1 wrong.
     Root causes: wrong-assumption (2).
-    Failed: the login page loads — look at the proxy first
-    Failed: the cache evicts old entries — use Instant for the cache
+    Failed: `the login page loads` — `look at the proxy first`
+    Failed: `the cache evicts old entries` — `use Instant for the cache`
     {
       "resolved": 2,
       "falsified": 2,
@@ -224,4 +225,24 @@ fn a_premortem_counts_and_names_what_failed() {
       "failures": []
     }
     "#);
+}
+
+/// What was tried twice in the same words and ended otherwise is two things to know.
+#[test]
+fn the_same_words_with_another_outcome_are_another_experience() {
+    let world = World::new();
+    for end in [confirm(), falsify(), confirm()] {
+        world.call("start_ghap", start());
+        let lesson = json!({ "lesson": { "takeaway": "split lines in one place only" } });
+        world.call("resolve_ghap", with(end, lesson));
+    }
+    let found = world.call("search_experiences", json!({ "query": "CRLF files parse" }));
+    let mut outcomes: Vec<&str> = found["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| hit["outcome"].as_str().unwrap())
+        .collect();
+    outcomes.sort_unstable();
+    assert_eq!(outcomes, ["confirmed", "falsified"]);
 }

@@ -1,6 +1,7 @@
 //! The life of a GHAP, in the words of its tools.
 
-use serde_json::json;
+use rutter_memory::outcome::Verdict;
+use serde_json::{Value, json};
 
 use crate::support::{World, assert_answer, assert_refused, confirm, falsify, start, with};
 
@@ -46,6 +47,9 @@ fn from_start_to_what_it_leaves() {
         "hypothesis": "the lexer splits first",
         "action": "use lines()",
         "prediction": "`cargo test parser` passes",
+        "expects": "pass",
+        "target": "cargo test parser",
+        "testable": true,
         "revisions": [
           {
             "hypothesis": "lines are split at LF alone",
@@ -77,7 +81,7 @@ fn from_start_to_what_it_leaves() {
     }
     "#);
     assert_answer!(world.answer("get_ghap", json!({ "list": true })), @r#"
-    [ID] falsified: CRLF files parse — look for every place that splits lines
+    [ID] falsified: `CRLF files parse` — `look for every place that splits lines`
     {
       "has_active": false,
       "entries": [
@@ -111,6 +115,9 @@ fn from_start_to_what_it_leaves() {
         "hypothesis": "the lexer splits first",
         "action": "use lines()",
         "prediction": "`cargo test parser` passes",
+        "expects": "pass",
+        "target": "cargo test parser",
+        "testable": true,
         "revisions": [
           {
             "hypothesis": "lines are split at LF alone",
@@ -129,7 +136,8 @@ fn from_start_to_what_it_leaves() {
         },
         "takeaway": "look for every place that splits lines",
         "tier": "silver",
-        "created": "[TIME]"
+        "created": "[TIME]",
+        "ended": "[TIME]"
       }
     }
     "#);
@@ -146,7 +154,8 @@ fn what_no_run_can_settle_is_said_at_once() {
       "id": "[UUID]",
       "expects": "pass",
       "testable": false,
-      "revisions": 0
+      "revisions": 0,
+      "hint": "no run can settle it: name a command or test in the prediction"
     }
     "#);
     let plain = json!({ "expects": "fail", "target": "cargo test lexer" });
@@ -196,8 +205,8 @@ fn a_falsified_one_needs_what_can_be_learnt() {
 fn nothing_to_change_is_said_so() {
     let world = World::new();
     world.call("start_ghap", start());
-    assert_refused!(world.refused("update_ghap", json!({})), @"nothing was sent to change; send hypothesis, action, prediction, strategy or a note");
-    assert_refused!(world.refused("update_ghap", json!({ "hypothesis": "  " })), @"the hypothesis is empty; say it in a sentence");
+    assert_refused!(world.refused("update_ghap", json!({})), @"nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note");
+    assert_refused!(world.refused("update_ghap", json!({ "hypothesis": "  " })), @"nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note");
 }
 
 #[test]
@@ -248,4 +257,68 @@ fn any_end_of_an_id_will_do() {
 fn an_unknown_tool_is_told_the_known_ones() {
     let world = World::new();
     assert_refused!(world.refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, assemble_context, premortem, remember, recall_memories, forget, status");
+}
+
+/// The client shows a model what is structured, so what to do next stands there.
+#[test]
+fn what_to_do_next_is_where_a_model_reads_it() {
+    let world = World::new();
+    let vague = json!({ "prediction": "it will be nicer", "action": "think" });
+    let hint = "no run can settle it: name a command or test in the prediction";
+    assert_eq!(world.call("start_ghap", with(start(), vague))["hint"], hint);
+    assert_eq!(world.call("update_ghap", json!({ "note": "x" }))["hint"], hint);
+    let clear = json!({ "prediction": "`cargo test parser` passes" });
+    assert_eq!(world.call("update_ghap", clear)["hint"], Value::Null);
+    let nothing = world.call("search_experiences", json!({ "query": "zebra" }));
+    assert_eq!(nothing["hint"], "`everywhere: true` looks into other projects as well");
+    let nothing = world.call("recall_memories", json!({ "query": "zebra" }));
+    assert_eq!(nothing["hint"], "what GHAPs taught is found by search_experiences");
+}
+
+#[test]
+fn one_that_is_asked_for_by_its_id_has_its_evidence() {
+    let world = World::new();
+    world.call("start_ghap", start());
+    let run = world.ran("session-1", "cargo test parser", Verdict::Failed).to_string();
+    let id = world.call("resolve_ghap", falsify())["id"].clone();
+    let whole = world.call("get_ghap", json!({ "id": id }))["ghap"].clone();
+    let expected = json!({ "id": run, "command": "cargo test parser", "verdict": "failed" });
+    assert_eq!(whole["outcome"], expected);
+    assert_eq!(
+        (&whole["expects"], &whole["target"]),
+        (&json!("pass"), &json!("cargo test parser"))
+    );
+    assert!(whole["ended"].as_str() > whole["created"].as_str(), "{whole}");
+    // A run that was forgotten is not told of.
+    world.call("forget", json!({ "ids": [run] }));
+    let whole = world.call("get_ghap", json!({ "id": id }))["ghap"].clone();
+    assert_eq!((&whole["outcome"], &whole["tier"]), (&Value::Null, &json!("gold")));
+}
+
+#[test]
+fn a_lesson_says_something() {
+    let world = World::new();
+    world.call("start_ghap", start());
+    for lesson in [json!({}), json!({ "takeaway": " ", "what_worked": "" })] {
+        let refusal = world.refused("resolve_ghap", with(confirm(), json!({ "lesson": lesson })));
+        assert_eq!(refusal, "lesson needs takeaway or what_worked");
+    }
+}
+
+/// Models fill in every argument they know of.
+#[test]
+fn an_optional_text_that_says_nothing_was_not_said() {
+    let world = World::new();
+    let blank = json!({ "target": "", "expects": " " });
+    let started = world.call("start_ghap", with(start(), blank));
+    assert_eq!(started["target"], "cargo test parser");
+    let blank = json!({ "note": "\n", "target": "", "strategy": "", "action": "use split" });
+    world.call("update_ghap", blank);
+    let whole = world.call("get_ghap", json!({ "id": "", "cursor": "", "status": "" }));
+    assert_eq!(whole["active"]["action"], "use split");
+    let blank = json!({ "id": "", "outcome": " ", "surprise": "", "lesson": { "what_worked": "lines()", "takeaway": "" } });
+    world.call("resolve_ghap", with(confirm(), blank));
+    world.call("recall_memories", json!({ "id": "", "category": "", "query": "" }));
+    // What is needed is not.
+    assert_eq!(world.refused("start_ghap", with(start(), json!({ "goal": "" }))), "goal is empty");
 }

@@ -68,7 +68,7 @@ fn a_memory_has_ten_thousand_and_twenty_tags() {
     world.call("remember", memory(json!({ "tags": [long(50)] })));
     assert_refused!(world.refused("remember", memory(json!({ "tags": ["a", 7] }))), @"tags.1 is a text, not a number");
     assert_refused!(world.refused("remember", memory(json!({ "content": "" }))), @"content is empty");
-    assert_refused!(world.refused("remember", memory(json!({ "content": " \n" }))), @"the memory is empty; say it in a sentence");
+    assert_refused!(world.refused("remember", memory(json!({ "content": " \n" }))), @"the memory is empty; say what it is");
     for query in ["recall_memories", "search_experiences", "assemble_context"] {
         let refusal = world.refused(query, json!({ "query": long(10_001) }));
         assert_eq!(refusal, "query has 10001 characters; at most 10000 are kept, so shorten it");
@@ -131,7 +131,7 @@ fn a_wrong_argument_is_named_with_what_would_be_right() {
     assert_refused!(world.refused("start_ghap", json!([])), @"start_ghap takes an object, not a list: it needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.refused("start_ghap", json!("goal")), @"start_ghap takes an object, not a text: it needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.refused("status", json!({ "all": true })), @"there is no `all` in status: it takes nothing");
-    assert_refused!(world.refused("update_ghap", json!({ "strategy": "luck" })), @"`luck` is no strategy; the values are: systematic-elimination, trial-and-error, research-first, divide-and-conquer, root-cause-analysis, copy-from-similar, check-assumptions, read-the-error, ask-user");
+    assert_refused!(world.refused("update_ghap", json!({ "strategy": "luck" })), @"strategy is one of systematic-elimination, trial-and-error, research-first, divide-and-conquer, root-cause-analysis, copy-from-similar, check-assumptions, read-the-error, ask-user");
     let cause = json!({ "root_cause": { "category": "luck", "description": "x" } });
     assert_refused!(world.refused("resolve_ghap", with(falsify(), cause)), @"root_cause.category is one of wrong-assumption, missing-knowledge, oversight, environment-issue, misleading-symptom, incomplete-fix, wrong-scope, test-isolation, timing-issue");
     let cause = json!({ "root_cause": "luck" });
@@ -143,7 +143,7 @@ fn a_wrong_argument_is_named_with_what_would_be_right() {
     assert_refused!(world.refused("premortem", json!({})), @"domain is missing: premortem needs domain and may have strategy, goal");
     assert_refused!(world.refused("forget", json!({ "ids": [] })), @"ids is an empty list");
     assert_refused!(world.refused("forget", json!({ "ids": "0123abcd" })), @"ids is a list, not a text");
-    assert_refused!(world.refused("recall_memories", json!({ "category": "gossip" })), @"`gossip` is no category; the values are: preference, fact, event, workflow, context, error, decision");
+    assert_refused!(world.refused("recall_memories", json!({ "category": "gossip" })), @"category is one of preference, fact, event, workflow, context, error, decision");
 }
 
 /// Models carry a spelling from one vocabulary to the next; what is meant is plain.
@@ -163,6 +163,16 @@ fn a_word_of_a_vocabulary_may_be_spelt_another_way() {
         let ask = json!({ "query": "two places split lines", "context_types": kinds });
         assert_eq!(world.call("assemble_context", ask)["item_count"], 1, "{kinds:?}");
     }
+    let narrow =
+        json!({ "query": "lines", "domain": "Debugging", "strategy": "root cause analysis" });
+    assert_eq!(world.call("search_experiences", narrow)["count"], 1);
+    let narrow = json!({ "domain": "debugging", "strategy": "Root_Cause_Analysis" });
+    assert_eq!(world.call("premortem", narrow)["strategies"][0]["falsified"], 1);
+    world.call("remember", json!({ "content": "x", "category": "Facts" }));
+    assert_eq!(world.call("recall_memories", json!({ "category": "FACT" }))["count"], 1);
+    world.call("start_ghap", start());
+    world.call("update_ghap", json!({ "strategy": "Ask_User" }));
+    assert_eq!(world.call("get_ghap", json!({}))["active"]["strategy"], "ask-user");
     let refusal = world.refused("search_experiences", json!({ "query": "x", "axis": "cause" }));
     assert_eq!(refusal, "axis is one of full, strategy, surprise, root-cause");
 }

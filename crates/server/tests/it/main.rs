@@ -31,6 +31,8 @@ mod memories;
 mod orphans;
 /// On whose behalf a call is made.
 mod owners;
+/// Where somebody wants quiet.
+mod quiet;
 /// What is announced is what is taken, and what is given.
 mod schemas;
 /// A secret planted in any text that is sent is nowhere.

@@ -34,8 +34,8 @@ fn what_is_remembered_is_found_by_words_and_without() {
     let mut found = world.answer("recall_memories", ask);
     found.structured["results"][0]["score"] = "[SCORE]".into();
     assert_answer!(found, @r#"
-    [ID] fact: the staging database is read only on Sundays
-    [ID] preference: commits are signed
+    [ID] fact: `the staging database is read only on Sundays`
+    [ID] preference: `commits are signed`
     {
       "results": [
         {
@@ -63,8 +63,8 @@ fn what_is_remembered_is_found_by_words_and_without() {
     }
     "#);
     assert_answer!(world.answer("recall_memories", json!({})), @r#"
-    [ID] preference: commits are signed
-    [ID] fact: the staging database is read only on Sundays
+    [ID] preference: `commits are signed`
+    [ID] fact: `the staging database is read only on Sundays`
     {
       "results": [
         {
@@ -90,10 +90,11 @@ fn what_is_remembered_is_found_by_words_and_without() {
     }
     "#);
     assert_answer!(world.answer("recall_memories", json!({ "query": "zebra" })), @r#"
-    Nothing was found.
+    Nothing was found; what GHAPs taught is found by search_experiences.
     {
       "results": [],
-      "count": 0
+      "count": 0,
+      "hint": "what GHAPs taught is found by search_experiences"
     }
     "#);
 }
@@ -156,4 +157,16 @@ fn of_several_long_ones_each_is_cut_and_one_alone_is_whole() {
     }
     let one = world.call("recall_memories", json!({ "query": "anchor", "limit": 1 }));
     assert_eq!(contents(&one), [long("anchor")]);
+}
+
+#[test]
+fn a_long_one_is_whole_by_its_id() {
+    let world = World::new();
+    let long = |name: &str| format!("{name} {}", "ö".repeat(5_000));
+    let id = remember(&world, &long("anchor"), json!({}))["id"].clone();
+    remember(&world, &long("rudder"), json!({}));
+    let one = world.call("recall_memories", json!({ "id": id }));
+    assert_eq!(contents(&one), [long("anchor")]);
+    let refusal = world.refused("recall_memories", json!({ "id": "0123456789abcdef" }));
+    assert_eq!(refusal, "no memory has an id that ends in 0123456789abcdef");
 }

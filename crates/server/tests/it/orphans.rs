@@ -23,7 +23,7 @@ fn an_orphan_is_shown_and_taken_over_with_its_history() {
     world.ended("session-0");
     assert_answer!(world.answer("get_ghap", json!({})), @r#"
     No GHAP is active; start_ghap begins one.
-    Left open by an earlier session: [ID] active: CRLF files parse
+    Left open by an earlier session: [ID] active: `CRLF files parse`
     {
       "has_active": false,
       "orphans": [
@@ -116,5 +116,7 @@ fn what_belongs_elsewhere_is_taken_over_there() {
     let desk = world.elsewhere("boat");
     let refusal = refused(&desk, "adopt_ghap", json!({ "id": id }));
     assert!(refusal.contains("belongs to the project") && refusal.contains("ship"), "{refusal}");
+    let end = json!({ "status": "abandoned", "result": "not mine", "id": id });
+    assert_eq!(refused(&desk, "resolve_ghap", end), refusal);
     assert_eq!(call(&desk, "get_ghap", json!({})), json!({ "has_active": false }));
 }

@@ -1,5 +1,6 @@
 //! On whose behalf a call is made: what the hook wrote down just before, else the session of the environment, else the process.
 
+use rutter_memory::session::Process;
 use rutter_memory::store::entry::What;
 use rutter_memory::store::{Record, spool};
 use rutter_memory::{Clean, Id};
@@ -70,7 +71,8 @@ fn a_process_without_a_session_is_one_by_itself() {
     let world = World::new();
     let process = || {
         let name = Clean::new(&format!("mcp:{}", Id::new(now())));
-        Desk { otherwise: Whose::Process(name), ..world.desk.clone() }
+        let process = Process::of(std::process::id());
+        Desk { otherwise: Whose::Process(name, process), ..world.desk.clone() }
     };
     let (one, two) = (process(), process());
     call(&one, "start_ghap", goal("of process one"));
@@ -91,6 +93,47 @@ fn what_the_hook_had_to_leave_in_the_spool_is_found() {
     spool::append(&world.files(), &[entry]).unwrap();
     as_call(&world.desk, "toolu_8", "start_ghap", goal("from the spool"));
     assert_eq!(owner(&world, "from the spool"), ("session-8".to_owned(), Some("a8".to_owned())));
+}
+
+/// Somebody empties the spool and has to wait for the database meanwhile.
+#[test]
+fn a_call_whose_owner_waits_in_the_spool_lands_with_nobody_else() {
+    let world = World::new();
+    drop(world.store());
+    let entry = world.entry("session-8", What::Calls(Clean::new("toolu_8"), None));
+    spool::append(&world.files(), &[entry]).unwrap();
+    let tending = std::fs::File::open(world.files().spool()).unwrap();
+    tending.lock().unwrap();
+    let refusal = tools::call(&world.desk, "start_ghap", goal("not yet"), Some("toolu_8"));
+    let refusal = refusal.unwrap_err().to_string();
+    assert_eq!(
+        refusal,
+        "the memory is busy, and whose call this is waits to be written down; nothing was done, try again"
+    );
+    assert_eq!(world.files_with("not yet"), [] as [std::path::PathBuf; 0]);
+    drop(tending);
+    as_call(&world.desk, "toolu_8", "start_ghap", goal("now"));
+    assert_eq!(owner(&world, "now"), ("session-8".to_owned(), None));
+}
+
+#[test]
+fn what_a_process_left_open_is_there_once_the_process_is_gone() {
+    let world = World::new();
+    let desk = |name: &str, process: Process| Desk {
+        otherwise: Whose::Process(Clean::new(name), process),
+        ..world.desk.clone()
+    };
+    let me = Process::of(std::process::id());
+    let mut child =
+        std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let (one, two) = (desk("mcp:one", Process::of(child.id())), desk("mcp:two", me));
+    let id = call(&one, "start_ghap", goal("left open"))["id"].clone();
+    assert_eq!(call(&two, "get_ghap", json!({})), json!({ "has_active": false }), "it runs");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(call(&two, "get_ghap", json!({}))["orphans"][0]["id"], id);
+    call(&two, "adopt_ghap", json!({}));
+    assert_eq!(owner(&world, "left open").0, "mcp:two");
 }
 
 #[test]

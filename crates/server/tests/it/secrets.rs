@@ -64,6 +64,8 @@ fn a_refusal_does_not_say_it_again() {
         ("get_ghap", json!({ "id": secret })),
         ("get_ghap", json!({ "cursor": secret })),
         ("search_experiences", json!({ "query": "x", "limit": secret })),
+        ("status", json!({ secret.as_str(): true })),
+        (secret.as_str(), json!({})),
     ] {
         let refusal = world.refused(tool, arguments);
         assert!(!refusal.contains(&secret), "{tool}: {refusal}");

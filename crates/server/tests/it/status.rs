@@ -41,5 +41,5 @@ fn everything_is_counted() {
     assert_eq!(runs[0]["command"], "cargo test parser -- --test-threads 4");
     assert_eq!(runs[0]["verdict"], "passed");
     let text = world.answer("status", json!({})).text;
-    assert!(text.contains("1 memories, 1 experiences, 0 episodes, 5 runs"), "{text}");
+    assert!(text.contains("1 memory, 1 experience, 0 episodes, 5 runs"), "{text}");
 }

@@ -10,7 +10,7 @@ use rutter_memory::store::entry::{Entry, Place, What};
 use rutter_memory::store::{Files, hot};
 use rutter_memory::{Clean, Id, Store, StoreError, Time};
 use rutter_server::tools::{self, Answer, Refusal};
-use rutter_server::{Desk, Whose};
+use rutter_server::{Desk, Door, Whose};
 use serde_json::{Value, json};
 
 thread_local! {
@@ -54,6 +54,9 @@ impl World {
             folder: ship.canonicalize().unwrap(),
             started_in: None,
             otherwise: Whose::Session(Clean::new("session-1")),
+            door: Door::Client,
+            off: false,
+            home: || None,
             now,
             called: || "rutter".to_owned(),
         };
@@ -121,6 +124,7 @@ impl World {
             config: self.desk.config.clone(),
             home: || None,
             called: || "rutter".to_owned(),
+            has_tools: |_| None,
         };
         hear(payload.to_string().as_bytes(), None, || around)
     }

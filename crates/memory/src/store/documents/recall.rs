@@ -56,6 +56,8 @@ pub struct Recall {
     pub others: usize,
     /// What it says, in short.
     pub text: Clean,
+    /// How it ended, where it is an experience.
+    pub outcome: Option<Status>,
 }
 
 impl Store {
@@ -117,7 +119,8 @@ pub(crate) fn recall(
         let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
         let prior = prior(elsewhere, row.tier, now.since(hit.at));
         let (rank, above_floor) = (hit.score * prior, hit.confidence >= FLOOR);
-        ranked.push(Recall { hit, prior, rank, above_floor, others: 0, text: row.text });
+        let Described { text, status: outcome, .. } = row;
+        ranked.push(Recall { hit, prior, rank, above_floor, others: 0, text, outcome });
     }
     Ok(kept.all)
 }
@@ -178,9 +181,13 @@ impl Kept {
 
     /// Takes the next best; says whether there may be more to take.
     fn take(&mut self, recall: Recall) -> bool {
-        let same = |other: &Recall| match (&recall.hit.vector, &other.hit.vector) {
-            (Some(one), Some(other)) => one.cosine(other) >= SAME,
-            _ => recall.text == other.text,
+        // What was tried twice in the same words and ended otherwise is two things to know.
+        let same = |other: &Recall| {
+            recall.outcome == other.outcome
+                && match (&recall.hit.vector, &other.hit.vector) {
+                    (Some(one), Some(other)) => one.cosine(other) >= SAME,
+                    _ => recall.text == other.text,
+                }
         };
         if let Some(first) = self.all.iter_mut().find(|kept| same(kept)) {
             first.others += 1;

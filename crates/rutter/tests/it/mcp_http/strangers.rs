@@ -147,7 +147,8 @@ fn there_is_one_path_and_one_method() {
 fn what_is_no_message_is_told_so() {
     let home = Home::new();
     let served = Served::of(&home);
-    let cases: [(&[u8], i64); 7] = [
+    let cases: [(&[u8], i64); 8] = [
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}", -32700),
         (b"", -32700),
         (b"{", -32700),
         (b"hello", -32700),

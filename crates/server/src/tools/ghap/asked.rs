@@ -49,9 +49,8 @@ pub(crate) struct Update {
     #[schemars(length(max = 1000))]
     #[serde(default)]
     pub(super) prediction: Option<String>,
-    /// As in start_ghap
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "schema::strategy")]
     pub(super) strategy: Option<Strategy>,
     #[schemars(schema_with = "schema::expects")]
     #[serde(default)]
@@ -86,13 +85,9 @@ pub(crate) struct Resolve {
     /// Id of the captured run that shows it
     #[serde(default)]
     pub(super) outcome: Option<String>,
-    /// Take the newest captured run that fits (the default)
+    /// false: look for no captured run
     #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "a captured run is looked for in any case: evidence beats opinion"
-    )]
-    auto_captured: Option<bool>,
+    pub(super) auto_captured: Option<bool>,
     /// An orphan's, to abandon it
     #[serde(default)]
     pub(super) id: Option<String>,
@@ -116,6 +111,12 @@ pub(super) struct Lesson {
     #[schemars(length(max = 2000))]
     #[serde(default)]
     pub(super) takeaway: Option<String>,
+}
+
+impl Lesson {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.what_worked.is_none() && self.takeaway.is_none()
+    }
 }
 
 /// `get_ghap`

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use rutter_memory::Clean;
 use rutter_memory::ghap::Ghap;
+use rutter_memory::outcome;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::tools::{LINE, cut, short};
+use crate::tools::{LINE, cut, quoted, short};
 
 /// What is worked on now.
 #[derive(Serialize, JsonSchema)]
@@ -26,6 +27,9 @@ pub(crate) struct Started {
     pub(super) testable: bool,
     /// How often the belief has changed.
     pub(super) revisions: usize,
+    /// What to do so that a run can tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
 }
 
 /// How it ended.
@@ -47,6 +51,16 @@ pub(super) struct Outcome {
     pub(super) id: String,
     pub(super) command: String,
     pub(super) verdict: String,
+}
+
+impl From<&outcome::Outcome> for Outcome {
+    fn from(outcome: &outcome::Outcome) -> Self {
+        Self {
+            id: outcome.id.to_string(),
+            command: cut(&outcome.command, LINE),
+            verdict: outcome.verdict.to_string(),
+        }
+    }
 }
 
 /// What was found.
@@ -106,8 +120,8 @@ impl Brief {
     /// On one line.
     pub(super) fn line(&self) -> String {
         let said = self.takeaway.as_ref().or(self.result.as_ref());
-        let said = said.map_or_else(String::new, |said| format!(" — {said}"));
-        format!("{} {}: {}{said}", short(&self.id), self.status, self.goal)
+        let said = said.map_or_else(String::new, |said| format!(" — {}", quoted(said)));
+        format!("{} {}: {}{said}", short(&self.id), self.status, quoted(&self.goal))
     }
 }
 
@@ -122,6 +136,13 @@ pub(crate) struct Whole {
     hypothesis: String,
     action: String,
     prediction: String,
+    /// What a run must say for the prediction to come true.
+    expects: String,
+    /// Of which command, test or file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// Whether any run could tell.
+    testable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -140,7 +161,12 @@ pub(crate) struct Whole {
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
+    /// The captured run that it was held against when it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
     created: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -156,8 +182,9 @@ struct RootCause {
     description: String,
 }
 
-impl From<&Ghap> for Whole {
-    fn from(ghap: &Ghap) -> Self {
+impl Whole {
+    /// `run` is the one that it was held against when it ended.
+    pub(super) fn new(ghap: &Ghap, run: Option<&outcome::Outcome>) -> Self {
         let ended = ghap.resolution.as_ref();
         let lesson = ended.and_then(|ended| ended.lesson.as_ref());
         let text = |text: &Clean| text.to_string();
@@ -170,6 +197,9 @@ impl From<&Ghap> for Whole {
             hypothesis: text(&ghap.hypothesis),
             action: text(&ghap.action),
             prediction: text(&ghap.prediction),
+            expects: ghap.expects.to_string(),
+            target: ghap.target.as_ref().map(text),
+            testable: ghap.testable,
             confidence: ghap.confidence,
             revisions: ghap
                 .revisions
@@ -190,12 +220,12 @@ impl From<&Ghap> for Whole {
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_ref()).map(text),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_ref()).map(text),
             tier: ended.map(|ended| ended.tier.to_string()),
+            outcome: run.map(Outcome::from),
             created: ghap.created.to_string(),
+            ended: ended.map(|ended| ended.at.to_string()),
         }
     }
-}
 
-impl Whole {
     /// On a few lines.
     pub(super) fn lines(&self) -> String {
         let mut text = format!(
@@ -215,6 +245,9 @@ impl Whole {
             if let Some(what) = what {
                 let _ = write!(text, "\n{name}: {what}");
             }
+        }
+        if let Some(Outcome { id, verdict, command }) = &self.outcome {
+            let _ = write!(text, "\nrun: {} {verdict}, {command}", short(id));
         }
         text
     }
