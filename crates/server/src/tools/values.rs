@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use rutter_memory::store::entry::Place;
 use rutter_memory::store::{Cluster, ClusterFilter, Held, NewValue, ValueFilter};
 use rutter_memory::value::{Axis, Standing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, LINE, PASSAGE, Refusal, cut, id, short};
+use super::{Call, Given, LINE, PASSAGE, Refusal, cut, id, quoted, short};
 use crate::schema;
 
 /// `list_clusters`
@@ -58,6 +59,8 @@ pub(super) struct Grouped {
     /// The members of the one that was asked for, those in its middle first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<Member>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -154,7 +157,7 @@ impl Group {
     }
 
     fn line(&self) -> String {
-        let text = self.text.as_deref().unwrap_or_default();
+        let text = self.text.as_deref().map(quoted).unwrap_or_default();
         format!("{} {}, {} experiences: {text}", short(&self.id), self.axis, self.size)
     }
 }
@@ -177,12 +180,13 @@ impl Shown {
     }
 }
 
-/// Takes in what came since. Whoever asks sees what is known now; hooks never wait for it.
-fn up_to_date(call: &mut Call<'_>) -> Result<(), Refusal> {
+/// Takes in what came since, if the caller may ask at all, and says where that is. Whoever asks sees what is known now; hooks never wait for it.
+fn up_to_date(call: &mut Call<'_>) -> Result<Place, Refusal> {
+    let place = call.owner()?.place;
     let now = call.now();
     call.store.gather_if_free(now)?;
     call.store.bring_clusters_up_to_date(now)?;
-    Ok(())
+    Ok(place)
 }
 
 pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grouped>, Refusal> {
@@ -211,25 +215,32 @@ pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grou
                 member.distance,
                 short(&member.id),
                 member.outcome,
-                member.text
+                quoted(&member.text)
             )
         });
         let text = group.line() + &lines.collect::<String>();
-        return Ok(Given { value: Grouped { clusters: vec![group], count: 1, members }, text });
+        return Ok(Given {
+            value: Grouped { clusters: vec![group], count: 1, members, hint: None },
+            text,
+        });
     }
     let filter = ClusterFilter { axis: ask.axis, project: None, limit: Some(most) };
     let clusters: Vec<Group> = call.store.clusters(&filter)?.iter().map(Group::new).collect();
-    let text = if clusters.is_empty() {
-        "There are none: a cluster is three experiences or more that are alike.".to_owned()
-    } else {
-        clusters.iter().map(Group::line).collect::<Vec<_>>().join("\n")
+    let hint = clusters.is_empty().then(|| {
+        "there are none: a cluster is three experiences or more that are alike".to_owned()
+    });
+    let text = match &hint {
+        Some(hint) => format!("Nothing belongs together yet; {hint}."),
+        None => clusters.iter().map(Group::line).collect::<Vec<_>>().join("\n"),
     };
-    Ok(Given { value: Grouped { count: clusters.len(), clusters, members: Vec::new() }, text })
+    Ok(Given {
+        value: Grouped { count: clusters.len(), clusters, members: Vec::new(), hint },
+        text,
+    })
 }
 
 pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusal> {
-    up_to_date(call)?;
-    let place = call.owner()?.place;
+    let place = up_to_date(call)?;
     let cluster = call.store.cluster_id(&id("cluster", &new.cluster)?)?;
     let new = NewValue {
         place: (!new.everywhere).then_some(&place),
@@ -246,7 +257,7 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         value.support
     );
     for other in &written.conflicts {
-        let said = cut(&other.text, LINE);
+        let said = quoted(&cut(&other.text, LINE));
         let _ = write!(text, " {} seems to say the opposite: {said}", other.id.short());
     }
     Ok(Given {
@@ -269,8 +280,7 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
 }
 
 pub(super) fn values(ask: &Values, call: &mut Call<'_>) -> Result<Given<Listed>, Refusal> {
-    up_to_date(call)?;
-    let place = call.owner()?.place;
+    let place = up_to_date(call)?;
     let known = call.store.project(&place)?.map(|project| project.key);
     let filter = ValueFilter {
         project: Some(known.unwrap_or(place.key)),
@@ -282,7 +292,9 @@ pub(super) fn values(ask: &Values, call: &mut Call<'_>) -> Result<Given<Listed>,
     let values: Vec<Shown> = call.store.values(&filter)?.iter().map(Shown::new).collect();
     let lines: Vec<String> = values
         .iter()
-        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.standing, cut(&shown.text, LINE)))
+        .map(|shown| {
+            format!("{} {}: {}", short(&shown.id), shown.standing, quoted(&cut(&shown.text, LINE)))
+        })
         .collect();
     let text = if lines.is_empty() { "There are none yet.".to_owned() } else { lines.join("\n") };
     Ok(Given { value: Listed { count: values.len(), values }, text })

@@ -256,7 +256,7 @@ fn any_end_of_an_id_will_do() {
 #[test]
 fn an_unknown_tool_is_told_the_known_ones() {
     let world = World::new();
-    assert_refused!(world.refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, assemble_context, premortem, remember, recall_memories, forget, status");
+    assert_refused!(world.refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, assemble_context, premortem, remember, recall_memories, forget, list_clusters, add_value, list_values, status");
 }
 
 /// The client shows a model what is structured, so what to do next stands there.

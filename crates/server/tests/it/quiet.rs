@@ -17,6 +17,7 @@ fn arguments(tool: &str) -> Value {
         "premortem" => json!({ "domain": "debugging" }),
         "remember" => json!({ "content": "x", "category": "fact" }),
         "forget" => json!({ "ids": ["0123abcd"] }),
+        "add_value" => json!({ "cluster": "0123abcd", "text": "look twice" }),
         _ => json!({}),
     }
 }

@@ -78,6 +78,20 @@ fn every_answer_is_what_was_announced() {
     );
     check("status", json!({}));
     check("forget", json!({ "ids": [memory] }));
+    check("list_clusters", json!({}));
+    for number in 0..3 {
+        let session = world.session(&format!("session-{number}-again"));
+        call(&session, "start_ghap", start());
+        call(&session, "resolve_ghap", falsify());
+    }
+    let grouped = check("list_clusters", json!({ "axis": "root-cause", "limit": 5 }));
+    let cluster = grouped["clusters"][0]["id"].clone();
+    assert!(grouped["clusters"][0]["size"].as_u64() >= Some(3), "{grouped}");
+    check("list_clusters", json!({ "cluster": cluster }));
+    let value = json!({ "cluster": cluster, "text": "two places split lines", "everywhere": true });
+    check("add_value", value);
+    check("list_values", json!({}));
+    check("list_values", json!({ "standing": "accepted", "limit": 1 }));
     let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     for name in all {
         assert!(seen.contains(name), "{name} was not tried");
