@@ -26,6 +26,8 @@ const NAMED: usize = 12;
 /// How many signs of a text stand in a line below a map, and below a cluster.
 const LINE: usize = 118;
 const NAME: usize = 34;
+/// How many values are seen at once: the map is not to be looked for.
+const AT_ONCE: usize = 6;
 /// How many members of a cluster are listed.
 const LISTED: usize = 100;
 
@@ -175,8 +177,8 @@ fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt
     let numbers = numbers(panels);
     write_values(page, values, &numbers)?;
     page.push_str("<section>\n<h2>Clusters</h2>\n");
-    // What is looked at first is where there is most to see.
-    let first = panels.iter().max_by_key(|panel| (panel.clusters.len(), panel.axis == Axis::Full));
+    // What all of them say is looked at first, unless there is nothing to see yet.
+    let first = panels.iter().find(|panel| !panel.clusters.is_empty()).or(panels.first());
     for panel in panels {
         let axis = panel.axis;
         let checked = if first.is_some_and(|first| first.axis == axis) { " checked" } else { "" };
@@ -250,10 +252,19 @@ fn write_values(
         writeln!(page, "</small></li>")
     };
     page.push_str("<ol class=\"values\">\n");
-    for held in values.iter().filter(|held| !is_retired(held)) {
+    let current: Vec<&Held> = values.iter().filter(|held| !is_retired(held)).collect();
+    let (first, others) = current.split_at(current.len().min(AT_ONCE));
+    for held in first {
         item(page, held)?;
     }
     page.push_str("</ol>\n");
+    if !others.is_empty() {
+        writeln!(page, "<details><summary>{} more</summary><ol class=\"values\">", others.len())?;
+        for held in others {
+            item(page, held)?;
+        }
+        page.push_str("</ol></details>\n");
+    }
     let retired: Vec<&Held> = values.iter().filter(is_retired).collect();
     if !retired.is_empty() {
         writeln!(

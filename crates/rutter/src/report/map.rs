@@ -45,11 +45,11 @@ pub(super) struct Map {
 pub(super) fn draw(clusters: &[Vec<Vector>], lone: &[Vector]) -> Map {
     let middles: Vec<[f64; DIMS]> = clusters.iter().map(|members| middle(members)).collect();
     let radii: Vec<f64> = clusters.iter().map(|members| radius(members.len())).collect();
-    // So much room that half of it is covered.
+    // So much room that most of it is covered: what is apart is told by the distance, and what is empty by nothing.
     let area: f64 = radii.iter().map(|radius| (radius + GAP).powi(2) * PI).sum();
-    let side = (area * 2.0).sqrt().max(240.0);
+    let side = (area * 0.9).sqrt().max(200.0);
     let mut spots = projected(&middles, side * 1.4, side);
-    let mut sizes: Vec<f64> = radii.iter().map(|radius| radius + GAP / 2.0).collect();
+    let mut sizes: Vec<f64> = radii.iter().map(|radius| radius + GAP * 0.75).collect();
     apart(&mut spots, &sizes, 0);
     let fixed = spots.len();
     for (number, vector) in lone.iter().enumerate() {

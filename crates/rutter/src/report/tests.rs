@@ -1,7 +1,7 @@
+use rutter_memory::Clean;
 use rutter_memory::ghap::{Resolve, Start};
 use rutter_memory::project::Located;
 use rutter_memory::store::{Owner, ValueEdit};
-use rutter_memory::Clean;
 use rutter_testkit::lessons::{Lesson, lessons};
 
 use super::*;
