@@ -17,14 +17,14 @@ pub use crate::config::ContextDepth as Depth;
 choice! {
     /// Where something that is put before an agent comes from.
     Source, "kind of context" {
-        /// What many experiences say together.
-        Value = "value",
+        /// What was asked to be remembered.
+        Memory = "memory",
         /// What a resolved GHAP left.
         Experience = "experience",
         /// A failure and what turned it green.
         Episode = "episode",
-        /// What was asked to be remembered.
-        Memory = "memory",
+        /// What many experiences say together.
+        Value = "value",
     }
 }
 

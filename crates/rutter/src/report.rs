@@ -15,14 +15,12 @@ use rutter_memory::{Id, Store, StoreError, Time};
 
 mod map;
 
-use map::{Map, Spot, draw};
+use map::{Disc, Map, Spot, draw};
 
 /// How many experiences are drawn on one map: more are no map, and a browser has to bear it.
 const MOST: usize = 1_500;
 /// How many of them belong to no cluster.
 const LONE: usize = 400;
-/// How many clusters have their words on the map, the largest.
-const NAMED: usize = 12;
 /// How many signs of a text stand in a line below a map, and below a cluster.
 const LINE: usize = 118;
 const NAME: usize = 34;
@@ -411,7 +409,8 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     for (one, spot) in panel.lone.iter().zip(&map.lone) {
         write_dot(page, one, *spot, (below, foot, map.width, letter))?;
     }
-    // Over all that is drawn.
+    // Over all that is drawn. The largest have their words first, and who has no room for them has a number.
+    let mut taken: Vec<Area> = map.discs.iter().map(|disc| Area::around(disc, letter)).collect();
     for (number, ((cluster, _), disc)) in placed() {
         let (x, top) = (disc.middle.x, disc.middle.y - disc.radius - letter * 0.3);
         write!(
@@ -419,9 +418,18 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
             "<text class=\"label number\" x=\"{x:.1}\" y=\"{top:.1}\">{}</text>",
             number + 1
         )?;
-        if number < NAMED {
-            let name = cut(cluster.text.as_deref().unwrap_or_default(), NAME);
-            let y = disc.middle.y + disc.radius + letter;
+        let name = cut(cluster.text.as_deref().unwrap_or_default(), NAME);
+        let y = disc.middle.y + disc.radius + letter;
+        #[expect(clippy::cast_precision_loss, reason = "a count of signs")]
+        let half = name.chars().count() as f64 * letter * 0.23;
+        let words = Area {
+            left: x - half,
+            right: x + half,
+            top: y - letter * 0.9,
+            bottom: y + letter * 0.3,
+        };
+        if taken.iter().all(|other| !words.covers(other)) {
+            taken.push(words);
             write!(
                 page,
                 "<text class=\"label quiet\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{:.1}\">{}</text>",
@@ -432,6 +440,30 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     }
     page.push_str("</svg>\n");
     Ok(())
+}
+
+/// A part of the map that something stands in.
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Area {
+    /// A cluster, and its number above it.
+    fn around(disc: &Disc, letter: f64) -> Self {
+        let Disc { middle, radius, .. } = disc;
+        let (left, right) = (middle.x - radius, middle.x + radius);
+        Self { left, right, top: middle.y - radius - letter * 1.2, bottom: middle.y + radius }
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
 }
 
 /// An experience, and what is read below the map by whoever points at it.
