@@ -45,7 +45,6 @@ fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
     store
 }
 
-/// The same page, always: identities are made of time and chance, so they are not compared.
 #[test]
 fn a_page_has_a_map_for_each_axis_and_every_cluster_and_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,9 +70,6 @@ fn a_page_has_a_map_for_each_axis_and_every_cluster_and_value() {
     }
     assert!(page.contains("badge accepted") && page.contains("1 retired"));
     assert_eq!(page, super::page(&store, at(90_000_002)).unwrap(), "the same is drawn the same");
-    if let Some(path) = std::env::var_os("RUTTER_REPORT_TO") {
-        std::fs::write(path, &page).unwrap();
-    }
 }
 
 #[test]
