@@ -45,7 +45,7 @@ mod tables;
 pub mod tend;
 mod values;
 
-pub use clusters::{Cluster, ClusterFilter, Member, Regrouped};
+pub use clusters::{Cluster, ClusterFilter, Member, Plotted, Regrouped};
 pub use context::Wanted;
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};

@@ -12,6 +12,8 @@ mod environment;
 mod failure;
 pub mod hook;
 mod install;
+#[cfg_attr(not(test), expect(dead_code, reason = "`rutter values report` calls it"))]
+mod report;
 mod scratch;
 mod shell;
 pub mod ui;

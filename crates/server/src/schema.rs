@@ -109,6 +109,6 @@ pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
 
 /// What can be put into a context.
 pub(crate) fn kinds(_: &mut SchemaGenerator) -> Schema {
-    let kinds = rutter_memory::search::document::Kind::NAMES;
+    let kinds = rutter_memory::context::Source::NAMES;
     json_schema!({ "type": "array", "items": { "type": "string", "enum": kinds } })
 }

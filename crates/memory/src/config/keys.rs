@@ -295,7 +295,7 @@ sections! {
         deadline_ms: u32 = 500, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
         inject_light_context: bool = true, Lower, "Whether a session begins with values and recent work.";
         token_budget: u32 = 500, Lower, "How much it may say, in tokens. The client cuts at about 2,500.", 0..=2_500;
-        values: u32 = 5, Lower, "How many values it may show; there are none yet.", 0..=50;
+        values: u32 = 5, Lower, "How many values it may show.", 0..=50;
     }
     UserPromptSubmit, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),
     "When you send a prompt." {

@@ -149,15 +149,16 @@ fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<St
     if !call.may_speak() {
         return None;
     }
-    let (place, client) = (call.place.clone(), call.client.clone());
+    let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
     let mut failure: Vec<&str> = run.outcome.failing.iter().map(Clean::as_str).collect();
     failure.extend(run.faults.iter().map(|fault| fault.error.as_str()));
     let failure = failure.join("\n");
     let store = call.store().as_ref().ok()?;
-    let premortem = heard.take("premortem", store.premortem(&place, &client, &failure))??;
+    let premortem = heard.take("premortem", store.premortem(&place, &client, &failure, now))??;
     let text = speech::premortem(&run.outcome, &premortem, &call.hands());
-    let rows: Vec<(Id, f64)> =
+    let mut rows: Vec<(Id, f64)> =
         premortem.surprises.iter().map(|(row, likely, _)| (*row, *likely)).collect();
+    rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));
     let mut whats = call.shown(event, &fingerprint(&failure), &rows);
     whats.push(What::Warned);
     call.record_said(whats, heard).then_some(text)

@@ -14,7 +14,10 @@ use crate::ghap::{Domain, Status, Tier};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
 
+mod plotted;
 mod regroup;
+
+pub use plotted::Plotted;
 
 /// What came of bringing clusters up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

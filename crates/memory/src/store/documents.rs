@@ -13,8 +13,8 @@ pub(crate) mod index;
 mod recall;
 mod words;
 
-pub(crate) use find::find;
 pub use find::{Hit, Query};
+pub(crate) use find::{find, fits};
 pub(crate) use recall::recall;
 pub use recall::{Ask, Recall};
 

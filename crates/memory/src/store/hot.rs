@@ -14,9 +14,9 @@ use super::entry::{self, Arrival, Entry, Place};
 use super::episodes::{self, Recalled};
 use super::files::Lock;
 use super::spool::{self, SpoolError};
-use super::{Files, StoreError, documents, projects, schema};
-use crate::Clean;
+use super::{Files, StoreError, documents, injections, projects, schema};
 use crate::outcome::run::Run;
+use crate::{Clean, Id, Time};
 
 /// The database, for one hook.
 #[derive(Debug)]
@@ -140,6 +140,17 @@ impl HotStore {
             Some(project) => episodes::recall(&self.connection, project, client, agent, run),
             None => Ok(None),
         }
+    }
+
+    /// Whether an agent was shown a row that is still in its context.
+    pub fn is_shown(
+        &self,
+        client: &str,
+        agent: Option<&Clean>,
+        row: Id,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        injections::is_in_context(&self.connection, client, agent, row, now)
     }
 
     /// Writes entries down, all or none.

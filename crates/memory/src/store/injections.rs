@@ -3,9 +3,9 @@
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use super::{Store, StoreError, documents};
+use super::{Store, StoreError, documents, values};
+use crate::context::Source;
 use crate::injection::Injection;
-use crate::search::document::Kind;
 use crate::{Clean, Id, IdSuffix, Time};
 
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client
@@ -88,9 +88,18 @@ pub struct WasShown {
     #[serde(flatten)]
     pub injection: Injection,
     /// What it is; none where it is gone.
-    pub kind: Option<Kind>,
+    pub kind: Option<Source>,
     /// What it says, in short.
     pub text: Option<Clean>,
+}
+
+/// What a row that was shown is and says in short; none where it is gone.
+fn described(connection: &Connection, row: Id) -> Result<Option<(Source, Clean)>, StoreError> {
+    if let Some((kind, text)) = documents::described(connection, row)? {
+        return Ok(Some((kind.into(), text)));
+    }
+    let value = documents::missing_is_none(values::one(connection, row))?;
+    Ok(value.map(|value| (Source::Value, value.text)))
 }
 
 impl Store {
@@ -108,8 +117,7 @@ impl Store {
         found
             .into_iter()
             .map(|injection| {
-                let row = documents::described(&self.connection, injection.row)?;
-                let (kind, text) = row.unzip();
+                let (kind, text) = described(&self.connection, injection.row)?.unzip();
                 Ok(WasShown { injection, kind, text })
             })
             .collect()

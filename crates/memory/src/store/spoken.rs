@@ -7,16 +7,19 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::documents::{Query, UNFILED, find};
 use super::entry::{Entry, Parked, Place};
 use super::hot::HotStore;
-use super::{StoreError, entry, episodes, ghaps, outcomes, projects, sessions};
+use super::{StoreError, entry, episodes, ghaps, injections, outcomes, projects, sessions, values};
 use crate::episode::Episode;
 use crate::ghap::{Cause, Ghap, Status, Strategy, Told};
 use crate::outcome::Outcome;
 use crate::search::document::Axis;
 use crate::search::score::FLOOR;
+use crate::value::Value;
 use crate::{Clean, Id, Time};
 
 /// How many of the last that were resolved are looked at.
 const RECENT: u32 = 200;
+/// How many values are told of where something failed.
+const PRINCIPLES: usize = 2;
 /// What waits for an agent longer than this waits for one that never came.
 const PARKED: Duration = Duration::from_mins(2);
 
@@ -128,6 +131,8 @@ pub struct Premortem {
     pub causes: Vec<(Cause, u32)>,
     /// What nobody had expected, where it is likely to be the same here: the row, how likely, and what it was.
     pub surprises: Vec<(Id, f64, Clean)>,
+    /// What many experiences say that bears on it, and how likely it does.
+    pub principles: Vec<(Value, f64)>,
 }
 
 fn failing(outcome: &Outcome) -> usize {
@@ -325,6 +330,7 @@ impl HotStore {
         place: &Place,
         client: &str,
         failure: &str,
+        now: Time,
     ) -> Result<Option<Premortem>, StoreError> {
         let connection = &self.connection;
         let warned: bool = connection
@@ -385,6 +391,15 @@ impl HotStore {
                 .optional()?;
             if let Some(surprise) = surprise.flatten() {
                 premortem.surprises.push((hit.row, hit.confidence, surprise));
+            }
+        }
+        for near in values::bearing(connection, place, false, failure)? {
+            if premortem.principles.len() < PRINCIPLES
+                && near.is_above_floor()
+                // Nobody is warned but the main agent.
+                && !injections::is_in_context(connection, client, None, near.value.id, now)?
+            {
+                premortem.principles.push((near.value, near.confidence));
             }
         }
         Ok(Some(premortem))

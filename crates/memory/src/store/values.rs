@@ -15,8 +15,10 @@ use crate::project::ProjectKey;
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Clean, Id, IdSuffix, Time};
 
+mod bearing;
 mod weigh;
 
+pub(crate) use bearing::bearing;
 pub(crate) use weigh::{every, is_due, weigh};
 
 /// Texts so near to each other say the same.
@@ -376,19 +378,25 @@ impl Store {
 impl HotStore {
     /// The values that hold in a place, those that are worth most there first. Reads one small table, and makes nothing anew.
     pub fn values(&self, place: &Place, most: usize) -> Result<Vec<Held>, StoreError> {
-        let key = projects::find(&self.connection, place)?
-            .map(|row| {
-                self.connection
-                    .prepare_cached("SELECT key FROM project WHERE id = ?1")?
-                    .query_row([row], |row| row.get(0))
-            })
-            .transpose()?;
-        let project = Some(key.unwrap_or_else(|| place.key.clone()));
-        list(
-            &self.connection,
-            &ValueFilter { project, limit: Some(most), ..ValueFilter::default() },
-        )
+        held_in(&self.connection, place, most)
     }
+}
+
+/// The values that hold in a place, those that are worth most there first.
+pub(crate) fn held_in(
+    connection: &Connection,
+    place: &Place,
+    most: usize,
+) -> Result<Vec<Held>, StoreError> {
+    let key = projects::find(connection, place)?
+        .map(|row| {
+            connection
+                .prepare_cached("SELECT key FROM project WHERE id = ?1")?
+                .query_row([row], |row| row.get(0))
+        })
+        .transpose()?;
+    let project = Some(key.unwrap_or_else(|| place.key.clone()));
+    list(connection, &ValueFilter { project, limit: Some(most), ..ValueFilter::default() })
 }
 
 fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {

@@ -62,6 +62,8 @@ mod support;
 mod tend;
 /// What many experiences say together, and what becomes of it.
 mod values;
+/// What hooks and commands say of them.
+mod values_said;
 /// Databases of every version there ever was.
 mod versions;
 

@@ -3,8 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use rutter_memory::IdSuffix;
-use rutter_memory::context::Depth;
-use rutter_memory::search::document::Kind;
+use rutter_memory::context::{Depth, Source};
 
 use super::FormatArgs;
 use super::memory::{at_least_one, one_of};
@@ -16,8 +15,8 @@ pub struct ContextArgs {
     #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
     /// Only of these kinds, with commas between them
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = one_of!(Kind))]
-    pub types: Vec<Kind>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = one_of!(Source))]
+    pub types: Vec<Source>,
     /// How much: a few things, or much of what could be meant [default: as configured]
     #[arg(long, value_parser = one_of!(Depth))]
     pub depth: Option<Depth>,

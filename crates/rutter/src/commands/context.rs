@@ -1,11 +1,10 @@
 //! `rutter context`: what would be put before an agent, and why the rest would not.
 
 use rutter_memory::config::Recall;
-use rutter_memory::context::{Candidate, Context};
+use rutter_memory::context::{Candidate, Context, Source};
 use rutter_memory::hook::asked;
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
-use rutter_memory::search::document::Kind;
 use rutter_memory::search::score::FLOOR;
 use rutter_memory::store::Wanted;
 use rutter_memory::{Hands, Id};
@@ -30,7 +29,7 @@ struct Shown<'a> {
 #[derive(Serialize)]
 struct Item<'a> {
     id: Id,
-    kind: Kind,
+    kind: Source,
     /// None where nothing was asked for: then nothing can be likely.
     confidence: Option<f64>,
     tokens: usize,
@@ -40,7 +39,7 @@ struct Item<'a> {
 #[derive(Serialize)]
 struct Left<'a> {
     id: Id,
-    kind: Kind,
+    kind: Source,
     confidence: Option<f64>,
     reason: rutter_memory::context::LeftOut,
     text: &'a str,

@@ -47,7 +47,7 @@ fn what_would_be_put_before_an_agent_and_why_the_rest_would_not() {
     exit 2
     --- stderr
     error: invalid value 'code' for '--types <KINDS>'
-      [possible values: memory, experience, episode]
+      [possible values: memory, experience, episode, value]
 
     For more information, try '--help'.
     ");

@@ -93,6 +93,10 @@ mod recall;
 mod spoken_live;
 /// `rutter status`, `sessions`, `injections`, `pause`.
 mod steer;
+/// `rutter values`.
+mod values;
+/// What several sessions learnt, in sessions of the real client.
+mod values_live;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::support::{Home, START, assert_output, holds, bytes_below};
+use crate::support::{Home, START, assert_output, bytes_below, holds};
 
 /// The same trap in other words each time.
 const CAUSES: [&str; 5] = [
@@ -16,8 +16,20 @@ fn learnt(causes: &[&str]) -> Home {
     for cause in causes {
         home.ok(START);
         home.ok(&[
-            "ghap", "resolve", "--status", "falsified", "--result", "still red", "--surprise", cause,
-            "--root-cause-category", "wrong-assumption", "--root-cause", cause, "--takeaway", "round once, at the end",
+            "ghap",
+            "resolve",
+            "--status",
+            "falsified",
+            "--result",
+            "still red",
+            "--surprise",
+            cause,
+            "--root-cause-category",
+            "wrong-assumption",
+            "--root-cause",
+            cause,
+            "--takeaway",
+            "round once, at the end",
         ]);
     }
     home
@@ -44,7 +56,10 @@ fn from_experiences_to_a_sentence() {
     assert_eq!(refused.exit, Some(1));
     assert!(refused.stderr.contains("it does not fit cluster"), "{}", refused.stderr);
     assert!(refused.stderr.contains("its distance is "), "{}", refused.stderr);
-    assert_eq!(home.json(&["values", "list", "--standing", "accepted"]).as_array().unwrap().len(), 0);
+    assert_eq!(
+        home.json(&["values", "list", "--standing", "accepted"]).as_array().unwrap().len(),
+        0
+    );
 
     let text = "Round an amount once, at the end, never before it is added up";
     let added = home.json(&["values", "add", id, text]);

@@ -1,10 +1,9 @@
 //! Everything that bears on a task.
 
 use rutter_memory::config::Recall;
-use rutter_memory::context::Depth;
+use rutter_memory::context::{Depth, Source};
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
-use rutter_memory::search::document::Kind;
 use rutter_memory::store::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ pub(super) struct Assemble {
     query: Option<String>,
     #[schemars(schema_with = "schema::kinds")]
     #[serde(default)]
-    context_types: Vec<Kind>,
+    context_types: Vec<Source>,
     #[schemars(range(min = 1, max = 50))]
     #[serde(default)]
     limit: Option<usize>,

@@ -139,7 +139,7 @@ fn a_wrong_argument_is_named_with_what_would_be_right() {
     assert_refused!(world.refused("resolve_ghap", with(confirm(), json!({ "status": "active" }))), @"status is one of confirmed, falsified, abandoned");
     assert_refused!(world.refused("search_experiences", json!({ "query": "x", "axis": "y" })), @"axis is one of full, strategy, surprise, root-cause");
     assert_refused!(world.refused("search_experiences", json!({ "query": "  " })), @"query is empty; say in words what to look for");
-    assert_refused!(world.refused("assemble_context", json!({ "context_types": ["code"] })), @"context_types.0 is one of memory, experience, episode");
+    assert_refused!(world.refused("assemble_context", json!({ "context_types": ["code"] })), @"context_types.0 is one of memory, experience, episode, value");
     assert_refused!(world.refused("premortem", json!({})), @"domain is missing: premortem needs domain and may have strategy, goal");
     assert_refused!(world.refused("forget", json!({ "ids": [] })), @"ids is an empty list");
     assert_refused!(world.refused("forget", json!({ "ids": "0123abcd" })), @"ids is a list, not a text");

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::index::Index;
-use super::words::by_words;
+use super::words::{among, by_words};
 use crate::embed::{Asked as Covering, Tokens, Vector, embed};
 use crate::search::cache::{EVERYWHERE, Scope};
 use crate::search::document::{Axis, Kind};
@@ -161,6 +161,28 @@ pub(crate) fn find(
         by_score(&mut hits);
     }
     Ok(hits)
+}
+
+/// How well a few texts that are in no index fit a query, in their order.
+pub(crate) fn fits(text: &str, texts: &[&str]) -> Vec<Fit> {
+    let text = ends_of(text);
+    let query = Query::new(&text);
+    let mut all = vec![Fit::default(); texts.len()];
+    let Some(asked) = embed(query.text) else { return all };
+    let mut covering = None;
+    // What shares no word is never likely enough, whatever it means, and most share none.
+    for shared in among(&query, texts) {
+        let Some((at, text)) =
+            usize::try_from(shared.document).ok().and_then(|at| Some((at, *texts.get(at)?)))
+        else {
+            continue;
+        };
+        let meaning = embed(text).map_or(0.0, |vector| asked.cosine(&vector).into());
+        let covering = covering.get_or_insert_with(|| Covering::new(query.text));
+        let covered = covering.covered_by(&Tokens::of(text));
+        all[at] = Fit { lexical: shared.share, evidence: shared.evidence, meaning, covered };
+    }
+    all
 }
 
 fn by_score(hits: &mut [Hit]) {

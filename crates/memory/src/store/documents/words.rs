@@ -11,7 +11,7 @@ use crate::search::cache::EVERYWHERE;
 use crate::search::document::Kind;
 use crate::search::postings::{Document, PostingFile};
 use crate::search::score::{self, Corpus};
-use crate::search::terms::{Term, distinct};
+use crate::search::terms::{Term, distinct, terms as terms_of};
 use crate::store::StoreError;
 
 /// How many terms of a query are looked up: the rarest by what is known of all texts.
@@ -56,6 +56,26 @@ pub(super) fn by_words(
     Ok(fits(query, corpus, &looked_up, &all, None).unwrap_or_default())
 }
 
+/// The same of a few texts that are in no index: a store of their own, whatever else there is. The documents are their places.
+pub(super) fn among(query: &Query<'_>, texts: &[&str]) -> Vec<Shared> {
+    let looked_up = rarest(query.text);
+    let mut wanted = Wanted::of(&looked_up);
+    let mut found = Newer { documents: Vec::new(), lists: vec![Vec::new(); looked_up.len()] };
+    let mut terms = 0.0;
+    for (row, text) in (0..).zip(texts) {
+        let words: Vec<String> = terms_of(text).into_iter().map(|term| term.text).collect();
+        let length = u32::try_from(words.len()).unwrap_or(u32::MAX);
+        terms += f64::from(length);
+        if wanted.count(&words.join(" ")) {
+            found.take(Document { row, project: EVERYWHERE, kind: 0, length }, &mut wanted.times);
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
+    let documents = texts.len().max(1) as f64;
+    let corpus = Corpus { documents, length: terms / documents };
+    fits(query, corpus, &looked_up, &found, None).unwrap_or_default()
+}
+
 /// The terms that are worth a look: one that is rare everywhere is likely to be rare here.
 fn rarest(text: &str) -> Vec<Term> {
     let mut all: Vec<(f64, Term)> =
@@ -87,21 +107,27 @@ impl Newer {
         let mut wanted: Option<Wanted<'_>> = None;
         while let Some(row) = newer.next()? {
             let wanted = wanted.get_or_insert_with(|| Wanted::of(looked_up));
-            let place = u32::try_from(found.documents.len()).unwrap_or(u32::MAX);
             if wanted.count(row.get_ref(3)?.as_str().unwrap_or_default()) {
                 let project: Option<i64> = row.get(1)?;
                 let project = project.unwrap_or(EVERYWHERE);
                 let kind = row.get::<_, Kind>(4)?.number();
                 let length = row.get(2)?;
-                found.documents.push(Document { row: row.get(0)?, project, kind, length });
-                for (list, times) in found.lists.iter_mut().zip(&mut wanted.times) {
-                    if *times > 0 {
-                        list.push((place, std::mem::take(times)));
-                    }
-                }
+                let document = Document { row: row.get(0)?, project, kind, length };
+                found.take(document, &mut wanted.times);
             }
         }
         Ok(found)
+    }
+
+    /// Takes a document in which the terms stand so often.
+    fn take(&mut self, document: Document, times: &mut [u16]) {
+        let place = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
+        self.documents.push(document);
+        for (list, times) in self.lists.iter_mut().zip(times) {
+            if *times > 0 {
+                list.push((place, std::mem::take(times)));
+            }
+        }
     }
 }
 

@@ -1,0 +1,73 @@
+//! Experiences with where they point, for whoever draws a map of them.
+
+use std::collections::HashMap;
+
+use rusqlite::params;
+
+use super::{Axis, Member, common, said};
+use crate::cluster::{Group, Point};
+use crate::embed::Vector;
+use crate::ghap::Tier;
+use crate::store::{Store, StoreError};
+use crate::{Id, Time};
+
+/// An experience as a map shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plotted {
+    /// The experience. Where it belongs to no cluster, its distance is 1.
+    pub member: Member,
+    /// The cluster that it belongs to.
+    pub cluster: Option<Id>,
+    /// Where it points, beside what all of them have in common.
+    pub vector: Vector,
+}
+
+impl Store {
+    /// The experiences that say something on an axis: those of clusters first, then the newest, at most so many.
+    pub fn plotted(&self, axis: Axis, most: usize) -> Result<Vec<Plotted>, StoreError> {
+        let common = common(&self.connection, axis)?;
+        let mut select = self.connection.prepare_cached(
+            "SELECT ghap.*, project.key AS project_key, document.vector AS vector, cluster.uid AS cluster_uid
+             FROM grouped JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
+             JOIN ghap ON ghap.uid = grouped.row JOIN project ON project.id = ghap.project
+             LEFT JOIN cluster ON cluster.id = grouped.cluster
+             WHERE grouped.axis = ?1 ORDER BY grouped.cluster IS NULL, ghap.id DESC LIMIT ?2",
+        )?;
+        let mut rows = select.query(params![axis, i64::try_from(most).unwrap_or(i64::MAX)])?;
+        let mut found: Vec<Plotted> = Vec::new();
+        let mut groups: HashMap<Id, Vec<Point>> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let vector = row.get_ref("vector")?.as_blob_or_null().unwrap_or_default();
+            let Some(vector) = vector.and_then(Vector::of_bytes) else { continue };
+            let vector = common.without(&vector).unwrap_or(vector);
+            let (cluster, tier): (Option<Id>, Option<Tier>) =
+                (row.get("cluster_uid")?, row.get("tier")?);
+            if let Some(cluster) = cluster {
+                #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
+                let weight = tier.map_or(1.0, Tier::weight) as f32;
+                groups.entry(cluster).or_default().push(Point { vector, weight });
+            }
+            let member = Member {
+                ghap: row.get("uid")?,
+                project: row.get("project_key")?,
+                domain: row.get("domain")?,
+                status: row.get("status")?,
+                tier,
+                at: row.get::<_, Option<Time>>("resolved")?.unwrap_or(Time::from_millis(0)),
+                distance: 1.0,
+                text: said(row, axis)?,
+            };
+            found.push(Plotted { member, cluster, vector });
+        }
+        let groups: HashMap<Id, Group> =
+            groups.into_iter().map(|(id, points)| (id, Group::of(&points))).collect();
+        for one in &mut found {
+            let middle = one.cluster.and_then(|id| groups.get(&id)).and_then(Group::direction);
+            if let Some(middle) = middle {
+                let near = f64::from(middle.cosine(&one.vector));
+                one.member.distance = (1.0 - near).clamp(0.0, 2.0);
+            }
+        }
+        Ok(found)
+    }
+}

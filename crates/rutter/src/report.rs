@@ -1,0 +1,500 @@
+//! What many lessons have in common, as a page to look at: a map of the clusters on each axis, and what is made of them.
+//!
+//! One file without a script that fetches nothing. All that is stored is somebody else's text: it is escaped wherever it stands,
+//! and the page forbids itself whatever text could ask for.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display, Write as _};
+
+use rutter_memory::cluster::Axis;
+use rutter_memory::ghap::Tier;
+use rutter_memory::quote::seen;
+use rutter_memory::store::{Cluster, ClusterFilter, Held, Member, Plotted, ValueFilter};
+use rutter_memory::value::Standing;
+use rutter_memory::{Id, Store, StoreError, Time};
+
+mod map;
+
+use map::{Disc, Map, Spot, draw};
+
+/// How many experiences are drawn on one map: more are no map, and a browser has to bear it.
+const MOST: usize = 1_500;
+/// How many of them belong to no cluster.
+const LONE: usize = 400;
+/// How many signs of a text stand in a line below a map, and below a cluster.
+const LINE: usize = 118;
+const NAME: usize = 34;
+/// How many values are seen at once: the map is not to be looked for.
+const AT_ONCE: usize = 6;
+/// How many members of a cluster are listed.
+const LISTED: usize = 100;
+
+const STYLE: &str = include_str!("report/style.css");
+
+/// The page of all clusters and values, as they are.
+pub(crate) fn page(store: &Store, now: Time) -> Result<String, StoreError> {
+    let values = store.values(&ValueFilter { retired: true, ..ValueFilter::default() })?;
+    let mut panels = Vec::new();
+    for &axis in Axis::ALL {
+        panels.push(Panel::of(store, axis)?);
+    }
+    let mut page = String::new();
+    // Writing into a text does not fail.
+    let _ = write(&mut page, &panels, &values, now);
+    Ok(page)
+}
+
+/// What is known along an axis.
+struct Panel {
+    axis: Axis,
+    clusters: Vec<(Cluster, Vec<Plotted>)>,
+    lone: Vec<Plotted>,
+    /// How many there are, and how many of them belong to a cluster.
+    counted: (u64, u64),
+}
+
+impl Panel {
+    fn of(store: &Store, axis: Axis) -> Result<Self, StoreError> {
+        let clusters = store.clusters(&ClusterFilter { axis: Some(axis), ..Default::default() })?;
+        let mut members: HashMap<Id, Vec<Plotted>> = HashMap::new();
+        let mut lone = Vec::new();
+        for one in store.plotted(axis, MOST)? {
+            match one.cluster {
+                Some(cluster) => members.entry(cluster).or_default().push(one),
+                None => lone.push(one),
+            }
+        }
+        lone.truncate(LONE);
+        let mut all: Vec<(Cluster, Vec<Plotted>)> = Vec::new();
+        for cluster in clusters {
+            let mut members = members.remove(&cluster.id).unwrap_or_default();
+            members.sort_by(|one, other| {
+                let (one, other) = (&one.member, &other.member);
+                one.distance.total_cmp(&other.distance).then(one.ghap.cmp(&other.ghap))
+            });
+            if !members.is_empty() {
+                all.push((cluster, members));
+            }
+        }
+        Ok(Self { axis, clusters: all, lone, counted: store.grouped(axis)? })
+    }
+
+    fn map(&self) -> Map {
+        let vectors = |of: &[Plotted]| of.iter().map(|one| one.vector).collect::<Vec<_>>();
+        let clusters: Vec<_> = self.clusters.iter().map(|(_, members)| vectors(members)).collect();
+        draw(&clusters, &vectors(&self.lone))
+    }
+
+    fn drawn(&self) -> usize {
+        self.lone.len() + self.clusters.iter().map(|(_, members)| members.len()).sum::<usize>()
+    }
+}
+
+/// What an axis is called on the page.
+const fn title(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Full => "Everything",
+        Axis::Strategy => "How it was gone about",
+        Axis::Surprise => "What surprised",
+        Axis::RootCause => "Root cause",
+    }
+}
+
+/// Text of somebody else, where it can neither end what it stands in nor hide.
+struct Text<'a>(&'a str);
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.0.split_whitespace().collect::<Vec<_>>().join(" ");
+        for sign in seen(&line) {
+            match sign {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                sign => f.write_char(sign)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The beginning of a text.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+fn day(at: Time) -> String {
+    at.to_string().chars().take(10).collect()
+}
+
+fn plural(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A colour for each cluster, so that neighbours in the list differ the most.
+fn hue(number: usize) -> usize {
+    (number * 137 + 25) % 360
+}
+
+fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt::Result {
+    let (all, grouped) = panels.first().map_or((0, 0), |panel| panel.counted);
+    let clusters: usize = panels.iter().map(|panel| panel.clusters.len()).sum();
+    page.push_str(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>Rutter: what many lessons have in common</title>\n<style>\n",
+    );
+    page.push_str(STYLE);
+    for axis in Axis::ALL {
+        writeln!(
+            page,
+            "#tab-{axis}:checked ~ #panel-{axis} {{ display: block; }}\n\
+             #tab-{axis}:checked ~ .tabs label[for=tab-{axis}] {{ background: var(--card); border-color: var(--line); color: var(--ink); }}\n\
+             #tab-{axis}:focus-visible ~ .tabs label[for=tab-{axis}] {{ outline: 2px solid; }}"
+        )?;
+    }
+    page.push_str(
+        "</style>\n</head>\n<body>\n<header>\n<h1>What many lessons have in common</h1>\n",
+    );
+    let held = values.iter().filter(|held| held.value.standing != Standing::Retired).count();
+    writeln!(
+        page,
+        "<p class=\"soft\">{}: {}, {grouped} of them in a cluster by all that they say; {} on four axes; {}.</p>\n</header>",
+        day(now),
+        plural(all, "experience"),
+        plural(clusters as u64, "cluster"),
+        plural(held as u64, "value")
+    )?;
+    let numbers = numbers(panels);
+    write_values(page, values, &numbers)?;
+    page.push_str("<section>\n<h2>Clusters</h2>\n");
+    // What all of them say is looked at first, unless there is nothing to see yet.
+    let first = panels.iter().find(|panel| !panel.clusters.is_empty()).or(panels.first());
+    for panel in panels {
+        let axis = panel.axis;
+        let checked = if first.is_some_and(|first| first.axis == axis) { " checked" } else { "" };
+        writeln!(
+            page,
+            "<input class=\"tab\" type=\"radio\" name=\"axis\" id=\"tab-{axis}\"{checked}>"
+        )?;
+    }
+    page.push_str("<nav class=\"tabs\">");
+    for panel in panels {
+        let (axis, count) = (panel.axis, panel.clusters.len());
+        write!(page, "<label for=\"tab-{axis}\">{} <small>{count}</small></label>", title(axis))?;
+    }
+    page.push_str("</nav>\n");
+    for panel in panels {
+        write_panel(page, panel, values)?;
+    }
+    page.push_str(
+        "</section>\n<footer class=\"soft\">Made by <code>rutter values report</code>. \
+         Texts are quoted as they were stored.</footer>\n</body>\n</html>\n",
+    );
+    Ok(())
+}
+
+/// Where each cluster stands on the page: along which axis, and its number there.
+fn numbers(panels: &[Panel]) -> HashMap<Id, (Axis, usize)> {
+    let mut numbers = HashMap::new();
+    for panel in panels {
+        for (number, (cluster, _)) in (1..).zip(&panel.clusters) {
+            numbers.insert(cluster.id, (panel.axis, number));
+        }
+    }
+    numbers
+}
+
+fn write_values(
+    page: &mut String,
+    values: &[Held],
+    numbers: &HashMap<Id, (Axis, usize)>,
+) -> fmt::Result {
+    page.push_str("<section>\n<h2>Values</h2>\n");
+    let is_retired = |held: &&Held| held.value.standing == Standing::Retired;
+    if values.iter().all(|held| is_retired(&held)) {
+        page.push_str(
+            "<p class=\"soft\">None yet. What three sessions learn is proposed by itself; \
+             <code>rutter values add</code> says one outright.</p>\n",
+        );
+    }
+    let item = |page: &mut String, held: &Held| {
+        let value = &held.value;
+        write!(
+            page,
+            "<li><span class=\"badge {0}\">{0}</span><span>{1}</span><small>{2}",
+            value.standing,
+            Text(&value.text),
+            plural(value.support.into(), "independent experience")
+        )?;
+        if value.contradicted > 0 {
+            write!(page, ", contradicted {} since", plural(value.contradicted.into(), "time"))?;
+        }
+        if held.helped + held.hurt > 0 {
+            write!(page, "; shown, it helped {} and hurt {}", held.helped, held.hurt)?;
+        }
+        match &value.project {
+            Some(project) => write!(page, "; in {}", Text(&project.to_string()))?,
+            None => page.push_str("; everywhere"),
+        }
+        if let Some((axis, number)) = value.cluster.and_then(|cluster| numbers.get(&cluster)) {
+            write!(page, "; cluster {number} of “{}”", title(*axis))?;
+        }
+        writeln!(page, "</small></li>")
+    };
+    page.push_str("<ol class=\"values\">\n");
+    let current: Vec<&Held> = values.iter().filter(|held| !is_retired(held)).collect();
+    let (first, others) = current.split_at(current.len().min(AT_ONCE));
+    for held in first {
+        item(page, held)?;
+    }
+    page.push_str("</ol>\n");
+    if !others.is_empty() {
+        writeln!(page, "<details><summary>{} more</summary><ol class=\"values\">", others.len())?;
+        for held in others {
+            item(page, held)?;
+        }
+        page.push_str("</ol></details>\n");
+    }
+    let retired: Vec<&Held> = values.iter().filter(is_retired).collect();
+    if !retired.is_empty() {
+        writeln!(
+            page,
+            "<details><summary>{} retired</summary><ol class=\"values\">",
+            retired.len()
+        )?;
+        for held in retired {
+            item(page, held)?;
+        }
+        page.push_str("</ol></details>\n");
+    }
+    page.push_str("</section>\n");
+    Ok(())
+}
+
+fn write_panel(page: &mut String, panel: &Panel, values: &[Held]) -> fmt::Result {
+    let (axis, (all, grouped)) = (panel.axis, panel.counted);
+    writeln!(page, "<div class=\"panel\" id=\"panel-{axis}\">")?;
+    if panel.clusters.is_empty() {
+        writeln!(
+            page,
+            "<p class=\"soft\">No cluster yet: {} here, and it takes three that say much the same.</p>\n</div>",
+            plural(all, "experience")
+        )?;
+        return Ok(());
+    }
+    write_map(page, panel)?;
+    page.push_str(
+        "<p class=\"legend\"><span><i class=\"key full\"></i>confirmed</span>\
+         <span><i class=\"key\"></i>falsified or given up</span>\
+         <span><i class=\"key none\"></i>in no cluster</span>\
+         <span>Near clusters are about like things; within one, the middle is what says it best.</span>",
+    );
+    write!(page, "<span>{grouped} of {all} are in a cluster")?;
+    let drawn = panel.drawn();
+    if (drawn as u64) < all {
+        write!(page, "; {drawn} are drawn")?;
+    }
+    page.push_str(".</span></p>\n<ol>\n");
+    for (number, (cluster, members)) in panel.clusters.iter().enumerate() {
+        write_cluster(page, number, cluster, members, values)?;
+    }
+    page.push_str("</ol>\n</div>\n");
+    Ok(())
+}
+
+fn write_cluster(
+    page: &mut String,
+    number: usize,
+    cluster: &Cluster,
+    members: &[Plotted],
+    values: &[Held],
+) -> fmt::Result {
+    write!(
+        page,
+        "<li class=\"cluster\" id=\"c-{0}\" style=\"--h:{1}\"><b>{2}</b><div>{3}</div>",
+        cluster.id.short(),
+        hue(number),
+        number + 1,
+        Text(cluster.text.as_deref().unwrap_or("(what was in the middle is forgotten)"))
+    )?;
+    for held in values.iter().filter(|held| cluster.values.contains(&held.value.id)) {
+        write!(
+            page,
+            "<p class=\"held\">{} <span class=\"badge {1}\">{1}</span></p>",
+            Text(&held.value.text),
+            held.value.standing
+        )?;
+    }
+    let projects: Vec<String> = cluster.projects.iter().map(ToString::to_string).collect();
+    write!(
+        page,
+        "<details><summary>{}, {:.0} % alike, <code>{}</code>, {}</summary><table>",
+        plural(cluster.size.into(), "experience"),
+        cluster.cohesion * 100.0,
+        cluster.id.short(),
+        Text(&cut(&projects.join(", "), 160))
+    )?;
+    for Plotted { member, .. } in members.iter().take(LISTED) {
+        write!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.2}</td><td>{}</td></tr>",
+            day(member.at),
+            member.domain,
+            ended(member),
+            member.distance,
+            Text(&member.text)
+        )?;
+    }
+    page.push_str("</table>");
+    let more = (cluster.size as usize).saturating_sub(members.len().min(LISTED));
+    if more > 0 {
+        write!(
+            page,
+            "<small>and {more} more: <code>rutter values show {}</code></small>",
+            cluster.id.short()
+        )?;
+    }
+    writeln!(page, "</details></li>")
+}
+
+/// How an experience ended, and how well that is founded.
+fn ended(member: &Member) -> String {
+    let tier = member.tier.filter(|tier| *tier != Tier::Abandoned);
+    tier.map_or_else(|| member.status.to_string(), |tier| format!("{}, {tier}", member.status))
+}
+
+fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
+    let map = panel.map();
+    // What is written is as large on the screen, however much there is on the map.
+    let letter = (map.width / 78.0).max(5.0);
+    let (below, foot) = (map.height + letter, letter * 3.4);
+    writeln!(
+        page,
+        "<svg viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"Map of clusters: {}\" font-size=\"{letter:.1}\">",
+        map.width,
+        below + foot,
+        title(panel.axis)
+    )?;
+    writeln!(
+        page,
+        "<text class=\"quiet\" x=\"{letter:.1}\" y=\"{:.1}\">Point at a dot to read it; a cluster leads to its members.</text>",
+        below + letter
+    )?;
+    let placed = || panel.clusters.iter().zip(&map.discs).enumerate();
+    for (number, ((cluster, members), disc)) in placed() {
+        write!(
+            page,
+            "<g style=\"--h:{}\"><a href=\"#c-{}\"><circle class=\"disc\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{:.1}\"/><title>{}: {}</title></a>",
+            hue(number),
+            cluster.id.short(),
+            disc.middle.x,
+            disc.middle.y,
+            disc.radius,
+            number + 1,
+            Text(cluster.text.as_deref().unwrap_or_default())
+        )?;
+        for (one, spot) in members.iter().zip(&disc.members) {
+            write_dot(page, one, *spot, (below, foot, map.width, letter))?;
+        }
+        writeln!(page, "</g>")?;
+    }
+    for (one, spot) in panel.lone.iter().zip(&map.lone) {
+        write_dot(page, one, *spot, (below, foot, map.width, letter))?;
+    }
+    // Over all that is drawn. The largest have their words first, and who has no room for them has a number.
+    let mut taken: Vec<Area> = map.discs.iter().map(|disc| Area::around(disc, letter)).collect();
+    for (number, ((cluster, _), disc)) in placed() {
+        let (x, top) = (disc.middle.x, disc.middle.y - disc.radius - letter * 0.3);
+        write!(
+            page,
+            "<text class=\"label number\" x=\"{x:.1}\" y=\"{top:.1}\">{}</text>",
+            number + 1
+        )?;
+        let name = cut(cluster.text.as_deref().unwrap_or_default(), NAME);
+        let y = disc.middle.y + disc.radius + letter;
+        #[expect(clippy::cast_precision_loss, reason = "a count of signs")]
+        let half = name.chars().count() as f64 * letter * 0.23;
+        let words = Area {
+            left: x - half,
+            right: x + half,
+            top: y - letter * 0.9,
+            bottom: y + letter * 0.3,
+        };
+        if taken.iter().all(|other| !words.covers(other)) {
+            taken.push(words);
+            write!(
+                page,
+                "<text class=\"label quiet\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{:.1}\">{}</text>",
+                letter * 0.85,
+                Text(&name)
+            )?;
+        }
+    }
+    page.push_str("</svg>\n");
+    Ok(())
+}
+
+/// A part of the map that something stands in.
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Area {
+    /// A cluster, and its number above it.
+    fn around(disc: &Disc, letter: f64) -> Self {
+        let Disc { middle, radius, .. } = disc;
+        let (left, right) = (middle.x - radius, middle.x + radius);
+        Self { left, right, top: middle.y - radius - letter * 1.2, bottom: middle.y + radius }
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+}
+
+/// An experience, and what is read below the map by whoever points at it.
+fn write_dot(
+    page: &mut String,
+    one: &Plotted,
+    spot: Spot,
+    (below, foot, width, letter): (f64, f64, f64, f64),
+) -> fmt::Result {
+    let member = &one.member;
+    let lone = if one.cluster.is_none() { " lone" } else { "" };
+    let confirmed = member.status == rutter_memory::ghap::Status::Confirmed;
+    let status = if confirmed { "" } else { " falsified" };
+    let about = format!("{}, {}, {}", day(member.at), member.domain, ended(member));
+    write!(
+        page,
+        "<g class=\"dot{lone}{status}\"><circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.2\"><title>{}&#10;{}</title></circle>\
+         <g class=\"say\"><rect class=\"cover\" x=\"1\" y=\"{below:.1}\" width=\"{:.1}\" height=\"{foot:.1}\"/>\
+         <text x=\"{letter:.1}\" y=\"{:.1}\">{}</text><text class=\"quiet\" x=\"{letter:.1}\" y=\"{:.1}\">{}; {}</text></g></g>",
+        spot.x,
+        spot.y,
+        Text(&cut(&member.text, 600)),
+        Text(&about),
+        width - 2.0,
+        below + letter,
+        Text(&cut(&member.text, LINE)),
+        below + letter * 2.4,
+        Text(&about),
+        Text(&cut(&member.project.to_string(), 60))
+    )
+}
+
+#[cfg(test)]
+mod tests;

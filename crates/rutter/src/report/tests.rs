@@ -1,0 +1,105 @@
+use rutter_memory::Clean;
+use rutter_memory::ghap::{Resolve, Start};
+use rutter_memory::project::Located;
+use rutter_memory::store::{Owner, ValueEdit};
+use rutter_testkit::lessons::{Lesson, lessons};
+
+use super::*;
+
+fn at(seconds: i64) -> Time {
+    Time::from_millis(1_763_200_000_000 + seconds * 1_000)
+}
+
+/// A memory of lessons, with its clusters and values.
+fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
+    let mut store = Store::open(&folder.join("memory"), at(0)).unwrap();
+    let place = (&Located::find(folder)).into();
+    for lesson in all {
+        let client = Some(Clean::new(&format!("session-{}", lesson.session)));
+        let owner = Owner { client, agent: None, place: Clone::clone(&place) };
+        let start = Start {
+            domain: lesson.domain.parse().unwrap(),
+            strategy: lesson.strategy.parse().unwrap(),
+            goal: &lesson.goal,
+            hypothesis: &lesson.hypothesis,
+            action: &lesson.action,
+            prediction: &lesson.prediction,
+            expects: None,
+            target: None,
+            confidence: None,
+        };
+        store.start_ghap(&owner, &start, at(lesson.at)).unwrap();
+        let cause = lesson.cause.as_ref();
+        let resolve = Resolve {
+            status: lesson.status.parse().unwrap(),
+            result: &lesson.result,
+            surprise: lesson.surprise.as_deref(),
+            root_cause: cause.map(|(category, text)| (category.parse().unwrap(), text.as_str())),
+            what_worked: lesson.what_worked.as_deref(),
+            takeaway: lesson.takeaway.as_deref(),
+            outcome: None,
+        };
+        store.resolve_ghap(&owner, &resolve, at(lesson.at)).unwrap();
+    }
+    store.bring_clusters_up_to_date(at(90_000_000)).unwrap();
+    store
+}
+
+#[test]
+fn a_page_has_a_map_for_each_axis_and_every_cluster_and_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = learnt(folder.path(), &lessons(7, 240));
+    let values = store.values(&ValueFilter::default()).unwrap();
+    assert!(values.len() > 2, "{values:?}");
+    let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    store.edit_value(values[0].value.id, &edit, at(90_000_001)).unwrap();
+    store.retire_value(values[1].value.id, at(90_000_001)).unwrap();
+    let page = page(&store, at(90_000_002)).unwrap();
+    for axis in Axis::ALL {
+        let clusters = store.clusters(&ClusterFilter { axis: Some(*axis), ..Default::default() });
+        for cluster in clusters.unwrap() {
+            let id = cluster.id.short();
+            assert_eq!(page.matches(&format!("id=\"c-{id}\"")).count(), 1);
+            assert_eq!(page.matches(&format!("href=\"#c-{id}\"")).count(), 1);
+        }
+    }
+    assert_eq!(page.matches("<svg ").count(), 4);
+    assert!(page.matches("class=\"dot").count() > 300);
+    for held in &values {
+        assert!(page.contains(&Text(&held.value.text).to_string()), "{held:?}");
+    }
+    assert!(page.contains("badge accepted") && page.contains("1 retired"));
+    assert_eq!(page, super::page(&store, at(90_000_002)).unwrap(), "the same is drawn the same");
+}
+
+#[test]
+fn stored_text_stays_text() {
+    const HOSTILE: &str = "</text></svg><script>alert('1')</script> \" onload=\"x & <img src=//evil.example/x> \u{202e}";
+    let folder = tempfile::tempdir().unwrap();
+    let mean = |number: i64| Lesson {
+        at: number * 100_000,
+        session: usize::try_from(number).unwrap(),
+        goal: HOSTILE.into(),
+        surprise: Some(HOSTILE.into()),
+        cause: Some(("oversight", HOSTILE.into())),
+        what_worked: Some(HOSTILE.into()),
+        takeaway: Some(HOSTILE.into()),
+        ..lessons(1, 1).remove(0)
+    };
+    let all: Vec<Lesson> = (0..4).map(mean).collect();
+    let store = learnt(folder.path(), &all);
+    let page = page(&store, at(1)).unwrap();
+    assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"), "{page}");
+    for wrong in ["<script", "<img", "onload=\"", "\u{202e}", "http://", "https://", "url("] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+    assert_eq!(page.matches("</svg>").count(), page.matches("<svg ").count());
+}
+
+#[test]
+fn an_empty_memory_has_a_page_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page(&learnt(folder.path(), &[]), at(1)).unwrap();
+    assert!(page.contains("None yet.") && page.contains("No cluster yet: 0 experiences here"));
+    assert!(!page.contains("<svg"));
+}

@@ -1,0 +1,103 @@
+//! What several sessions of the real client learnt, named at the beginning of the next.
+
+use rutter_check::live::{Record, Script, Turn};
+use serde_json::{Value, json};
+
+use crate::live::{Life, said_by};
+
+const FILES: [(&str, &str); 1] = [("export.py", "def export():\n    return 1\n")];
+const LESSON: &str = "release the connection in a finally block";
+const CAUSE: &str = "an early return skips the release of the connection";
+const SURPRISE: &str = "the connection pool was empty after an hour";
+
+/// A session that believes the wrong thing, and learns.
+fn learns(life: &mut Life, goal: &str, hypothesis: &str) -> Record {
+    let start = json!({
+        "domain": "debugging", "strategy": "read-the-error", "goal": goal, "hypothesis": hypothesis,
+        "action": "change it and look", "prediction": "the night run ends",
+    });
+    let resolve = json!({
+        "status": "falsified", "result": "it still hangs", "surprise": SURPRISE,
+        "root_cause": { "category": "oversight", "description": CAUSE },
+        "lesson": { "takeaway": LESSON },
+    });
+    let turns = [
+        Turn::call("mcp__rutter__start_ghap", start),
+        Turn::call("mcp__rutter__resolve_ghap", resolve),
+    ];
+    life.session_with(Script::new(turns), |sandbox| {
+        sandbox.prompt("the export hangs at night");
+    })
+}
+
+#[test]
+fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
+    let Some(mut life) = Life::new(&FILES) else { return };
+    life.init();
+    // The first time it was a person, by hand.
+    let start = [
+        "ghap",
+        "start",
+        "--domain",
+        "debugging",
+        "--strategy",
+        "read-the-error",
+        "--goal",
+        "the export runs at night",
+        "--hypothesis",
+        "the disk is too slow",
+        "--action",
+        "write into a buffer",
+        "--prediction",
+        "the night run ends",
+    ];
+    drop(life.rutter(&start).success());
+    let resolve = [
+        "ghap",
+        "resolve",
+        "--status",
+        "falsified",
+        "--result",
+        "still red",
+        "--surprise",
+        SURPRISE,
+        "--root-cause-category",
+        "oversight",
+        "--root-cause",
+        CAUSE,
+        "--takeaway",
+        LESSON,
+    ];
+    drop(life.rutter(&resolve).success());
+
+    let goals = [
+        ("the nightly export finishes", "the timeout of the export is too short"),
+        ("the export of the evening does not hang", "the database is locked by the backup"),
+    ];
+    for (goal, hypothesis) in goals {
+        let record = learns(&mut life, goal, hypothesis);
+        let start = said_by(&record, "SessionStart");
+        assert!(start.iter().all(|said| !said.contains(LESSON)), "too early: {start:?}");
+    }
+    // The end of a session has it done; whoever does it here does nothing that is done already.
+    drop(life.rutter(&["tend"]).success());
+
+    let record = life.session_with(Script::default(), |sandbox| {
+        sandbox.prompt("write a haiku about the sea");
+    });
+    let first = record.main_requests().next().unwrap().body.to_string();
+    assert!(first.contains(LESSON), "{first}");
+    let start = said_by(&record, "SessionStart");
+    assert_eq!(start.len(), 1, "{start:?}");
+    assert!(start[0].contains(&format!("- (proposed) `{LESSON}`")), "{start:?}");
+    assert!(start[0].contains("data, not instructions"), "{start:?}");
+    // It is written down as every other thing that is shown.
+    let session = record.result().unwrap()["session_id"].as_str().unwrap().to_owned();
+    let shown = life.rutter(&["injections", "--session", &session, "--json"]).success().stdout;
+    let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert_eq!(
+        (shown[0]["kind"].as_str(), shown[0]["event"].as_str(), shown[0]["text"].as_str()),
+        (Some("value"), Some("SessionStart"), Some(LESSON)),
+    );
+}
