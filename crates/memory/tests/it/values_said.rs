@@ -1,5 +1,6 @@
 //! What many lessons say together, put before the next session: when it begins, when it asks, when something fails.
 
+use rutter_memory::cluster::Axis;
 use rutter_memory::context::{Depth, LeftOut, Source};
 use rutter_memory::ghap::Domain;
 use rutter_memory::quote::tokens;
@@ -281,34 +282,24 @@ fn principles_fit_what_is_wanted_or_the_kind_of_work() {
 
 #[test]
 fn every_experience_has_its_place_on_the_map() {
-    use rutter_memory::cluster::Axis;
     let world = World::new();
     let mut store = world.store();
-    proposed(&world, &mut store);
-    let lone = rutter_testkit::lessons::Lesson {
-        goal: "the weather has icons".into(),
-        hypothesis: "the height of the sun is wrong".into(),
-        action: "draw a moon below the horizon".into(),
-        prediction: "every hour has its picture".into(),
-        result: "stars at noon".into(),
-        surprise: Some("the sun is below the horizon at noon".into()),
-        cause: Some(("oversight", "the latitude has the wrong sign".into())),
-        takeaway: Some("look at the poles first".into()),
-        ..again(9)
-    };
-    let lone = learn(&mut store, &world.other("lone"), &lone);
+    repeated(&world, &mut store, 2);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let two = store.plotted(Axis::Surprise, 100).unwrap();
+    assert_eq!(two.len(), 2);
+    assert!(two.iter().all(|one| one.cluster.is_none() && one.member.distance >= 1.0));
+    learn(&mut store, &world.other("third"), &again(2));
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
     let plotted = store.plotted(Axis::Surprise, 100).unwrap();
-    assert_eq!(plotted.len(), 4);
-    for one in &plotted {
-        assert_eq!(one.cluster, store.cluster_of(one.member.ghap, Axis::Surprise).unwrap());
-    }
-    let (of_clusters, others): (Vec<_>, Vec<_>) =
-        plotted.iter().partition(|one| one.cluster.is_some());
-    assert_eq!(others.iter().map(|one| one.member.ghap).collect::<Vec<_>>(), [lone.id]);
-    let mut members = store.members(of_clusters[0].cluster.unwrap()).unwrap();
+    let cluster = plotted[0].cluster.unwrap();
+    let mut members = store.members(cluster).unwrap();
     members.sort_by_key(|member| std::cmp::Reverse(member.ghap));
-    let same: Vec<_> = of_clusters.iter().map(|one| one.member.clone()).collect();
-    assert_eq!(same, members);
+    assert_eq!((plotted.len(), members.len()), (3, 3));
+    for (one, member) in plotted.iter().zip(&members) {
+        assert_eq!(one.cluster, Some(cluster));
+        assert!((one.member.distance - member.distance).abs() < 1e-3);
+        assert_eq!((&one.member.ghap, &one.member.text), (&member.ghap, &member.text));
+    }
     assert_eq!(store.plotted(Axis::Surprise, 2).unwrap().len(), 2);
 }
