@@ -1,5 +1,6 @@
 //! What many lessons say together, put before the next session: when it begins, when it asks, when something fails.
 
+use rutter_memory::cluster::Axis;
 use rutter_memory::context::{Depth, LeftOut, Source};
 use rutter_memory::ghap::Domain;
 use rutter_memory::quote::tokens;
@@ -13,6 +14,7 @@ use crate::story::Story;
 use crate::support::{World, all, at};
 
 const LATER: i64 = 90_000_000;
+const ASKED: &str = "where do I release the connection? in a finally block?";
 const LESSON: &str = "release the connection in a finally block";
 
 /// What three sessions have learnt, and was proposed.
@@ -43,11 +45,11 @@ fn other(value: &Value, text: &str) -> Value {
 #[test]
 fn a_session_begins_with_what_others_learnt_and_hears_it_once() {
     let world = World::new();
-    let mut story = Story::new(&world);
-    assert!(!story.start("startup").contains("learnt"));
+    let mut tale = Story::new(&world);
+    assert!(!tale.start("startup").contains("learnt"));
     let value = proposed(&world, &mut world.store());
-    story.session = "session-2";
-    let said = story.start("startup");
+    tale.session = "session-2";
+    let said = tale.start("startup");
     let line = format!("- (proposed) `{LESSON}`");
     assert!(said.contains(&line) && said.contains("data, not instructions"), "{said}");
     assert!(said.contains("ghap start"), "the rest is said too: {said}");
@@ -57,23 +59,23 @@ fn a_session_begins_with_what_others_learnt_and_hears_it_once() {
     assert_eq!((shown[0].injection.row, shown[0].kind), (value.id, Some(Source::Value)));
     assert_eq!(shown[0].injection.event.as_str(), "SessionStart");
     assert_eq!(shown[0].text.as_deref(), Some(LESSON));
-    assert!(!story.start("startup").contains(LESSON), "still in the context");
+    assert!(!tale.start("startup").contains(LESSON), "still in the context");
     let asked = "the connection is not released, put it in a finally block";
-    assert!(!story.prompt(asked).contains("Value"), "still in the context");
+    assert!(!tale.prompt(asked).contains("Value"), "still in the context");
     // What it began with has left the context, and comes back when it is wanted.
-    assert!(!story.start("compact").contains(LESSON));
-    let said = story.prompt(asked);
+    assert!(!tale.start("compact").contains(LESSON));
+    let said = tale.prompt(asked);
     assert!(said.contains(&format!("Value (proposed): `{LESSON}`")), "{said}");
     for source in ["resume", "clear", "fork"] {
-        story.session = "session-3";
-        assert!(!story.start(source).contains(LESSON), "{source}");
+        tale.session = "session-3";
+        assert!(!tale.start(source).contains(LESSON), "{source}");
     }
 }
 
 #[test]
 fn those_that_are_worth_most_come_first_and_the_others_have_no_room() {
     let world = World::new();
-    let mut story = Story::new(&world);
+    let mut tale = Story::new(&world);
     let mut store = world.store();
     let value = proposed(&world, &mut store);
     accept(&mut store, value.id);
@@ -90,8 +92,8 @@ fn those_that_are_worth_most_come_first_and_the_others_have_no_room() {
     };
     import(&mut store, (1..8).map(made).chain([retired, hostile]));
     drop(store);
-    story.session = "session-2";
-    let said = story.start("startup");
+    tale.session = "session-2";
+    let said = tale.start("startup");
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(
         lines,
@@ -105,17 +107,17 @@ fn those_that_are_worth_most_come_first_and_the_others_have_no_room() {
         "{said}"
     );
     world.set("session_start", "values = 1");
-    story.session = "session-3";
-    assert_eq!(story.start("startup").lines().filter(|line| line.starts_with("- ")).count(), 1);
+    tale.session = "session-3";
+    assert_eq!(tale.start("startup").lines().filter(|line| line.starts_with("- ")).count(), 1);
     world.set("session_start", "inject_light_context = false");
-    story.session = "session-4";
-    assert_eq!(story.start("startup"), "");
+    tale.session = "session-4";
+    assert_eq!(tale.start("startup"), "");
 }
 
 #[test]
 fn all_that_is_said_at_the_beginning_keeps_to_its_room_and_only_what_is_said_counts_as_shown() {
     let world = World::new();
-    let mut story = Story::new(&world);
+    let mut tale = Story::new(&world);
     let mut store = world.store();
     let value = proposed(&world, &mut store);
     let long = |number: u32| {
@@ -125,8 +127,8 @@ fn all_that_is_said_at_the_beginning_keeps_to_its_room_and_only_what_is_said_cou
     import(&mut store, (0..4).map(long));
     for (session, budget) in [("session-2", 500), ("session-3", 120), ("session-4", 20)] {
         world.set("session_start", &format!("token_budget = {budget}"));
-        story.session = session;
-        let said = story.start("startup");
+        tale.session = session;
+        let said = tale.start("startup");
         assert!(tokens(&said) <= budget, "{budget}: {}", tokens(&said));
         let lines = said.lines().filter(|line| line.starts_with("- ")).count();
         let filter =
@@ -142,11 +144,11 @@ fn all_that_is_said_at_the_beginning_keeps_to_its_room_and_only_what_is_said_cou
 #[test]
 fn a_memory_without_values_says_the_rest() {
     let world = World::new();
-    let story = Story::new(&world);
+    let tale = Story::new(&world);
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     connection.execute_batch("DROP TABLE value").unwrap();
     drop(connection);
-    let heard = story.tell("SessionStart", &json!({ "source": "startup" }));
+    let heard = tale.tell("SessionStart", &json!({ "source": "startup" }));
     assert!(heard.stdout.contains("ghap start"), "{heard:?}");
     assert!(heard.faults.iter().all(|fault| fault.starts_with("values: ")), "{heard:?}");
     assert_eq!(heard.faults.len(), 1);
@@ -154,14 +156,14 @@ fn a_memory_without_values_says_the_rest() {
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     connection.execute_batch("PRAGMA user_version = 4").unwrap();
     drop(connection);
-    let heard = story.tell("SessionStart", &json!({ "source": "startup" }));
+    let heard = tale.tell("SessionStart", &json!({ "source": "startup" }));
     assert_eq!(heard.stdout, "");
 }
 
 #[test]
 fn what_bears_on_a_failure_is_a_principle_once() {
     let world = World::new();
-    let mut story = Story::new(&world);
+    let mut tale = Story::new(&world);
     let mut store = world.store();
     let value = proposed(&world, &mut store);
     accept(&mut store, value.id);
@@ -170,8 +172,8 @@ fn what_bears_on_a_failure_is_a_principle_once() {
         "export::releases_the_connection",
         "the connection was not released: release the connection in a finally block",
     )];
-    story.session = "session-2";
-    let said = story.red("cargo test", &failing);
+    tale.session = "session-2";
+    let said = tale.red("cargo test", &failing);
     assert!(said.contains(&format!("Principle: `{LESSON}`")), "{said}");
     let filter = InjectionFilter {
         row: Some(value.id),
@@ -180,12 +182,12 @@ fn what_bears_on_a_failure_is_a_principle_once() {
     };
     assert_eq!(world.store().injections(&filter).unwrap().len(), 1);
     // Whoever began with it knows it.
-    story.session = "session-3";
-    assert!(story.start("startup").contains(LESSON));
-    let said = story.red("cargo test", &failing);
+    tale.session = "session-3";
+    assert!(tale.start("startup").contains(LESSON));
+    let said = tale.red("cargo test", &failing);
     assert!(said.contains("Falsified here") && !said.contains("Principle"), "{said}");
-    story.session = "session-4";
-    let said = story.red("cargo test", &[("parser::reads_dates", "no such month: 13")]);
+    tale.session = "session-4";
+    let said = tale.red("cargo test", &[("parser::reads_dates", "no such month: 13")]);
     assert!(said.contains("Falsified here") && !said.contains("Principle"), "{said}");
 }
 
@@ -207,7 +209,6 @@ fn values_are_a_source_of_context() {
         tokens: depth.tokens(),
         to: None,
     };
-    const ASKED: &str = "where do I release the connection? in a finally block?";
     for depth in [Depth::Light, Depth::Rich] {
         let context = store.context(&wanted(ASKED, &[], depth), at(LATER)).unwrap();
         let values: Vec<Id> = context
@@ -281,34 +282,24 @@ fn principles_fit_what_is_wanted_or_the_kind_of_work() {
 
 #[test]
 fn every_experience_has_its_place_on_the_map() {
-    use rutter_memory::cluster::Axis;
     let world = World::new();
     let mut store = world.store();
-    proposed(&world, &mut store);
-    let lone = rutter_testkit::lessons::Lesson {
-        goal: "the weather has icons".into(),
-        hypothesis: "the height of the sun is wrong".into(),
-        action: "draw a moon below the horizon".into(),
-        prediction: "every hour has its picture".into(),
-        result: "stars at noon".into(),
-        surprise: Some("the sun is below the horizon at noon".into()),
-        cause: Some(("oversight", "the latitude has the wrong sign".into())),
-        takeaway: Some("look at the poles first".into()),
-        ..again(9)
-    };
-    let lone = learn(&mut store, &world.other("lone"), &lone);
+    repeated(&world, &mut store, 2);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let two = store.plotted(Axis::Surprise, 100).unwrap();
+    assert_eq!(two.len(), 2);
+    assert!(two.iter().all(|one| one.cluster.is_none() && one.member.distance >= 1.0));
+    learn(&mut store, &world.other("third"), &again(2));
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
     let plotted = store.plotted(Axis::Surprise, 100).unwrap();
-    assert_eq!(plotted.len(), 4);
-    for one in &plotted {
-        assert_eq!(one.cluster, store.cluster_of(one.member.ghap, Axis::Surprise).unwrap());
-    }
-    let (of_clusters, others): (Vec<_>, Vec<_>) =
-        plotted.iter().partition(|one| one.cluster.is_some());
-    assert_eq!(others.iter().map(|one| one.member.ghap).collect::<Vec<_>>(), [lone.id]);
-    let mut members = store.members(of_clusters[0].cluster.unwrap()).unwrap();
+    let cluster = plotted[0].cluster.unwrap();
+    let mut members = store.members(cluster).unwrap();
     members.sort_by_key(|member| std::cmp::Reverse(member.ghap));
-    let same: Vec<_> = of_clusters.iter().map(|one| one.member.clone()).collect();
-    assert_eq!(same, members);
+    assert_eq!((plotted.len(), members.len()), (3, 3));
+    for (one, member) in plotted.iter().zip(&members) {
+        assert_eq!(one.cluster, Some(cluster));
+        assert!((one.member.distance - member.distance).abs() < 1e-3);
+        assert_eq!((&one.member.ghap, &one.member.text), (&member.ghap, &member.text));
+    }
     assert_eq!(store.plotted(Axis::Surprise, 2).unwrap().len(), 2);
 }
