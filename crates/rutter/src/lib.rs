@@ -10,9 +10,9 @@ mod demo;
 pub mod doctor;
 mod environment;
 mod failure;
+mod file;
 pub mod hook;
 mod install;
-#[cfg_attr(not(test), expect(dead_code, reason = "`rutter values report` calls it"))]
 mod report;
 mod scratch;
 mod shell;

@@ -37,6 +37,7 @@ pub(crate) fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
         what_worked: lesson.what_worked.as_deref(),
         takeaway: lesson.takeaway.as_deref(),
         outcome: None,
+        unlooked: false,
     };
     store.resolve_ghap(owner, &resolve, now).unwrap().ghap
 }

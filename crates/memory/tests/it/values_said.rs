@@ -6,7 +6,7 @@ use rutter_memory::ghap::Domain;
 use rutter_memory::quote::tokens;
 use rutter_memory::store::{InjectionFilter, Record, ValueEdit, ValueFilter, Wanted};
 use rutter_memory::value::{Standing, Value};
-use rutter_memory::{Clean, Id, Store};
+use rutter_memory::{Clean, Hands, Id, Store};
 use serde_json::json;
 
 use crate::clusters::{again, learn, repeated};
@@ -236,7 +236,9 @@ fn values_are_a_source_of_context() {
         "{context:?}"
     );
     // Where nothing is asked: what to work by, and recent work.
-    let context = store.recent(&wanted("", &[], Depth::Light), None, "rutter", at(LATER)).unwrap();
+    let context = store
+        .recent(&wanted("", &[], Depth::Light), &world.owner(), None, &Hands::Tools, at(LATER))
+        .unwrap();
     let kinds: Vec<Source> = context.items.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [Source::Value, Source::Value, Source::Experience], "{context:?}");
     assert_eq!(context.items[0].row, value.id);

@@ -1,19 +1,18 @@
 //! `rutter export` and `rutter import jsonl`.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::io::{self, BufReader, Read, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rutter_memory::Store;
 use rutter_memory::project::ProjectKey;
 use rutter_memory::store::{Exported, Record};
 
-use crate::Failure;
 use crate::cli::Format;
 use crate::cli::memory::{ExportArgs, ImportArgs, ImportCommand};
 use crate::environment::Environment;
 use crate::ui::Ui;
+use crate::{Failure, file};
 
 pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
@@ -25,7 +24,7 @@ pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     match &args.output {
         None => write(&mut store, project.as_ref(), ui.out).map(drop),
         Some(path) => {
-            let exported = write_file(&mut store, project.as_ref(), path)?;
+            let exported = file::write(path, |out| write(&mut store, project.as_ref(), out))?;
             Ok(ui.remark(&format!("{} rows in {}", exported.rows, path.display()))?)
         }
     }
@@ -40,35 +39,6 @@ fn write(
         serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
     })
-}
-
-/// Writes beside and renames, so that an export that fails leaves the last one alone.
-fn write_file(
-    store: &mut Store,
-    project: Option<&ProjectKey>,
-    path: &Path,
-) -> Result<Exported, Failure> {
-    let refuse =
-        |error: io::Error| Failure::Refused(format!("cannot write {}: {error}", path.display()));
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A pipe or a device is written to, not replaced.
-    if path.exists() && !path.is_file() {
-        let mut out =
-            BufWriter::new(std::fs::OpenOptions::new().write(true).open(path).map_err(refuse)?);
-        let exported = write(store, project, &mut out)?;
-        out.flush().map_err(refuse)?;
-        return Ok(exported);
-    }
-    // Asked for first, because the error of the temporary file would name that one.
-    std::fs::metadata(folder).map_err(refuse)?;
-    let beside = tempfile::NamedTempFile::new_in(folder).map_err(refuse)?;
-    let mut out = BufWriter::new(beside);
-    let exported = write(store, project, &mut out)?;
-    let beside = out.into_inner().map_err(|error| refuse(error.into_error()))?;
-    beside.as_file().sync_all().map_err(refuse)?;
-    beside.persist(path).map_err(|error| refuse(error.error))?;
-    Ok(exported)
 }
 
 pub(crate) fn import(

@@ -7,14 +7,14 @@ use rutter_memory::store::{
 use rutter_memory::value::{Axis, Standing, Value};
 use serde::Serialize;
 
-use crate::Failure;
 use crate::cli::Format;
 use crate::cli::values::{
-    AddValueArgs, ClusterArgs, ClustersArgs, EditValueArgs, RetireValueArgs, ValuesCommand,
-    ValuesListArgs,
+    AddValueArgs, ClusterArgs, ClustersArgs, EditValueArgs, ReportArgs, RetireValueArgs,
+    ValuesCommand, ValuesListArgs,
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, count, first_line};
+use crate::{Failure, file, report};
 
 pub(crate) fn run(
     command: &ValuesCommand,
@@ -32,7 +32,7 @@ pub(crate) fn run(
         ValuesCommand::Add(args) => add(args, &mut store, env, ui),
         ValuesCommand::Edit(args) => edit(args, &mut store, env, ui),
         ValuesCommand::Retire(args) => retire(args, &mut store, env, ui),
-        ValuesCommand::Report(_) => Ok(()),
+        ValuesCommand::Report(args) => draw(args, &store, env, ui),
     }
 }
 
@@ -273,6 +273,17 @@ fn edit(
     };
     let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
     told(&written, args.format.chosen(), ui)
+}
+
+fn draw(
+    args: &ReportArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let page = report::page(store, env.now)?;
+    file::write(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
+    Ok(ui.remark(&format!("wrote {}; open it in a browser", args.html.display()))?)
 }
 
 fn retire(

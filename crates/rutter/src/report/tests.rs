@@ -38,6 +38,7 @@ fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
             what_worked: lesson.what_worked.as_deref(),
             takeaway: lesson.takeaway.as_deref(),
             outcome: None,
+            unlooked: false,
         };
         store.resolve_ghap(&owner, &resolve, at(lesson.at)).unwrap();
     }

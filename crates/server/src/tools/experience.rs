@@ -93,6 +93,15 @@ pub(super) struct Premortem {
     root_causes: Vec<Cause>,
     /// What failed that is nearest to what is ahead.
     failures: Vec<Failure>,
+    /// What many lessons have in common and bears on it.
+    principles: Vec<Principle>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Principle {
+    id: String,
+    text: String,
+    standing: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -122,6 +131,8 @@ struct Failure {
 
 /// How many of the last that were resolved are looked at.
 const RECENT: usize = 200;
+/// How many values are told.
+const PRINCIPLES: usize = 3;
 /// How many failures are told.
 const FAILURES: usize = 3;
 
@@ -253,12 +264,23 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
         .collect();
     root_causes.sort_by_key(|cause| std::cmp::Reverse(cause.times));
     let failures = nearest(ahead, &rows, &place, call)?;
+    let principles = call
+        .store
+        .principles(&place, Some(ahead.domain), ahead.goal.as_deref(), PRINCIPLES)?
+        .into_iter()
+        .map(|held| Principle {
+            id: held.value.id.to_string(),
+            text: cut(&held.value.text, PASSAGE),
+            standing: held.value.standing.to_string(),
+        })
+        .collect();
     let premortem = Premortem {
         resolved: rows.len(),
         falsified: rows.iter().filter(|ghap| is_wrong(ghap)).count(),
         strategies,
         root_causes,
         failures,
+        principles,
     };
     let text = told(&premortem, ahead.domain);
     Ok(Given { value: premortem, text })
@@ -314,7 +336,7 @@ fn nearest(
 }
 
 fn told(premortem: &Premortem, domain: Domain) -> String {
-    if premortem.resolved == 0 {
+    if premortem.resolved == 0 && premortem.principles.is_empty() {
         return format!("Nothing is known of {domain} here yet.");
     }
     let mut text = format!(
@@ -337,6 +359,9 @@ fn told(premortem: &Premortem, domain: Domain) -> String {
         if !list.is_empty() {
             let _ = write!(text, "\n{name}: {}.", list.join("; "));
         }
+    }
+    for principle in &premortem.principles {
+        let _ = write!(text, "\nWork by ({}): {}", principle.standing, quoted(&principle.text));
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
