@@ -38,6 +38,7 @@ fn help() {
       import       Take rows in
       recall       Find what was learnt or remembered, by words and by meaning
       episodes     Failures that were followed: what was tried, and what turned them green
+      values       What many lessons have in common: clusters of experiences, and what was made of them
       context      What would be put before an agent for a prompt, exactly as it would read it
       status       Where things stand here: session, GHAP, runs, failures, and how much there is
       sessions     Sessions of the client, and what happened in them

@@ -72,7 +72,11 @@ fn from_experiences_to_a_sentence() {
     let far = home.rutter(&["values", "edit", value, "--text", "Pin the version of the compiler"]);
     assert_eq!(far.exit, Some(1), "{}", far.stderr);
     assert_eq!(home.json(&["values", "list"])[0]["text"], text);
-    assert_output!(home, home.rutter(&["values", "retire", value]), @"");
+    assert_output!(home, home.rutter(&["values", "retire", value]), @"
+    exit 0
+    --- stdout
+    [ID]     retired: Round an amount once, at the end, never before it is added up
+    ");
     assert_eq!(home.json(&["values", "list"]).as_array().unwrap().len(), 0);
     assert_eq!(home.json(&["values", "list", "--standing", "retired"])[0]["text"], text);
 }
@@ -90,9 +94,21 @@ fn near_duplicates_count() {
 #[test]
 fn nothing_is_said_to_be_nothing() {
     let home = Home::new();
-    assert_output!(home, home.rutter(&["values", "clusters"]), @"");
-    assert_output!(home, home.rutter(&["values", "list"]), @"");
-    assert_output!(home, home.rutter(&["values", "show", "0123abcd"]), @"");
+    assert_output!(home, home.rutter(&["values", "clusters"]), @"
+    exit 0
+    --- stderr
+    note: there are none: a cluster is three experiences or more that are alike, and there are 0
+    ");
+    assert_output!(home, home.rutter(&["values", "list"]), @"
+    exit 0
+    --- stderr
+    note: there are none; `rutter values clusters` lists what experiences have in common, and `rutter values add` says it
+    ");
+    assert_output!(home, home.rutter(&["values", "show", "0123abcd"]), @"
+    exit 1
+    --- stderr
+    error: no cluster has an id that ends in [ID]
+    ");
     assert_eq!(home.json(&["values", "clusters"]), serde_json::json!([]));
 }
 

@@ -207,7 +207,8 @@ fn a_premortem_counts_and_names_what_failed() {
           "root_cause": "wrong-assumption: monotonic time was assumed",
           "takeaway": "use Instant for the cache"
         }
-      ]
+      ],
+      "principles": []
     }
     "#);
     let near = world.call("premortem", json!({ "domain": "debugging", "goal": "the login page" }));
@@ -222,7 +223,8 @@ fn a_premortem_counts_and_names_what_failed() {
       "falsified": 0,
       "strategies": [],
       "root_causes": [],
-      "failures": []
+      "failures": [],
+      "principles": []
     }
     "#);
 }
