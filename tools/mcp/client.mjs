@@ -79,7 +79,9 @@ async function tools(client) {
         assert.ok(!result.isError && result.content[0].text, about);
         assert.ok(given.get(step.call)(result.structuredContent), JSON.stringify(given.get(step.call).errors) + about);
         for (const [key, value] of Object.entries(step.has ?? {})) assert.deepEqual(result.structuredContent[key], value, about);
-        for (const [name, key] of Object.entries(step.save ?? {})) saved[name] = result.structuredContent[key];
+        for (const [name, path] of Object.entries(step.save ?? {})) {
+            saved[name] = path.split('.').reduce((value, part) => value[part], result.structuredContent);
+        }
         went.add(step.call);
     }
     assert.deepEqual([...went].sort(), [...listed.keys()].sort());

@@ -12,6 +12,7 @@ import os
 import pathlib
 import sys
 import warnings
+from functools import reduce
 
 import anyio
 import jsonschema
@@ -81,7 +82,7 @@ async def tools(client):
         for key, value in step.get("has", {}).items():
             assert given.get(key) == value, f"{step}: {given}"
         for kept, key in step.get("save", {}).items():
-            saved[kept] = given[key]
+            saved[kept] = reduce(lambda value, part: value[int(part) if part.isdigit() else part], key.split("."), given)
         went.add(name)
     assert went == listed.keys(), listed.keys() - went
     assert failed == listed.keys(), listed.keys() - failed

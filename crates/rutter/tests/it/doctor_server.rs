@@ -202,7 +202,7 @@ fn every_scope_that_is_well_has_nothing_to_find() {
             (row("whose"), row("state"), row("kind")),
             (json!(whose), json!("used"), json!("ours"))
         );
-        assert_eq!(row("tools"), 12);
+        assert_eq!(row("tools"), 15);
         assert!(row("milliseconds").as_f64().unwrap() > 0.0, "{report:#}");
     }
     // Who was told to leave the rule out has one thing to read, and nothing that is wrong.
@@ -278,7 +278,7 @@ fn people_read_what_becomes_of_a_server() {
     let setup = of_project();
     note(&setup, "enabledMcpjsonServers", json!([]));
     let waits = said(&setup);
-    assert!(waits.starts_with("server    project  waits for a yes, 12 tools in "), "{waits}");
+    assert!(waits.starts_with("server    project  waits for a yes, 15 tools in "), "{waits}");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn the_server_of_a_team_is_found_from_deeper_inside() {
     let ran = Ran::of(doctor.current_dir(setup.path("ship/deep/er")));
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["servers"][0]["whose"], "project", "{report:#}");
-    assert_eq!(report["servers"][0]["tools"], 12, "{report:#}");
+    assert_eq!(report["servers"][0]["tools"], 15, "{report:#}");
 }
 
 #[test]
