@@ -251,10 +251,11 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
     let written = call.store.add_value(&new, call.now())?;
     let value = &written.value;
     let mut text = format!(
-        "{} as {}, supported by {} experiences.",
+        "{} as {}, supported by {} experience{}.",
         if written.merged { "It was known; held" } else { "Held" },
         value.id.short(),
-        value.support
+        value.support,
+        if value.support == 1 { "" } else { "s" }
     );
     for other in &written.conflicts {
         let said = quoted(&cut(&other.text, LINE));

@@ -21,8 +21,10 @@ use crate::store::{Files, Store, StoreError, at};
 /// in all; a search reads those from the database.
 const PERCENT: i64 = 2;
 const MANY: i64 = 1_000;
-/// More than these are too many for a search that anybody waits for.
-const TOO_MANY: i64 = 2_000;
+/// More than these are too many for a search that anybody waits for: so many of a hundred, but within bounds. To make the files
+/// of a large memory takes longer than to read a few more documents beside them; those of a small one are made in a moment.
+const TOO_MANY_PERCENT: i64 = 5;
+const TOO_MANY: std::ops::RangeInclusive<i64> = 500..=2_000;
 
 /// The files, for one search.
 pub(super) struct Index {
@@ -107,7 +109,8 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
         .prepare_cached("SELECT coalesce(sum(documents), 0) FROM corpus")?
         .query_row([], |row| row.get(0))?;
     // In a small memory there is nothing to open for it.
-    if all <= TOO_MANY {
+    let most = (all * TOO_MANY_PERCENT / 100).clamp(*TOO_MANY.start(), *TOO_MANY.end());
+    if all <= *TOO_MANY.end() {
         return Ok(false);
     }
     let index = Index::of(&moment, files)?;
@@ -117,7 +120,7 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
     };
     let mut newer =
         moment.prepare_cached("SELECT 1 FROM document WHERE id > ?1 LIMIT 1 OFFSET ?2")?;
-    Ok(newer.exists([high_water, TOO_MANY])?)
+    Ok(newer.exists([high_water, most])?)
 }
 
 /// Whether the files that this database has made have to be made again: torn, of another table of vectors, or one without
