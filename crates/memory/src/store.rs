@@ -345,8 +345,10 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
         files::private().write(true).create_new(true).open(&fresh).map_err(at("create", &fresh))?;
         let mut connection = look(&fresh, files::PATIENCE)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        prepare(&connection)?;
+        // The log of changes comes last. Closing folds it, and says nothing where the disk has no room for that: the database
+        // would be moved into its place without what stands in the log.
         schema::migrate(&mut connection)?;
+        prepare(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
         files.put_log_aside(None).map_err(at("put aside", &files.wal()))?;
         std::fs::rename(&fresh, &path).map_err(at("create", &path))

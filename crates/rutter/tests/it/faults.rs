@@ -74,6 +74,50 @@ fn a_real_disk_that_is_full_is_no_different() {
     assert!(listed.as_array().unwrap().len() > 3, "{listed}");
 }
 
+/// A disk that has no room for the memory to begin: it begins when there is, and nothing is taken for damaged.
+#[test]
+fn a_disk_that_is_full_at_the_beginning_is_waited_for() {
+    let home = Home::new();
+    std::fs::create_dir(home.memory()).unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=900k,mode=700", "none"])
+        .arg(home.memory())
+        .stderr(Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return excuse("a small disk of its own", "this machine lets nobody mount one");
+    }
+    let ballast = home.memory().join("ballast");
+    let mut begun = Vec::new();
+    for kilobytes in (200..900).step_by(50) {
+        std::fs::write(&ballast, vec![0; kilobytes * 1024]).unwrap();
+        begun.push(home.rutter(&["remember", "x", "--category", "fact"]));
+        std::fs::remove_file(&ballast).unwrap();
+        begun.push(home.rutter(&["remember", "y", "--category", "fact"]));
+        let left = std::fs::read_dir(home.memory()).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap()).collect();
+        for entry in &left {
+            let name = entry.file_name().into_string().unwrap();
+            assert!(!name.contains("damaged") && !name.contains(".new"), "{kilobytes}: {name}");
+            if entry.path().is_dir() {
+                std::fs::remove_dir_all(entry.path()).unwrap();
+            } else {
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        }
+    }
+    let unmounted = Command::new("umount").arg(home.memory()).status().unwrap();
+    assert!(unmounted.success());
+    for pair in begun.chunks(2) {
+        assert_eq!(pair[1].exit, Some(0), "{} {}", pair[0], pair[1]);
+    }
+    let refused: Vec<_> = begun.iter().filter(|ran| ran.exit == Some(1)).collect();
+    assert!(!refused.is_empty());
+    for ran in refused {
+        assert!(ran.stderr.contains("full") || ran.stderr.contains("space"), "{ran}");
+    }
+}
+
 #[test]
 fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     let home = Home::new();

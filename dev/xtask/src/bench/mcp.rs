@@ -223,7 +223,9 @@ fn ask_all(
     pace: Option<Duration>,
 ) -> Result<Vec<(&'static str, Duration)>> {
     let mut times = Vec::with_capacity(CALLS);
-    let mut next = Instant::now();
+    // Agents do not work in step: where they keep a pace, they come evenly, and not all at the same moment.
+    let share = u32::try_from(client)? * pace.unwrap_or_default() / u32::try_from(CLIENTS)?;
+    let mut next = Instant::now() + share;
     for (number, tool) in (0..CALLS).zip(ROUND.iter().copied().cycle()) {
         let sentence = vocabulary.sentence((client * CALLS + number) as u64);
         let message =
