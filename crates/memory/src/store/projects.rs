@@ -256,7 +256,20 @@ pub(crate) fn find(connection: &Connection, place: &Place) -> Result<Option<i64>
     Ok(None)
 }
 
+/// What the project of a place is known by; where nothing was ever written about it, what it would be known by.
+pub(super) fn key_of(connection: &Connection, place: &Place) -> Result<ProjectKey, StoreError> {
+    let Some(row) = find(connection, place)? else { return Ok(place.key.clone()) };
+    Ok(connection
+        .prepare_cached("SELECT key FROM project WHERE id = ?1")?
+        .query_row([row], |row| row.get(0))?)
+}
+
 impl Store {
+    /// What the project of a place is known by; where nothing was ever written about it, what it would be known by.
+    pub fn project_key(&self, place: &Place) -> Result<ProjectKey, StoreError> {
+        key_of(&self.connection, place)
+    }
+
     /// The project of a place; `None` when nothing was ever written about it.
     pub fn project(&self, place: &Place) -> Result<Option<Project>, StoreError> {
         let Some(row) = find(&self.connection, place)? else { return Ok(None) };

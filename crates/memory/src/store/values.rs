@@ -388,14 +388,7 @@ pub(crate) fn held_in(
     place: &Place,
     most: usize,
 ) -> Result<Vec<Held>, StoreError> {
-    let key = projects::find(connection, place)?
-        .map(|row| {
-            connection
-                .prepare_cached("SELECT key FROM project WHERE id = ?1")?
-                .query_row([row], |row| row.get(0))
-        })
-        .transpose()?;
-    let project = Some(key.unwrap_or_else(|| place.key.clone()));
+    let project = Some(projects::key_of(connection, place)?);
     list(connection, &ValueFilter { project, limit: Some(most), ..ValueFilter::default() })
 }
 

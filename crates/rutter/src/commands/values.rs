@@ -1,10 +1,10 @@
 //! `rutter values`: what many lessons have in common.
 
-use rutter_memory::Store;
 use rutter_memory::store::{
     Cluster, ClusterFilter, Held, Member, NewValue, ValueEdit, ValueFilter, Written,
 };
 use rutter_memory::value::{Axis, Standing, Value};
+use rutter_memory::{Id, Store};
 use serde::Serialize;
 
 use crate::cli::Format;
@@ -44,28 +44,12 @@ struct Named<T> {
     row: T,
 }
 
-impl<'a> Named<&'a Held> {
-    fn held(held: &'a Held) -> Self {
-        Self { short: held.value.id.short(), row: held }
-    }
+fn named<T>(id: Id, row: T) -> Named<T> {
+    Named { short: id.short(), row }
 }
 
-impl<'a> Named<&'a Value> {
-    fn value(value: &'a Value) -> Self {
-        Self { short: value.id.short(), row: value }
-    }
-}
-
-impl<'a> Named<&'a Cluster> {
-    fn cluster(cluster: &'a Cluster) -> Self {
-        Self { short: cluster.id.short(), row: cluster }
-    }
-}
-
-impl<'a> Named<&'a Member> {
-    fn member(member: &'a Member) -> Self {
-        Self { short: member.ghap.short(), row: member }
-    }
+fn all_named<T>(rows: &[T], id: impl Fn(&T) -> Id) -> Vec<Named<&T>> {
+    rows.iter().map(|row| named(id(row), row)).collect()
 }
 
 fn list(
@@ -74,14 +58,8 @@ fn list(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    let place = env.owner()?.place;
-    let project = if args.all {
-        None
-    } else {
-        // A project that is not known has what holds everywhere.
-        let known = store.project(&place)?.map(|project| project.key);
-        Some(known.unwrap_or(place.key))
-    };
+    // A project that is not known has what holds everywhere.
+    let project = if args.all { None } else { Some(store.project_key(&env.owner()?.place)?) };
     let filter = ValueFilter {
         project,
         standing: args.standing,
@@ -91,7 +69,7 @@ fn list(
     };
     let values = store.values(&filter)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&values.iter().map(Named::held).collect::<Vec<_>>());
+        return ui.json(&all_named(&values, |held| held.value.id));
     }
     if values.is_empty() {
         return Ok(ui.remark(
@@ -119,17 +97,11 @@ fn clusters(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    let project = if args.here {
-        let place = env.owner()?.place;
-        let known = store.project(&place)?.map(|project| project.key);
-        Some(known.unwrap_or(place.key))
-    } else {
-        None
-    };
+    let project = if args.here { Some(store.project_key(&env.owner()?.place)?) } else { None };
     let filter = ClusterFilter { axis: args.axis, project, limit: Some(args.limit) };
     let clusters = store.clusters(&filter)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&clusters.iter().map(Named::cluster).collect::<Vec<_>>());
+        return ui.json(&all_named(&clusters, |cluster| cluster.id));
     }
     if clusters.is_empty() {
         let (said, _) = store.grouped(args.axis.unwrap_or(Axis::Full))?;
@@ -148,8 +120,7 @@ fn clusters(
             first_line(cluster.text.as_deref().unwrap_or_default()),
         ]
     });
-    ui.table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?;
-    Ok(())
+    Ok(ui.table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?)
 }
 
 /// A cluster with all that belongs to it.
@@ -168,9 +139,9 @@ fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failur
     let values = store.values(&filter)?;
     if args.format.chosen() == Format::Json {
         return ui.json(&Whole {
-            cluster: Named::cluster(&cluster),
-            members: members.iter().map(Named::member).collect(),
-            stands_for: values.iter().map(Named::held).collect(),
+            cluster: named(cluster.id, &cluster),
+            members: all_named(&members, |member| member.ghap),
+            stands_for: all_named(&values, |held| held.value.id),
         });
     }
     writeln!(
@@ -210,9 +181,9 @@ fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failur
     let value = &written.value;
     if format == Format::Json {
         return ui.json(&Told {
-            value: Named::value(value),
+            value: named(value.id, value),
             merged: written.merged,
-            conflicts: written.conflicts.iter().map(Named::value).collect(),
+            conflicts: all_named(&written.conflicts, |value| value.id),
         });
     }
     if written.merged {
@@ -294,7 +265,7 @@ fn retire(
 ) -> Result<(), Failure> {
     let value = store.retire_value(store.value_id(&args.id)?, env.now)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&Named::value(&value));
+        return ui.json(&named(value.id, &value));
     }
     Ok(writeln!(ui.out, "{} retired: {}", value.id.short(), value.text)?)
 }

@@ -45,8 +45,8 @@ fn a_disk_that_is_full_before_there_is_a_store_leaves_no_half_of_one() {
     home.ok(&["remember", "x", "--category", "fact"]);
 }
 
-#[test]
-fn a_real_disk_that_is_full_is_no_different() {
+/// A home whose memory has a disk of 900 KB to itself; none where nobody may mount one.
+fn on_a_small_disk() -> Option<Home> {
     let home = Home::new();
     std::fs::create_dir(home.memory()).unwrap();
     let mounted = Command::new("mount")
@@ -54,9 +54,16 @@ fn a_real_disk_that_is_full_is_no_different() {
         .arg(home.memory())
         .stderr(Stdio::null())
         .status();
-    if !mounted.is_ok_and(|status| status.success()) {
-        return excuse("a small disk of its own", "this machine lets nobody mount one");
+    if mounted.is_ok_and(|status| status.success()) {
+        return Some(home);
     }
+    excuse("a small disk of its own", "this machine lets nobody mount one");
+    None
+}
+
+#[test]
+fn a_real_disk_that_is_full_is_no_different() {
+    let Some(home) = on_a_small_disk() else { return };
     let ballast = home.memory().join("ballast");
     std::fs::write(&ballast, vec![0; 256 * 1024]).unwrap();
     let long = "much ".repeat(1_900);
@@ -77,16 +84,7 @@ fn a_real_disk_that_is_full_is_no_different() {
 /// A disk that has no room for the memory to begin: it begins when there is, and nothing is taken for damaged.
 #[test]
 fn a_disk_that_is_full_at_the_beginning_is_waited_for() {
-    let home = Home::new();
-    std::fs::create_dir(home.memory()).unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=900k,mode=700", "none"])
-        .arg(home.memory())
-        .stderr(Stdio::null())
-        .status();
-    if !mounted.is_ok_and(|status| status.success()) {
-        return excuse("a small disk of its own", "this machine lets nobody mount one");
-    }
+    let Some(home) = on_a_small_disk() else { return };
     let ballast = home.memory().join("ballast");
     let mut begun = Vec::new();
     for kilobytes in (200..900).step_by(50) {

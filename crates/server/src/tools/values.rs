@@ -282,9 +282,8 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
 
 pub(super) fn values(ask: &Values, call: &mut Call<'_>) -> Result<Given<Listed>, Refusal> {
     let place = up_to_date(call)?;
-    let known = call.store.project(&place)?.map(|project| project.key);
     let filter = ValueFilter {
-        project: Some(known.unwrap_or(place.key)),
+        project: Some(call.store.project_key(&place)?),
         standing: ask.standing,
         retired: ask.standing == Some(Standing::Retired),
         limit: Some(ask.limit.unwrap_or(20)),
