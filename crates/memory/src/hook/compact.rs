@@ -12,7 +12,6 @@ pub(super) fn hear(call: Option<Call>, heard: &mut Heard) {
         return;
     }
     let (place, client) = (call.place.clone(), call.client.clone());
-    let hands = call.hands();
     let Ok(store) = call.store() else { return };
     let found = store.active(&place, &client, None).and_then(|ghap| {
         let episodes = store.open_episodes(&place, 2)?;
@@ -21,7 +20,8 @@ pub(super) fn hear(call: Option<Call>, heard: &mut Heard) {
     match found {
         Ok((ghap, episodes)) => {
             let mut texts: Vec<String> = Vec::new();
-            texts.extend(ghap.map(|ghap| speech::active(&ghap, &hands)));
+            // What it has at hand is looked up only where there is something to do with it.
+            texts.extend(ghap.map(|ghap| speech::active(&ghap, &call.hands())));
             texts.extend(episodes.iter().map(speech::open_failure));
             if texts.is_empty() || !call.is_in_time() {
                 return;
