@@ -15,6 +15,22 @@ choice! {
     }
 }
 
+/// How often a row was better and worse to have been shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Effects {
+    /// How often the next outcome was better.
+    pub helped: u32,
+    /// How often it was worse.
+    pub hurt: u32,
+}
+
+impl Effects {
+    /// Whether it has done more harm than good, and not by chance: then nobody is told of it who did not ask.
+    pub fn is_harmful(self) -> bool {
+        self.hurt >= 2 && self.hurt > self.helped
+    }
+}
+
 /// One row that was shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -24,6 +24,7 @@ mod clusters;
 mod context;
 pub mod doctor;
 mod documents;
+mod effects;
 pub mod entry;
 mod episodes;
 mod exchange;

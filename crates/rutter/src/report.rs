@@ -237,8 +237,12 @@ fn write_values(
         if value.contradicted > 0 {
             write!(page, ", contradicted {} since", plural(value.contradicted.into(), "time"))?;
         }
-        if held.helped + held.hurt > 0 {
-            write!(page, "; shown, it helped {} and hurt {}", held.helped, held.hurt)?;
+        if held.effects.helped + held.effects.hurt > 0 {
+            write!(
+                page,
+                "; shown, it helped {} and hurt {}",
+                held.effects.helped, held.effects.hurt
+            )?;
         }
         match &value.project {
             Some(project) => write!(page, "; in {}", Text(&project.to_string()))?,

@@ -3,11 +3,13 @@
 //! Over all projects: what went wrong here went wrong elsewhere in other words, one project rarely has three of a kind, and a
 //! cluster must not fall apart where two projects turn out to be one. Which project a value is for is the value's to say.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::files::Lock;
-use super::{Store, StoreError, tables, values};
+use super::{Store, StoreError, effects, tables, values};
 use crate::cluster::{Axis, Common, Group, Point};
 use crate::embed::Vector;
 use crate::ghap::{Domain, Status, Tier};
@@ -18,6 +20,9 @@ mod plotted;
 mod regroup;
 
 pub use plotted::Plotted;
+
+/// How long somebody who asks waits for another process that brings them up to date.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What came of bringing clusters up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -96,10 +101,11 @@ pub struct ClusterFilter {
 }
 
 impl Store {
-    /// Brings clusters and values up to date, unless another process is at it. Never in a hook.
+    /// Brings clusters and values up to date. Never in a hook: where another process is at it, it is waited for, and where that
+    /// takes long, they stay as they are.
     pub fn bring_clusters_up_to_date(&mut self, now: Time) -> Result<Regrouped, StoreError> {
         self.bring_up_to_date()?;
-        match self.tending()? {
+        match self.tending_within(PATIENCE)? {
             Some(lock) => self.regroup(&lock, now),
             None => Ok(Regrouped::default()),
         }
@@ -119,10 +125,32 @@ impl Store {
             self.write(|transaction| regroup::write(transaction, &draft, now, &mut done))?;
             any = true;
         }
-        if any || values::is_due(&self.connection)? {
-            self.write(|transaction| values::weigh(transaction, now, &mut done))?;
-        }
+        self.settle(any, now, &mut done)?;
         Ok(done)
+    }
+
+    /// Finds out what came of what was shown, and weighs values by it.
+    pub fn settle_shown(&mut self, now: Time) -> Result<(), StoreError> {
+        match self.tending_within(PATIENCE)? {
+            Some(_lock) => self.settle(false, now, &mut Regrouped::default()),
+            None => Ok(()),
+        }
+    }
+
+    fn settle(
+        &mut self,
+        regrouped: bool,
+        now: Time,
+        done: &mut Regrouped,
+    ) -> Result<(), StoreError> {
+        let came = effects::found(&self.connection, now)?;
+        if regrouped || !came.is_empty() || values::is_due(&self.connection)? {
+            self.write(|transaction| {
+                effects::write(transaction, &came)?;
+                values::weigh(transaction, now, done)
+            })?;
+        }
+        Ok(())
     }
 
     /// The largest first.

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Store, StoreError, episodes, ghaps, memories};
+use super::{Store, StoreError, episodes, ghaps, memories, values};
 use crate::embed::{Tokens, embed};
-use crate::search::document::{self, Kind, Texts};
+use crate::search::document::{self, Axis, Kind, Texts};
 use crate::search::terms::terms;
 use crate::{Clean, Id, Time};
 
@@ -117,6 +117,33 @@ pub(crate) fn described(
         }
     }
     Ok(None)
+}
+
+/// All that a row says; none where it is gone.
+pub(crate) fn said(connection: &Connection, row: Id) -> Result<Option<String>, StoreError> {
+    let Some(kind) = kind_of(connection, row)? else {
+        // What is in no index can only be a value.
+        let value = missing_is_none(values::one(connection, row))?;
+        return Ok(value.map(|value| value.text.to_string()));
+    };
+    let texts = read(connection, kind, row)?.map(|(texts, _)| texts).unwrap_or_default();
+    Ok(texts.into_iter().find(|(axis, _)| *axis == Axis::Full).map(|(_, text)| text))
+}
+
+/// The sentence of a row that can be acted upon. A failure has none.
+pub(crate) fn lesson(connection: &Connection, row: Id) -> Result<Option<Clean>, StoreError> {
+    Ok(match kind_of(connection, row)? {
+        None => missing_is_none(values::one(connection, row))?.map(|value| value.text),
+        Some(Kind::Memory) => {
+            missing_is_none(memories::one(connection, row))?.map(|memory| memory.text)
+        }
+        Some(Kind::Experience) => connection
+            .prepare_cached("SELECT coalesce(takeaway, what_worked) FROM ghap WHERE uid = ?1")?
+            .query_row([row], |row| row.get(0))
+            .optional()?
+            .flatten(),
+        Some(Kind::Episode) => None,
+    })
 }
 
 /// What a row says, and since when.

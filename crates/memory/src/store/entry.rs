@@ -139,7 +139,7 @@ pub(crate) fn apply(
             let project = projects::row_of(connection, &entry.place, entry.at)?;
             if outcomes::insert(connection, project, Some(session), &run.outcome)? {
                 let outcome = connection.last_insert_rowid();
-                episodes::ran(connection, project, &entry.place.root, run, outcome)?;
+                episodes::ran(connection, project, &entry.place.root, run, outcome, session)?;
             }
         }
         What::Changed(id, change) => {

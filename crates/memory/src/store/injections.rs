@@ -11,7 +11,7 @@ use crate::{Clean, Id, IdSuffix, Time};
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client
      FROM injection JOIN session ON session.id = injection.session JOIN project ON project.id = session.project";
 
-/// Writes down that a row was shown. The same one again changes nothing.
+/// Writes down that a row was shown. The same one again changes nothing, unless it is known by now what came of it.
 pub(crate) fn insert(
     connection: &Connection,
     session: i64,
@@ -20,7 +20,7 @@ pub(crate) fn insert(
     let inserted = connection
         .prepare_cached(
             "INSERT INTO injection (uid, session, agent, event, row, score, prompt, effect, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (uid) DO NOTHING",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (uid) DO UPDATE SET effect = excluded.effect WHERE effect IS NULL AND excluded.effect IS NOT NULL",
         )?
         .execute(params![
             injection.id,

@@ -3,6 +3,7 @@
 //!
 //! Hooks start it detached when there is something to do; one runs at a time.
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -86,6 +87,17 @@ impl Store {
         let spool = self.files.spool();
         files::make_folder(&spool).map_err(at("make", &spool))?;
         Lock::attempt(&spool).map_err(at("lock", &spool))
+    }
+
+    /// The same, where whoever has it may be done in some time.
+    pub(crate) fn tending_within(&self, patience: Duration) -> Result<Option<Lock>, StoreError> {
+        let spool = self.files.spool();
+        files::make_folder(&spool).map_err(at("make", &spool))?;
+        match Lock::wait(&spool, patience) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
+            Err(error) => Err(at("lock", &spool)(error)),
+        }
     }
 
     /// The same, after a wait.

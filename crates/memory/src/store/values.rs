@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::clusters::{Middle, common};
 use super::entry::Place;
 use super::hot::HotStore;
-use super::{Store, StoreError, projects, tables};
+use super::{Store, StoreError, effects, projects, tables};
 use crate::cluster::{Axis, Common};
 use crate::embed::{Vector, embed};
+use crate::injection::Effects;
 use crate::project::ProjectKey;
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Clean, Id, IdSuffix, Time};
@@ -71,10 +72,9 @@ pub struct Held {
     /// The value.
     #[serde(flatten)]
     pub value: Value,
-    /// How often it was shown and the next outcome was better.
-    pub helped: u32,
-    /// How often it was worse.
-    pub hurt: u32,
+    /// What came of it when it was shown.
+    #[serde(flatten)]
+    pub effects: Effects,
 }
 
 /// What came of writing a value.
@@ -112,6 +112,11 @@ fn pointing(common: &Common, text: &str) -> Option<Vector> {
 /// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
 static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
 
+/// Where a sentence points, beside what sentences have in common.
+pub(crate) fn pointing_plainly(text: &str) -> Option<Vector> {
+    pointing(&PLAIN, text)
+}
+
 /// What somebody says, to be compared with what others say.
 struct Sentence {
     words: Vec<String>,
@@ -123,7 +128,7 @@ impl Sentence {
     fn of(text: &Clean) -> Self {
         let words = text.split(|sign: char| !sign.is_alphanumeric());
         let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-        Self { words, vector: pointing(&PLAIN, text), text: text.clone() }
+        Self { words, vector: pointing_plainly(text), text: text.clone() }
     }
 
     /// How near two are to each other.
@@ -215,16 +220,6 @@ pub(crate) fn one(connection: &Connection, id: Id) -> Result<Value, StoreError> 
     let query = format!("{SELECT} WHERE value.uid = ?1");
     let found = connection.prepare_cached(&query)?.query_row([id], read).optional()?;
     found.ok_or_else(|| StoreError::NotFound { what: "value", id: id.into() })
-}
-
-/// How often a value helped and hurt since a time.
-fn effects(connection: &Connection, value: Id, since: Time) -> Result<(u32, u32), StoreError> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) FILTER (WHERE effect = 'helped'), count(*) FILTER (WHERE effect = 'hurt')
-             FROM injection WHERE row = ?1 AND at > ?2",
-        )?
-        .query_row(params![value, since], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// Holds a text against a cluster.
@@ -393,8 +388,8 @@ pub(crate) fn held_in(
 }
 
 fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {
-    let (helped, hurt) = effects(connection, value.id, value.since)?;
-    Ok(Held { value, helped, hurt })
+    let effects = effects::of(connection, value.id, value.since)?;
+    Ok(Held { value, effects })
 }
 
 /// Accepted before proposed, this project's before everybody's, then by what speaks for them and how new that is.
@@ -411,9 +406,9 @@ fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, Stor
     let mut all: Vec<Held> =
         found.into_iter().map(|value| held(connection, value)).collect::<Result<_, _>>()?;
     all.sort_by_key(|held| {
-        let worth = i64::from(held.value.support) + i64::from(held.helped)
+        let worth = i64::from(held.value.support) + i64::from(held.effects.helped)
             - 2 * i64::from(held.value.contradicted)
-            - 2 * i64::from(held.hurt);
+            - 2 * i64::from(held.effects.hurt);
         let standing = match held.value.standing {
             Standing::Accepted => 0,
             Standing::Proposed => 1,

@@ -159,9 +159,23 @@ fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
     drop(store);
     // Folded: the damage is to the database itself.
     tend(&world.memory(), &Bounds::default(), at(999)).unwrap();
-    let file = fs::OpenOptions::new().write(true).open(world.files().database()).unwrap();
+    let file =
+        fs::OpenOptions::new().read(true).write(true).open(world.files().database()).unwrap();
     damage(&file, file.metadata().unwrap().len());
     (world, before)
+}
+
+/// Breaks a page in the middle of those that hold runs.
+fn break_runs(file: &fs::File, length: u64) {
+    let mut page = [0; 4096];
+    let mut holds_runs = |at: &u64| {
+        file.read_exact_at(&mut page, *at).unwrap();
+        // A leaf of a table.
+        page[0] == 13 && page.windows(10).any(|text| text == b"cargo test")
+    };
+    let runs: Vec<u64> = (0..length).step_by(4096).filter(&mut holds_runs).collect();
+    assert!(runs.len() > 3, "{runs:?}");
+    file.write_all_at(&[0xAA; 4096], runs[runs.len() / 2]).unwrap();
 }
 
 fn aside(world: &World) -> Vec<PathBuf> {
@@ -244,9 +258,7 @@ fn a_file_of_which_nothing_can_be_read_stays_a_finding() {
 
 #[test]
 fn a_database_that_somebody_has_open_is_not_put_aside() {
-    let (world, _) = broken(|file, length| {
-        file.write_all_at(&[0xAA; 4096], length / 2 / 4096 * 4096).unwrap();
-    });
+    let (world, _) = broken(break_runs);
     let open = world.store();
     let error = repair(&world.memory(), at(1_000)).unwrap_err().to_string();
     assert!(error.contains("another process has it open"), "{error}");
@@ -278,10 +290,7 @@ fn a_log_of_changes_goes_with_the_database_it_belongs_to() {
 
 #[test]
 fn damage_inside_costs_what_it_hit_and_no_more() {
-    let (world, before) = broken(|file, length| {
-        // A page in the middle: rows of one table, or an index.
-        file.write_all_at(&[0xAA; 4096], length / 2 / 4096 * 4096).unwrap();
-    });
+    let (world, before) = broken(break_runs);
     let health = examine(&world.memory()).unwrap();
     assert!(health.findings.iter().any(|finding| finding.what.contains("damaged")), "{health:?}");
     assert_eq!(health.findings[0].advice, "rutter doctor --repair");

@@ -16,6 +16,8 @@ mod clusters;
 mod corpus;
 /// What the crate is allowed to depend on.
 mod dependencies;
+/// What came of what was shown.
+mod effects;
 /// A failure, what was tried, what turned it green, and the same failure again.
 mod episodes;
 /// Out as lines of JSON and in again, without loss, and in any order.

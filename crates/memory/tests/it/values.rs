@@ -145,7 +145,7 @@ fn other_words_are_held_against_the_cluster_too() {
     let error = store.edit_value(value.id, &ValueEdit::default(), at(LATER)).unwrap_err();
     assert!(matches!(error, StoreError::Value(ValueError::NothingToChange)), "{error}");
     let held = store.value(store.value_id(&value.id.short().parse().unwrap()).unwrap()).unwrap();
-    assert_eq!((held.helped, held.hurt), (0, 0));
+    assert_eq!((held.effects.helped, held.effects.hurt), (0, 0));
     let everywhere = ValueEdit { place: Some(None), ..ValueEdit::default() };
     assert_eq!(store.edit_value(value.id, &everywhere, at(LATER)).unwrap().value.project, None);
 }
@@ -217,7 +217,7 @@ fn a_value_that_hurts_loses_standing_and_one_that_helps_comes_first() {
     };
     shown(second.id, LATER + 1, Effect::Helped);
     let listed = store.values(&ValueFilter::default()).unwrap();
-    assert_eq!((listed[0].value.id, listed[0].helped), (second.id, 1));
+    assert_eq!((listed[0].value.id, listed[0].effects.helped), (second.id, 1));
     for seconds in 2..5 {
         shown(second.id, LATER + seconds, Effect::Hurt);
     }
@@ -225,7 +225,7 @@ fn a_value_that_hurts_loses_standing_and_one_that_helps_comes_first() {
     assert_eq!(done.doubted, 1, "{done:?}");
     let listed = store.values(&ValueFilter::default()).unwrap();
     assert_eq!(listed[0].value.id, first.id);
-    assert_eq!((listed[1].value.standing, listed[1].hurt), (Standing::Proposed, 3));
+    assert_eq!((listed[1].value.standing, listed[1].effects.hurt), (Standing::Proposed, 3));
 }
 
 #[test]

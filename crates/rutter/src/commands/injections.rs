@@ -27,6 +27,7 @@ pub(crate) fn run(
     let mut store = env.store(ui)?;
     // What hooks could not write in time was shown all the same.
     store.gather_if_free(env.now)?;
+    store.settle_shown(env.now)?;
     let session = match &args.session {
         Some(name) => Some(store.session_named(name)?.session.client),
         None => None,

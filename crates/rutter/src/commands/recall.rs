@@ -1,5 +1,6 @@
 //! `rutter recall`: what was learnt or remembered about something, and why it was found.
 
+use rutter_memory::injection::Effects;
 use rutter_memory::search::document::Kind;
 use rutter_memory::search::score::{COVERED, FLOOR, MEANING};
 use rutter_memory::store::{Ask, Recall};
@@ -25,6 +26,8 @@ struct Shown<'a> {
     confidence: f64,
     prior: f64,
     rank: f64,
+    #[serde(flatten)]
+    effects: Effects,
     above_floor: bool,
     others: usize,
     text: &'a str,
@@ -46,6 +49,7 @@ impl<'a> From<&'a Recall> for Shown<'a> {
             confidence: hit.confidence,
             prior: recall.prior,
             rank: recall.rank,
+            effects: recall.effects,
             above_floor: recall.above_floor,
             others: recall.others,
             text: &recall.text,
@@ -93,7 +97,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
             let hit = &recall.hit;
             writeln!(
                 ui.out,
-                "{} ({:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning + {COVERED:.1} × {:.2} word by word) / {:.1} = {:.2}; × {:.2} for place, tier and age = {:.2}; likely {:.0} %{}",
+                "{} ({:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning + {COVERED:.1} × {:.2} word by word) / {:.1} = {:.2}; × {:.2} for place, tier, age and effect = {:.2}; likely {:.0} %{}{}",
                 hit.row.short(),
                 1.0 - MEANING,
                 hit.fit.lexical,
@@ -104,6 +108,11 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
                 recall.prior,
                 recall.rank,
                 hit.confidence * 100.0,
+                match recall.effects {
+                    Effects { helped: 0, hurt: 0 } => String::new(),
+                    Effects { helped, hurt } =>
+                        format!("; shown, it helped {helped} and hurt {hurt}"),
+                },
                 match recall.others {
                     0 => String::new(),
                     others => format!("; {others} more say the same"),
@@ -111,11 +120,16 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
             )?;
         }
     }
-    if found.iter().any(|recall| !recall.above_floor) {
+    if found.iter().any(|recall| recall.hit.confidence < FLOOR) {
         ui.remark(&format!(
             "- is less likely than {:.0} %: too little to be shown to somebody who did not ask",
             FLOOR * 100.0
         ))?;
+    }
+    if found.iter().any(|recall| recall.effects.is_harmful()) {
+        ui.remark(
+            "- hurt more often than it helped, and is not shown to somebody who did not ask",
+        )?;
     }
     Ok(())
 }

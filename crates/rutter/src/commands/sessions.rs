@@ -21,6 +21,7 @@ pub(crate) fn run(
     let mut store = env.store(ui)?;
     // What hooks could not write in time belongs to the story.
     store.gather_if_free(env.now)?;
+    store.settle_shown(env.now)?;
     match command {
         SessionsCommand::List(args) => list(args, &store, env, ui),
         SessionsCommand::Show(args) => show(args, &store, env, ui),

@@ -83,7 +83,7 @@ fn list(
             value.id.short(),
             value.standing.to_string(),
             value.support.to_string(),
-            format!("+{} -{}", held.helped, held.hurt + value.contradicted),
+            format!("+{} -{}", held.effects.helped, held.effects.hurt + value.contradicted),
             if value.project.is_some() { "project" } else { "everywhere" }.to_owned(),
             first_line(&value.text),
         ]

@@ -91,12 +91,19 @@ fn story(bug: &Bug) -> Option<String> {
     let session = &session["session"];
     assert!(session["ended"].is_string() && session["process"]["pid"].is_number(), "{session}");
     bug.come_back(&life);
-    let second = life.session([bash(bug.run), bash(bug.run)]);
+    let mut turns = vec![bash(bug.run)];
+    turns.extend(bug.mending(&project));
+    let second = life.session(turns);
     let said = told(&second);
     assert_eq!(said.len(), 1, "{said:?}");
     // At the moment of the failure: in the request that brings its result.
     let mark = "Seen before and fixed";
     assert_eq!(second.reached_model(mark).unwrap().request, first_result(&second));
+    // It was mended by it, and that is known of it.
+    let shown = life.rutter(&["injections", "--json"]).success().stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown.as_array().unwrap().len(), 1, "{shown}");
+    assert_eq!((&shown[0]["kind"], &shown[0]["effect"]), (&"episode".into(), &"helped".into()));
     Some(said[0].clone())
 }
 

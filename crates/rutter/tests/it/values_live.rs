@@ -3,9 +3,17 @@
 use rutter_check::live::{Record, Script, Turn};
 use serde_json::{Value, json};
 
-use crate::live::{Life, said_by};
+use crate::live::{Life, bash, said_by};
 
-const FILES: [(&str, &str); 1] = [("export.py", "def export():\n    return 1\n")];
+const FILES: [(&str, &str); 2] = [
+    ("export.py", "def export():\n    return 1\n"),
+    (
+        "test_export.py",
+        "import unittest\nfrom export import export\n\n\nclass Export(unittest.TestCase):\n    \
+         def test_export(self):\n        self.assertEqual(export(), 1)\n",
+    ),
+];
+const RUN: &str = "python3 -m unittest";
 const LESSON: &str = "release the connection in a finally block";
 const CAUSE: &str = "an early return skips the release of the connection";
 const SURPRISE: &str = "the connection pool was empty after an hour";
@@ -100,4 +108,26 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
         (shown[0]["kind"].as_str(), shown[0]["event"].as_str(), shown[0]["text"].as_str()),
         (Some("value"), Some("SessionStart"), Some(LESSON)),
     );
+
+    // Whoever acts upon it and is borne out by a run speaks for it.
+    let start = json!({
+        "domain": "debugging", "strategy": "read-the-error", "goal": "the import does not hang",
+        "hypothesis": "the connection of the import is released too late",
+        "action": "release the connection in a finally block", "prediction": "`python3 -m unittest` passes",
+    });
+    let confirmed = json!({
+        "status": "confirmed", "result": "it passed", "lesson": { "what_worked": "a finally block" },
+    });
+    let turns = [
+        Turn::call("mcp__rutter__start_ghap", start),
+        bash(RUN),
+        Turn::call("mcp__rutter__resolve_ghap", confirmed),
+    ];
+    let record = life.session_with(Script::new(turns), |sandbox| {
+        sandbox.prompt("the import hangs");
+    });
+    assert!(said_by(&record, "SessionStart")[0].contains(LESSON));
+    let values = life.rutter(&["values", "list", "--json"]).success().stdout;
+    let values: Value = serde_json::from_str(&values).unwrap();
+    assert_eq!((&values[0]["helped"], &values[0]["hurt"]), (&1.into(), &0.into()), "{values}");
 }

@@ -172,8 +172,8 @@ impl Shown {
             axis: value.axis.to_string(),
             cluster: value.cluster.map(|cluster| cluster.to_string()),
             support: value.support,
-            helped: held.helped,
-            hurt: held.hurt,
+            helped: held.effects.helped,
+            hurt: held.effects.hurt,
             contradicted: value.contradicted,
             everywhere: value.project.is_none(),
         }

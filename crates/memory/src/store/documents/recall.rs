@@ -6,11 +6,12 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::find::{Hit, Query, find};
 use crate::ghap::{Domain, Status, Tier};
+use crate::injection::Effects;
 use crate::search::document::{Axis, Kind};
 use crate::search::rank::prior;
 use crate::search::score::FLOOR;
 use crate::store::entry::Place;
-use crate::store::{Files, Store, StoreError, projects};
+use crate::store::{Files, Store, StoreError, effects, projects};
 use crate::{Clean, Id, Time};
 
 /// Whoever wants more than these, or only those of some kind of work or end, has more looked at.
@@ -50,7 +51,9 @@ pub struct Recall {
     pub prior: f64,
     /// Both: what it is ordered by.
     pub rank: f64,
-    /// Whether it fits well enough to be put before somebody who did not ask.
+    /// What came of it when it was shown.
+    pub effects: Effects,
+    /// Whether it fits well enough to be put before somebody who did not ask, and has not done more harm than good.
     pub above_floor: bool,
     /// How many others say the same.
     pub others: usize,
@@ -117,10 +120,12 @@ pub(crate) fn recall(
             continue;
         }
         let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
-        let prior = prior(elsewhere, row.tier, now.since(hit.at));
-        let (rank, above_floor) = (hit.score * prior, hit.confidence >= FLOOR);
+        let effects = effects::of(&moment, hit.row, Time::from_millis(0))?;
+        let prior = prior(elsewhere, row.tier, now.since(hit.at), effects);
+        let rank = hit.score * prior;
+        let above_floor = hit.confidence >= FLOOR && !effects.is_harmful();
         let Described { text, status: outcome, .. } = row;
-        ranked.push(Recall { hit, prior, rank, above_floor, others: 0, text, outcome });
+        ranked.push(Recall { hit, prior, rank, effects, above_floor, others: 0, text, outcome });
     }
     Ok(kept.all)
 }

@@ -5,9 +5,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::select;
 use crate::change::Change;
 use crate::episode::{Episode, How, judge, own_name};
+use crate::injection::Effect;
 use crate::outcome::run::{Fault, Run};
 use crate::outcome::selection::Selection;
 use crate::outcome::{Counts, Kind, Verdict};
+use crate::store::effects::Meeting;
 use crate::store::{StoreError, tables};
 use crate::{Clean, Id, Time};
 
@@ -16,15 +18,18 @@ const OPEN: usize = 64;
 /// How many changes of one checkout are kept at once: nobody learns from the last of a thousand.
 const CHANGES: u32 = 200;
 
-/// Moves the episodes of a checkout by a run. `outcome` is its row.
+/// Moves the episodes of a checkout by a run. `outcome` is its row, `session` that of whose run it is.
 pub(crate) fn ran(
     connection: &Connection,
     project: i64,
     root: &Clean,
     run: &Run,
     outcome: i64,
+    session: i64,
 ) -> Result<(), StoreError> {
     let Some(selection) = &run.selection else { return Ok(()) };
+    let (agent, at) = (run.outcome.agent.as_ref(), run.outcome.at);
+    let meeting = Meeting { project, root, session, agent, at };
     let open = select(
         connection,
         "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL ORDER BY episode.id",
@@ -38,11 +43,14 @@ pub(crate) fn ran(
             let covered =
                 |episode: &&Episode| selection.covers(&episode.selection, episode.test.as_deref());
             for episode in open.iter().filter(covered) {
-                close(connection, project, root, episode, run, selection, outcome)?;
+                let how = close(connection, project, root, episode, run, selection, outcome)?;
+                if how == How::Fixed {
+                    meeting.settle(connection, episode, Effect::Helped)?;
+                }
             }
             clear(connection, project, root)
         }
-        Verdict::Failed => failed(connection, project, root, &open, run, selection, outcome),
+        Verdict::Failed => failed(connection, &meeting, &open, run, selection, outcome),
         Verdict::Unknown => Ok(()),
     }
 }
@@ -55,7 +63,7 @@ fn close(
     run: &Run,
     selection: &Selection,
     outcome: i64,
-) -> Result<(), StoreError> {
+) -> Result<How, StoreError> {
     let changes = changes(connection, project, root, episode.opened)?;
     let (mut how, fix) = judge(episode, &changes, run.outcome.at);
     // Of what was asked for in the same words less ran than before: the test may be what is missing.
@@ -72,19 +80,18 @@ fn close(
             "UPDATE episode SET how = ?2, ended = ?3, closed = ?4, fix = ?5, changed = ?3 WHERE uid = ?1",
         )?
         .execute(params![episode.id, how, run.outcome.at, outcome, json(&fix)])?;
-    Ok(())
+    Ok(how)
 }
 
 fn failed(
     connection: &Connection,
-    project: i64,
-    root: &Clean,
+    meeting: &Meeting<'_>,
     open: &[Episode],
     run: &Run,
     selection: &Selection,
     outcome: i64,
 ) -> Result<(), StoreError> {
-    let at = run.outcome.at;
+    let &Meeting { project, root, at, .. } = meeting;
     let mut fresh: Vec<&Fault> = run
         .faults
         .iter()
@@ -100,6 +107,9 @@ fn failed(
                 run.faults.iter().any(|fault| fault.test.as_ref() == Some(test))
                     || run.outcome.failing.contains(test)
             });
+        if same {
+            meeting.settle(connection, episode, Effect::Hurt)?;
+        }
         if still {
             let selection = if same { selection } else { &episode.selection };
             connection
@@ -129,6 +139,7 @@ fn failed(
             rename(connection, episode, fault, selection, outcome, at)?;
             continue;
         }
+        meeting.settle(connection, episode, Effect::Helped)?;
         connection
             .prepare_cached(
                 "UPDATE episode SET gone = coalesce(gone, ?2), changed = ?2 WHERE uid = ?1",

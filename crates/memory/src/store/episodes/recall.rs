@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::select;
 use crate::episode::{Again, Episode};
 use crate::outcome::run::Run;
-use crate::store::{StoreError, injections};
+use crate::store::{StoreError, effects, injections};
 use crate::{Clean, Time};
 
 /// How many of a test's failures are compared with a new one.
@@ -62,6 +62,7 @@ pub(crate) fn recall(
                     run.outcome.at,
                 )?
                 && !fixed_here(connection, client, agent, &episode, run.outcome.at)?
+                && !effects::of(connection, episode.id, Time::from_millis(0))?.is_harmful()
             {
                 fit = Some(episode);
             }

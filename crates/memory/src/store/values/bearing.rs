@@ -4,9 +4,10 @@ use rusqlite::{Connection, params};
 
 use super::{Held, SELECT, held, held_in, read};
 use crate::ghap::Domain;
+use crate::search::rank::tried;
 use crate::search::score::{FLOOR, MEANING};
 use crate::store::entry::Place;
-use crate::store::{Store, StoreError, documents, projects};
+use crate::store::{Store, StoreError, documents, effects, projects};
 use crate::value::{Standing, Value};
 
 /// Of more than these the newest are looked at. People work by tens of them.
@@ -59,10 +60,11 @@ pub(crate) fn bearing(
         .zip(fits)
         .map(|(value, fit)| {
             let prior = if value.standing == Standing::Accepted { 1.0 } else { PROPOSED };
-            let (confidence, rank) = (fit.confidence(count), fit.score(MEANING) * prior);
-            Bearing { value, confidence, rank }
+            let tried = tried(effects::of(connection, value.id, value.since)?);
+            let (confidence, rank) = (fit.confidence(count), fit.score(MEANING) * prior * tried);
+            Ok(Bearing { value, confidence, rank })
         })
-        .collect();
+        .collect::<Result<_, StoreError>>()?;
     all.sort_by(|one, other| {
         other.rank.total_cmp(&one.rank).then(one.value.id.cmp(&other.value.id))
     });

@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::{Judged, Sentence, insert, judge, pointing, read};
-use crate::cluster::{Axis, Common, FEWEST};
-use crate::embed::{Vector, embed};
+use crate::cluster::{Axis, FEWEST};
+use crate::embed::Vector;
 use crate::ghap::Status;
+use crate::injection::Effects;
 use crate::store::clusters::{Middle, Regrouped, common};
+use crate::store::effects::{self, BELIEF, Belief};
 use crate::store::{StoreError, values};
 use crate::value::{self, Standing, Value};
 use crate::{Clean, Id, Time};
 
-/// So near to a value is a belief that was held because of it, or could have been.
-const ACTED_UPON: f32 = 0.4;
 /// Fewer failures are chance.
 const FAILURES: u32 = 2;
 /// A lesson that is longer is a story.
@@ -96,25 +96,22 @@ fn support(
 struct Failure {
     at: Time,
     witness: Witness,
-    belief: Vector,
-    learnt: Option<Vector>,
+    belief: Belief,
 }
 
-fn failures(connection: &Connection, plain: &Common) -> Result<Vec<Failure>, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT uid, resolved, hypothesis || char(10) || action,
-                coalesce(surprise, '') || char(10) || coalesce(cause_text, '') || char(10) || coalesce(takeaway, '')
+fn failures(connection: &Connection) -> Result<Vec<Failure>, StoreError> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT uid, resolved, {BELIEF}
          FROM ghap WHERE status = 'falsified' AND resolved > (SELECT min(since) FROM value WHERE standing != 'retired')",
-    )?;
+    ))?;
     let mut rows = select.query([])?;
     let mut found = Vec::new();
-    let points = |text: &str| embed(text).and_then(|vector| plain.without(&vector));
     while let Some(row) = rows.next()? {
         let (belief, learnt): (String, String) = (row.get(2)?, row.get(3)?);
-        if let Some(belief) = points(&belief)
+        if let Some(belief) = Belief::of(&belief, &learnt)
             && let Some((witness, ..)) = witness(connection, row.get(0)?)?
         {
-            found.push(Failure { at: row.get(1)?, witness, belief, learnt: points(&learnt) });
+            found.push(Failure { at: row.get(1)?, witness, belief });
         }
     }
     Ok(found)
@@ -126,7 +123,7 @@ pub(crate) fn weigh(
     now: Time,
     done: &mut Regrouped,
 ) -> Result<(), StoreError> {
-    let failures = failures(connection, &values::PLAIN)?;
+    let failures = failures(connection)?;
     for mut value in values::every(connection)? {
         let before = value.clone();
         if value.cluster.is_none_or(|cluster| !exists(connection, cluster).unwrap_or(true)) {
@@ -135,7 +132,7 @@ pub(crate) fn weigh(
         if value.standing != Standing::Retired {
             let moved = value.cluster != before.cluster || value.support == 0;
             count(connection, &mut value, moved, &failures, now)?;
-            let (helped, hurt) = values::effects(connection, value.id, value.since)?;
+            let Effects { helped, hurt } = effects::of(connection, value.id, value.since)?;
             let against = value.contradicted + hurt;
             let behind = value.support + helped;
             let fallen = match value.standing {
@@ -157,7 +154,19 @@ pub(crate) fn weigh(
             values::update(connection, &value)?;
         }
     }
+    connection.execute(&format!("UPDATE value SET weighed = {CAME}"), [])?;
     propose(connection, now, done)
+}
+
+/// Of how much that was shown of a value it is known what came of it.
+const CAME: &str = "(SELECT count(*) FROM injection
+                      WHERE injection.row = value.uid AND effect IS NOT NULL AND injection.at > value.since)";
+
+/// Whether anything speaks for or against a value that nobody has weighed: that comes without a document.
+pub(crate) fn is_due(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM value WHERE weighed != {CAME})"))?
+        .query_row([], |row| row.get(0))?)
 }
 
 fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
@@ -209,15 +218,32 @@ fn count(
             value.support = support(connection, &middle, &vector)?.0;
         }
     }
-    let Some(vector) = pointing(&values::PLAIN, &value.text) else { return Ok(()) };
-    let against = failures.iter().filter(|failure| {
-        let acted = failure.belief.cosine(&vector);
-        // Whoever learnt just this from it had not acted upon it.
-        let learnt = failure.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(&vector));
-        failure.at > value.since && acted >= ACTED_UPON && acted > learnt
-    });
-    value.contradicted = independent(against.map(|failure| failure.witness.clone()));
+    let Some(vector) = values::pointing_plainly(&value.text) else { return Ok(()) };
+    let mut against = Vec::new();
+    for failure in failures {
+        // Whoever had been shown it is counted among those whom it hurt.
+        if failure.at > value.since
+            && failure.belief.rests_on(&vector)
+            && !was_shown(connection, value, failure)?
+        {
+            against.push(failure.witness.clone());
+        }
+    }
+    value.contradicted = independent(against);
     Ok(())
+}
+
+/// Whether something came of a value that was shown in the session of a failure before it.
+fn was_shown(
+    connection: &Connection,
+    value: &Value,
+    failure: &Failure,
+) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM injection WHERE session = ?1 AND row = ?2 AND at <= ?3 AND effect IS NOT NULL)",
+        )?
+        .query_row(params![failure.witness.session, value.id, failure.at], |row| row.get(0))?)
 }
 
 /// Whether a cluster won or lost a member in the run that this is a part of.
@@ -323,16 +349,6 @@ fn proposal(
 pub(crate) fn every(connection: &Connection) -> Result<Vec<Value>, StoreError> {
     let mut all = connection.prepare_cached(&format!("{} ORDER BY value.id", super::SELECT))?;
     Ok(all.query_map([], read)?.collect::<Result<_, _>>()?)
-}
-
-/// Whether anything speaks for or against a value that nobody has weighed: what helps or hurts comes without a document.
-pub(crate) fn is_due(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM value JOIN injection ON injection.row = value.uid
-                            WHERE standing != 'retired' AND effect = 'hurt' AND injection.at > value.since)",
-        )?
-        .query_row([], |row| row.get(0))?)
 }
 
 #[cfg(test)]
