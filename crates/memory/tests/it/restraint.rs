@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 
-use rutter_memory::Store;
+use rutter_memory::context::Depth;
 use rutter_memory::memory::Category;
+use rutter_memory::search::document::Axis;
 use rutter_memory::search::score::FLOOR;
-use rutter_memory::store::{NewMemory, Query};
+use rutter_memory::store::{NewMemory, Query, Wanted};
+use rutter_memory::value::{Standing, Value};
+use rutter_memory::{Clean, Id, Store};
+use rutter_testkit::lessons::learnt;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::support::{World, at};
 
@@ -119,4 +124,75 @@ fn a_store_of_one() {
     let one: Vec<Lesson> =
         lessons.into_iter().filter(|lesson| lesson.id == "g-fsync-dir").collect();
     assert_restrained(&one, &read("prompts-b"), 0.3);
+}
+
+/// How often a prompt brings a value, in a memory that has these and nothing else: where it should not, and where it should.
+fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Shown) {
+    let world = World::new();
+    let mut store = world.store();
+    let now = at(1);
+    let header = json!({ "rutter-export": { "schema": rutter_memory::store::VERSION } });
+    let mut lines = vec![header.to_string()];
+    let mut names = HashMap::new();
+    for (name, text) in values {
+        let value = Value {
+            id: Id::new(now),
+            project: None,
+            text: Clean::new(text),
+            axis: Axis::RootCause,
+            cluster: None,
+            standing: Standing::Accepted,
+            source: None,
+            distance: 0.3,
+            threshold: 0.8,
+            support: 3,
+            contradicted: 0,
+            since: now,
+            created: now,
+            changed: now,
+        };
+        names.insert(value.id, name.as_str());
+        lines.push(json!({ "value": value }).to_string());
+    }
+    store.import(lines.join("\n").as_bytes(), |_| {}).unwrap();
+    let place = world.owner().place;
+    let (mut wrong, mut right) = (Shown::default(), Shown::default());
+    for prompt in prompts {
+        let wanted = Wanted {
+            text: &prompt.text,
+            place: &place,
+            everywhere: false,
+            kinds: &[],
+            depth: Depth::Light,
+            limit: 3,
+            tokens: 300,
+            to: None,
+        };
+        let shown = store.context(&wanted, at(2)).unwrap().rows();
+        let fits = |name: &str| prompt.rel.iter().any(|id| id == name);
+        if values.iter().any(|(name, _)| fits(name)) {
+            right.prompts += 1;
+            right.counted += usize::from(shown.iter().any(|(row, _)| fits(names[row])));
+        } else {
+            wrong.prompts += 1;
+            wrong.counted += usize::from(!shown.is_empty());
+        }
+    }
+    (wrong, right)
+}
+
+#[test]
+fn values_keep_silent_as_lessons_do() {
+    let causes: Vec<(String, String)> =
+        (0..40).map(|label| (format!("cause-{label}"), learnt(label)[0].to_owned())).collect();
+    let prompts: Vec<Prompt> = read("prompts-b");
+    let (wrong, _) = measure_values(&causes, &prompts);
+    println!("{} values about other things: {wrong:?}", causes.len());
+    assert!(wrong.prompts > 200 && share(&wrong) <= 0.05, "{wrong:?}");
+    let lessons: Vec<Lesson> = read("lessons-b");
+    let own: Vec<_> = lessons.into_iter().map(|lesson| (lesson.id, lesson.text)).collect();
+    let (wrong, right) = measure_values(&own, &prompts);
+    println!("{} values of its own: {wrong:?}, {right:?}", own.len());
+    assert!(share(&wrong) <= 0.05, "{wrong:?}");
+    assert!(right.prompts > 50 && share(&right) >= 0.5, "{right:?}");
 }

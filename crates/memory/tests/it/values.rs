@@ -1,6 +1,13 @@
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::time::Duration;
+
 use rutter_memory::cluster::Axis;
 use rutter_memory::injection::{Effect, Injection};
+use rutter_memory::store::doctor::repair;
 use rutter_memory::store::entry::What;
+use rutter_memory::store::hot::HotStore;
+use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{
     ClusterFilter, Forgettable, NewValue, Record, Row, ValueEdit, ValueFilter,
 };
@@ -292,4 +299,54 @@ fn a_secret_in_a_value_is_not_written() {
     let written = store.add_value(&new(cluster(&store), &text), at(LATER)).unwrap();
     assert!(!written.value.text.contains(secret));
     assert_eq!(world.files_with(secret), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn values_survive_a_database_that_is_broken() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let text = "give connections back to the pool, whatever happens";
+    store.add_value(&new(cluster(&store), text), at(LATER)).unwrap();
+    let before = values(&store);
+    assert_eq!(before.len(), 2);
+    drop(store);
+    tend(&world.memory(), &Bounds::default(), at(LATER)).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(world.files().database()).unwrap();
+    file.write_all_at(&[0x55; 4096], 0).unwrap();
+    repair(&world.memory(), at(LATER)).unwrap();
+    let mut store = world.store();
+    assert_eq!(values(&store), before);
+    // Clusters are made anew, with other names; the values find theirs.
+    store.bring_clusters_up_to_date(at(LATER + 1)).unwrap();
+    let after = values(&store);
+    assert_eq!(after.len(), 2, "nothing is proposed again: {after:?}");
+    for (value, was) in after.iter().zip(&before) {
+        assert!(value.cluster.is_some() && value.support == was.support, "{value:?} {was:?}");
+        assert!(store.cluster(value.cluster.unwrap()).is_ok());
+    }
+}
+
+#[test]
+fn a_hook_reads_those_of_its_place_and_makes_nothing_anew() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let text = "give connections back to the pool, whatever happens";
+    let everywhere = store.add_value(&new(cluster(&store), text), at(LATER)).unwrap().value;
+    // Nobody has looked at this one yet.
+    learn(&mut store, &world.other("fourth"), &again(3));
+    let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
+    let read = |place: &rutter_memory::store::entry::Place, most| {
+        let held = hot.values(place, most).unwrap();
+        held.into_iter().map(|held| (held.value.id, held.value.support)).collect::<Vec<_>>()
+    };
+    let own = world.owner().place;
+    assert_eq!(read(&own, 5).len(), 2);
+    assert_eq!(read(&own, 1), [(everywhere.id, 3)], "accepted before proposed");
+    let elsewhere = (&rutter_memory::project::Located::find(&world.project("elsewhere"))).into();
+    assert_eq!(read(&elsewhere, 5), [(everywhere.id, 3)], "that of the project is the project's");
+    assert_eq!(read(&own, 0), []);
 }

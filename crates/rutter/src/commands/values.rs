@@ -88,7 +88,7 @@ fn list(
             first_line(&value.text),
         ]
     });
-    Ok(ui.table(["ID", "STANDING", "SUPPORT", "SINCE", "WHERE", "TEXT"], rows)?)
+    Ok(ui.table(["ID", "STANDING", "SUPPORT", "EFFECT", "WHERE", "TEXT"], rows)?)
 }
 
 fn clusters(

@@ -27,12 +27,13 @@ const REASONS: [&str; 5] = [
 ];
 
 /// Pages that may show what no command prints: what an agent reads, what a file of somebody's looks like.
-const WITH_TEXT: [&str; 5] = [
+const WITH_TEXT: [&str; 6] = [
     "README.md",
     "docs/guide/first-hour.md",
     "docs/guide/ghap.md",
     "docs/guide/loop.md",
     "docs/guide/schemas.md",
+    "docs/guide/values.md",
 ];
 
 /// The page whose Python and JavaScript `guides.rs` runs.
@@ -66,6 +67,7 @@ pages! {
     privacy_holds: "docs/guide/privacy.md",
     schemas_holds: "docs/guide/schemas.md",
     troubleshooting_holds: "docs/guide/troubleshooting.md",
+    values_holds: "docs/guide/values.md",
 }
 
 #[track_caller]

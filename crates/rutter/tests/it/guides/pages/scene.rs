@@ -12,7 +12,7 @@ pub(super) struct Scene {
     steps: &'static [Step],
 }
 
-/// One thing that happens, in the first session or in the second.
+/// One thing that happens, in one of the sessions.
 enum Step {
     /// A session begins, and the reader types in it what follows.
     Begins(Session),
@@ -26,15 +26,19 @@ enum Step {
     Passes(Session),
     /// `cart.py` is as it was at first.
     Reverts,
+    /// The agent predicts something, is wrong, and says why.
+    Learns(Session, &'static Wrong),
 }
 
-use Session::{First, Second};
-use Step::{Begins, Ends, Fails, Mends, Passes, Prompt, Reverts};
+use Session::{First, Fourth, Second, Third};
+use Step::{Begins, Ends, Fails, Learns, Mends, Passes, Prompt, Reverts};
 
 #[derive(Clone, Copy)]
 enum Session {
     First,
     Second,
+    Third,
+    Fourth,
 }
 
 impl Session {
@@ -42,9 +46,42 @@ impl Session {
         match self {
             First => "0c3b7a52-9d1e-4f60-8a37-5e2f1b6c4d90",
             Second => "7e91d4f8-2b6c-4a05-9c13-f08a5d7b3e64",
+            Third => "b2d8e6a1-4c7f-4e93-8d20-6a9f3c5e1b78",
+            Fourth => "e5f0c2d7-8a3b-4d16-9f42-1c7e8b6a0d35",
         }
     }
 }
+
+/// Something that came otherwise.
+struct Wrong {
+    goal: &'static str,
+    hypothesis: &'static str,
+    surprise: &'static str,
+    cause: &'static str,
+    takeaway: &'static str,
+}
+
+const NIGHT: Wrong = Wrong {
+    goal: "the nightly export finishes",
+    hypothesis: "the timeout of the export is too short",
+    surprise: "the connection pool was empty after an hour",
+    cause: "an early return skips the release of the connection",
+    takeaway: "release the connection in a finally block",
+};
+const IMPORT: Wrong = Wrong {
+    goal: "the import of the catalogue does not hang",
+    hypothesis: "the catalogue is too large for one transaction",
+    surprise: "all connections of the pool were taken, by nobody",
+    cause: "an exception in the loop skips the release of the connection",
+    takeaway: "release connections in a finally block, never behind the last statement",
+};
+const REPORT: Wrong = Wrong {
+    goal: "the report page answers",
+    hypothesis: "the query of the report lacks an index",
+    surprise: "the query was fast, and waited for a connection of the pool",
+    cause: "a retry takes a second connection and never releases the first",
+    takeaway: "a connection is released in the finally block of whoever took it",
+};
 
 /// A test that fails.
 struct Failure {
@@ -61,7 +98,7 @@ const EVICTS: Failure =
 const BROKEN: &str = "    return sum(items) * 0.9";
 const WHOLE: &str = "    return sum(items)";
 
-const SCENES: [Scene; 7] = [
+const SCENES: [Scene; 9] = [
     Scene { name: "a session begins", steps: &[Begins(First)] },
     Scene {
         name: "a test fails and an edit mends it",
@@ -94,6 +131,21 @@ const SCENES: [Scene; 7] = [
             Prompt(Second, "the cache test is flaky again, have a look"),
         ],
     },
+    Scene {
+        name: "three sessions learn the same thing",
+        steps: &[
+            Begins(First),
+            Learns(First, &NIGHT),
+            Ends(First),
+            Begins(Second),
+            Learns(Second, &IMPORT),
+            Ends(Second),
+            Begins(Third),
+            Learns(Third, &REPORT),
+            Ends(Third),
+        ],
+    },
+    Scene { name: "another session begins", steps: &[Begins(Fourth)] },
 ];
 
 pub(super) fn named(name: &str) -> Option<&'static Scene> {
@@ -172,7 +224,26 @@ impl Step {
                 vec![cart(WHOLE), hook(session, "PostToolUse", fields)]
             }
             Reverts => vec![cart(BROKEN)],
+            Learns(session, wrong) => wrong.commands(session.id()),
         }
+    }
+}
+
+impl Wrong {
+    /// What the agent types in its shell.
+    fn commands(&self, session: &str) -> Vec<String> {
+        let Self { goal, hypothesis, surprise, cause, takeaway } = self;
+        let rutter = format!("CLAUDE_CODE_SESSION_ID={session} rutter ghap");
+        vec![
+            format!(
+                "{rutter} start --domain debugging --strategy read-the-error --goal '{goal}' \
+                 --hypothesis '{hypothesis}' --action 'change it and look' --prediction 'it does not hang' >/dev/null"
+            ),
+            format!(
+                "{rutter} resolve --status falsified --result 'it hangs' --surprise '{surprise}' \
+                 --root-cause-category oversight --root-cause '{cause}' --takeaway '{takeaway}' >/dev/null"
+            ),
+        ]
     }
 }
 
