@@ -392,32 +392,58 @@ fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {
     Ok(Held { value, effects })
 }
 
+/// So much younger is worth twice as much that speaks for it.
+const HALF_LIFE: f64 = 180.0 * 24.0 * 60.0 * 60.0 * 1_000.0;
+
+/// What a value is ordered by among others: what speaks for it, halved with the time since anything last did.
+fn worth(held: &Held, grown: Option<Time>) -> f64 {
+    let Held { value, effects } = held;
+    let behind = f64::from(value.support) + f64::from(effects.helped);
+    let against = f64::from(value.contradicted) + f64::from(effects.hurt);
+    let last = grown.map_or(value.changed, |grown| grown.max(value.changed));
+    #[expect(clippy::cast_precision_loss, reason = "days are enough")]
+    let age = last.millis() as f64 / HALF_LIFE;
+    // As a logarithm: what is halved as time goes by stays in the order that it has, whatever time it is.
+    (1.0 + (behind - 2.0 * against).max(0.0)).log2() + age
+}
+
 /// Accepted before proposed, this project's before everybody's, then by what speaks for them and how new that is.
 fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, StoreError> {
-    let mut select = connection.prepare_cached(&format!(
-        "{SELECT} WHERE (?1 IS NULL OR project.key = ?1 OR value.project IS NULL)
+    let mut select = connection.prepare_cached(
+        "SELECT value.*, project.key AS project_key, cluster.changed AS grown
+         FROM value LEFT JOIN project ON project.id = value.project LEFT JOIN cluster ON cluster.uid = value.cluster
+         WHERE (?1 IS NULL OR project.key = ?1 OR value.project IS NULL)
              AND (?2 IS NULL OR standing = ?2) AND (?3 IS NULL OR value.cluster = ?3)
              AND (?4 OR ?2 IS NOT NULL OR standing != 'retired')
-         ORDER BY value.id"
-    ))?;
+         ORDER BY value.id",
+    )?;
     let found = select
-        .query_map(params![filter.project, filter.standing, filter.cluster, filter.retired], read)?
-        .collect::<Result<Vec<Value>, _>>()?;
-    let mut all: Vec<Held> =
-        found.into_iter().map(|value| held(connection, value)).collect::<Result<_, _>>()?;
-    all.sort_by_key(|held| {
-        let worth = i64::from(held.value.support) + i64::from(held.effects.helped)
-            - 2 * i64::from(held.value.contradicted)
-            - 2 * i64::from(held.effects.hurt);
-        let standing = match held.value.standing {
-            Standing::Accepted => 0,
-            Standing::Proposed => 1,
-            Standing::Retired => 2,
+        .query_map(
+            params![filter.project, filter.standing, filter.cluster, filter.retired],
+            |row| Ok((read(row)?, row.get("grown")?)),
+        )?
+        .collect::<Result<Vec<(Value, Option<Time>)>, _>>()?;
+    let mut all = Vec::with_capacity(found.len());
+    for (value, grown) in found {
+        let held = held(connection, value)?;
+        all.push((worth(&held, grown), held));
+    }
+    all.sort_by(|(one_worth, one), (other_worth, other)| {
+        let rank = |held: &Held| {
+            let standing = match held.value.standing {
+                Standing::Accepted => 0,
+                Standing::Proposed => 1,
+                Standing::Retired => 2,
+            };
+            (standing, held.value.project.is_none())
         };
-        (standing, held.value.project.is_none(), -worth, -held.value.changed.millis())
+        rank(one)
+            .cmp(&rank(other))
+            .then(other_worth.total_cmp(one_worth))
+            .then(other.value.changed.cmp(&one.value.changed))
     });
     all.truncate(filter.limit.unwrap_or(usize::MAX));
-    Ok(all)
+    Ok(all.into_iter().map(|(_, held)| held).collect())
 }
 
 /// What it says, for whoever looks for words.
@@ -455,6 +481,39 @@ mod tests {
         ));
         assert!(!same("mock the payment client", "never mock the payment client"));
         assert!(!same("pin direct dependencies", "release the connection in finally"));
+    }
+
+    #[test]
+    fn what_speaks_for_a_value_fades_and_what_speaks_against_it_counts_twice() {
+        let held = |support, contradicted, hurt, days: i64| {
+            let at = Time::from_millis(1_763_200_000_000 + days * 86_400_000);
+            let value = Value {
+                id: Id::new(at),
+                project: None,
+                text: Clean::new("pin direct dependencies"),
+                axis: Axis::Full,
+                cluster: None,
+                standing: Standing::Accepted,
+                source: None,
+                distance: 0.0,
+                threshold: 1.0,
+                support,
+                contradicted,
+                since: at,
+                created: at,
+                changed: at,
+            };
+            Held { value, effects: Effects { helped: 0, hurt } }
+        };
+        let of = |support, contradicted, hurt, days| {
+            worth(&held(support, contradicted, hurt, days), None)
+        };
+        assert!(of(4, 0, 0, 0) > of(3, 0, 0, 0) && of(3, 0, 0, 10) > of(3, 0, 0, 0));
+        assert!(of(8, 0, 0, 0) > of(3, 0, 0, 100), "much that is a little older");
+        assert!(of(3, 0, 0, 365) > of(7, 0, 0, 0), "little that is much younger");
+        assert!((of(7, 1, 1, 0) - of(3, 0, 0, 0)).abs() < 1e-9);
+        let (old, grown) = (held(3, 0, 0, 0), Time::from_millis(1_763_200_000_000 + 86_400_000));
+        assert!(worth(&old, Some(grown)) > worth(&old, None), "somebody has said it since");
     }
 
     #[test]

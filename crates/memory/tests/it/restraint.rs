@@ -186,13 +186,12 @@ fn values_keep_silent_as_lessons_do() {
     let causes: Vec<(String, String)> =
         (0..40).map(|label| (format!("cause-{label}"), learnt(label)[0].to_owned())).collect();
     let prompts: Vec<Prompt> = read("prompts-b");
+    // As docs/reference/recall.md has it.
     let (wrong, _) = measure_values(&causes, &prompts);
-    println!("{} values about other things: {wrong:?}", causes.len());
-    assert!(wrong.prompts > 200 && share(&wrong) <= 0.05, "{wrong:?}");
+    assert_eq!((wrong.prompts, wrong.counted), (289, 0));
     let lessons: Vec<Lesson> = read("lessons-b");
     let own: Vec<_> = lessons.into_iter().map(|lesson| (lesson.id, lesson.text)).collect();
     let (wrong, right) = measure_values(&own, &prompts);
-    println!("{} values of its own: {wrong:?}, {right:?}", own.len());
-    assert!(share(&wrong) <= 0.05, "{wrong:?}");
-    assert!(right.prompts > 50 && share(&right) >= 0.5, "{right:?}");
+    assert_eq!((wrong.prompts, wrong.counted), (181, 3));
+    assert_eq!((right.prompts, right.counted), (108, 60));
 }
