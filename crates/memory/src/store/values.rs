@@ -145,9 +145,14 @@ impl Sentence {
             || (self.nearness(other) >= SAME && !value::opposed(&self.text, &other.text))
     }
 
+    /// Whether both are about the same, whatever they say of it.
+    fn is_about(&self, other: &Self) -> bool {
+        self.nearness(other) >= ABOUT
+    }
+
     /// Whether both are about the same and seem to say the opposite.
     fn contradicts(&self, other: &Self) -> bool {
-        value::opposed(&self.text, &other.text) && self.nearness(other) >= ABOUT
+        value::opposed(&self.text, &other.text) && self.is_about(other)
     }
 }
 

@@ -14,6 +14,8 @@ use rutter_memory::store::{
 use rutter_memory::value::{Standing, Value, ValueError};
 use rutter_memory::{Clean, Id, Store, StoreError};
 
+use rutter_testkit::lessons::Lesson;
+
 use crate::clusters::{again, learn, repeated};
 use crate::support::{World, all, at};
 
@@ -349,4 +351,48 @@ fn a_hook_reads_those_of_its_place_and_makes_nothing_anew() {
     let elsewhere = (&rutter_memory::project::Located::find(&world.project("elsewhere"))).into();
     assert_eq!(read(&elsewhere, 5), [(everywhere.id, 3)], "that of the project is the project's");
     assert_eq!(read(&own, 0), []);
+}
+
+#[test]
+fn what_the_same_sessions_say_in_other_words_is_proposed_once() {
+    let world = World::new();
+    let mut store = world.store();
+    let learnt = [
+        (
+            ["the nightly export finishes", "the timeout of the export is too short"],
+            "the connection pool was empty after an hour",
+            "an early return skips the release of the connection",
+            "release the connection in a finally block",
+        ),
+        (
+            [
+                "the import of the catalogue does not hang",
+                "the catalogue is too large for one transaction",
+            ],
+            "all connections of the pool were taken, by nobody",
+            "an exception in the loop skips the release of the connection",
+            "release connections in a finally block, never behind the last statement",
+        ),
+        (
+            ["the report page answers", "the query of the report lacks an index"],
+            "the query was fast, and waited for a connection of the pool",
+            "a retry takes a second connection and never releases the first",
+            "a connection is released in the finally block of whoever took it",
+        ),
+    ];
+    for (number, ([goal, hypothesis], surprise, cause, takeaway)) in (0..).zip(learnt) {
+        let lesson = Lesson {
+            goal: goal.into(),
+            hypothesis: hypothesis.into(),
+            action: "change it and look".into(),
+            surprise: Some(surprise.into()),
+            cause: Some(("oversight", cause.into())),
+            takeaway: Some(takeaway.into()),
+            ..again(number)
+        };
+        learn(&mut store, &world.other(&format!("learner-{number}")), &lesson);
+    }
+    let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert!(done.born >= 3, "a cluster along several axes: {done:?}");
+    assert_eq!(values(&store).len(), 1, "{:?}", values(&store));
 }

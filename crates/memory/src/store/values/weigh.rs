@@ -317,7 +317,9 @@ fn proposal(
         }
         // It is said already, or was and is no longer held.
         let sentence = Sentence::of(&text);
-        if said.iter().any(|other| other.says(&sentence)) {
+        if said.iter().any(|other| other.says(&sentence))
+            || is_said_of_them(connection, cluster, &sentence)?
+        {
             return Ok(None);
         }
         let value = Value {
@@ -343,6 +345,28 @@ fn proposal(
         return Ok(Some((value, project)));
     }
     Ok(None)
+}
+
+/// Whether a value about the same stands for most of the members already: they are a cluster along another axis too, and would
+/// be heard twice.
+fn is_said_of_them(
+    connection: &Connection,
+    cluster: Id,
+    sentence: &Sentence,
+) -> Result<bool, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT value.text FROM cluster AS own, cluster AS other JOIN value ON value.cluster = other.uid
+         WHERE own.uid = ?1 AND other.uid != ?1
+           AND 2 * (SELECT count(*) FROM grouped AS here JOIN grouped AS there ON there.row = here.row
+                    WHERE here.cluster = own.id AND there.cluster = other.id) > own.size",
+    )?;
+    let mut texts = select.query([cluster])?;
+    while let Some(row) = texts.next()? {
+        if Sentence::of(&row.get(0)?).is_about(sentence) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Values as they are kept, in the order in which they were formed.
