@@ -134,9 +134,11 @@ pub(crate) fn write(connection: &Connection, found: &[(i64, Effect)]) -> Result<
 fn fixed(connection: &Connection, now: Time) -> Result<Vec<(i64, Effect)>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT injection.id, injection.row, episode.uid
-         FROM session JOIN injection ON injection.session = session.id
-         JOIN outcome ON outcome.session = session.id AND outcome.agent IS injection.agent AND outcome.at > injection.at
-         JOIN episode ON episode.closed = outcome.id
+         -- In this order: few runs mend something, and many things are shown.
+         FROM session CROSS JOIN outcome ON outcome.session = session.id AND outcome.verdict = 'passed'
+         CROSS JOIN episode ON episode.closed = outcome.id
+         CROSS JOIN injection ON injection.session = session.id
+           AND injection.agent IS outcome.agent AND injection.at < outcome.at
          WHERE session.seen > ?1 AND injection.effect IS NULL AND injection.event != 'SessionStart'
            AND episode.how = 'fixed' AND episode.opened <= injection.at AND episode.seen <= injection.at
          ORDER BY injection.id",
@@ -170,8 +172,8 @@ fn bears_on(text: &str, failure: &Episode) -> bool {
 fn resolved(connection: &Connection, now: Time) -> Result<Vec<(i64, Effect)>, StoreError> {
     let mut select = connection.prepare_cached(&format!(
         "SELECT injection.id, injection.row, ghap.status, {BELIEF}
-         FROM session JOIN injection ON injection.session = session.id
-         JOIN ghap ON ghap.session = session.id AND ghap.agent = coalesce(injection.agent, '')
+         FROM session CROSS JOIN ghap ON ghap.session = session.id
+         CROSS JOIN injection ON injection.session = session.id AND coalesce(injection.agent, '') = ghap.agent
          WHERE session.seen > ?1 AND injection.effect IS NULL
            AND ghap.status IN ('confirmed', 'falsified') AND ghap.tier = 'gold' AND ghap.predicted >= injection.at
            -- Nothing has emptied the context meanwhile.
