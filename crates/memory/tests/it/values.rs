@@ -31,6 +31,12 @@ fn new(cluster: Id, text: &str) -> NewValue<'_> {
     NewValue { place: None, cluster, text, standing: Standing::Accepted }
 }
 
+/// Somebody says it in words of their own, for everywhere.
+fn say(store: &mut Store) -> Value {
+    let text = "give connections back to the pool, whatever happens";
+    store.add_value(&new(cluster(store), text), at(LATER)).unwrap().value
+}
+
 fn values(store: &Store) -> Vec<Value> {
     let filter = ValueFilter { retired: true, ..ValueFilter::default() };
     store.values(&filter).unwrap().into_iter().map(|held| held.value).collect()
@@ -204,12 +210,10 @@ fn a_value_that_hurts_loses_standing_and_one_that_helps_comes_first() {
     let mut store = world.store();
     repeated(&world, &mut store, 3);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
-    let cluster = cluster(&store);
     let [first] = values(&store).try_into().unwrap();
     let accept = ValueEdit { standing: Some(Standing::Accepted), place: Some(None), text: None };
     store.edit_value(first.id, &accept, at(LATER)).unwrap();
-    let text = "give connections back to the pool, whatever happens";
-    let second = store.add_value(&new(cluster, text), at(LATER)).unwrap().value;
+    let second = say(&mut store);
     let shown = |row: Id, seconds: i64, effect: Effect| {
         let injection = Injection {
             id: Id::new(at(seconds)),
@@ -243,8 +247,7 @@ fn values_go_out_and_come_in_as_they_are() {
     let mut store = world.store();
     repeated(&world, &mut store, 4);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
-    let text = "give connections back to the pool, whatever happens";
-    store.add_value(&new(cluster(&store), text), at(LATER)).unwrap();
+    say(&mut store);
     let records = all(&mut store);
     assert_eq!(records.iter().filter(|record| matches!(record, Record::Value(_))).count(), 2);
     let lines: String =
@@ -309,8 +312,7 @@ fn values_survive_a_database_that_is_broken() {
     let mut store = world.store();
     repeated(&world, &mut store, 4);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
-    let text = "give connections back to the pool, whatever happens";
-    store.add_value(&new(cluster(&store), text), at(LATER)).unwrap();
+    say(&mut store);
     let before = values(&store);
     assert_eq!(before.len(), 2);
     drop(store);
@@ -336,8 +338,7 @@ fn a_hook_reads_those_of_its_place_and_makes_nothing_anew() {
     let mut store = world.store();
     repeated(&world, &mut store, 3);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
-    let text = "give connections back to the pool, whatever happens";
-    let everywhere = store.add_value(&new(cluster(&store), text), at(LATER)).unwrap().value;
+    let everywhere = say(&mut store);
     // Nobody has looked at this one yet.
     learn(&mut store, &world.other("fourth"), &again(3));
     let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
