@@ -53,6 +53,9 @@ pub struct Value {
     pub contradicted: u32,
     /// Since when that counts.
     pub since: Time,
+    /// When it lost the standing that somebody had given it; none where it has it still, or never had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubted: Option<Time>,
     /// When it was formed.
     pub created: Time,
     /// When it was last changed by somebody.
@@ -82,6 +85,22 @@ pub enum ValueError {
         threshold: f64,
         /// The cluster of the axis that it is nearest to, and how far that is.
         nearest: Option<(String, f64)>,
+    },
+    /// Somebody ended it.
+    #[error(
+        "value {value} says the same and was retired {at}; only a person holds it again: rutter values edit {value} --standing accepted"
+    )]
+    Retired {
+        /// The value's name, as people see it.
+        value: String,
+        /// When.
+        at: Time,
+    },
+    /// Another one says it already.
+    #[error("value {value} says the same; edit that one, or retire one of the two")]
+    Said {
+        /// The other's name, as people see it.
+        value: String,
     },
     /// A number that cannot be.
     #[error("a distance of a value is a number from 0 to 2")]

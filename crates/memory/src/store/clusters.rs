@@ -144,10 +144,11 @@ impl Store {
         done: &mut Regrouped,
     ) -> Result<(), StoreError> {
         let came = effects::found(&self.connection, now)?;
-        if regrouped || !came.is_empty() || values::is_due(&self.connection)? {
+        let due = regrouped || came.has_effects() || values::is_due(&self.connection)?;
+        if due || !came.is_empty() {
             self.write(|transaction| {
-                effects::write(transaction, &came)?;
-                values::weigh(transaction, now, done)
+                came.write(transaction)?;
+                if due { values::weigh(transaction, now, done) } else { Ok(()) }
             })?;
         }
         Ok(())
@@ -348,10 +349,12 @@ impl Middle {
     }
 }
 
-/// Lets go of what was made of experiences that are forgotten: of the means of their vectors, and of clusters without a member.
+/// Lets go of what was made of experiences that are forgotten: of the means and sums of their vectors, and of clusters without
+/// a member.
 pub(super) fn forget(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.execute_batch(
         "DELETE FROM common;
+         UPDATE summed SET sum = x'';
          DELETE FROM cluster WHERE NOT EXISTS (SELECT 1 FROM grouped WHERE grouped.cluster = cluster.id);",
     )?)
 }

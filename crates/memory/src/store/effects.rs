@@ -1,24 +1,29 @@
 //! What came of what was shown: whether the next run was better for it, or worse.
 //!
 //! On doubt nothing came of it. That something was shown and all went well says nothing: most things go well. So
-//! - the fix of an earlier failure *helped* where the failure is gone in the first run after something was changed, and *hurt*
-//!   where it is still there;
-//! - whatever else was shown while a failure was open that it bears on *helped* where the next run that met the failure
-//!   found it fixed;
+//! - the fix of an earlier failure *helped* where the file was changed that it is about and the failure is gone, and *hurt* where
+//!   it was made again, line by line, and the failure is still there;
+//! - another lesson that was shown while a failure was open that it bears on *helped* where the next run that met the failure
+//!   found it fixed, by a change that has something to do with the lesson;
 //! - what an agent acted upon *helped* where a run bore the prediction out, and *hurt* where a run did not.
 //!
 //! The first is said by the run itself as it is written down. The others are looked for by whoever tends.
 
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
-use super::{StoreError, documents, episodes, values};
+use super::values::Sentence;
+use super::{StoreError, documents, episodes};
+use crate::change::{Change, Sort};
 use crate::embed::Vector;
 use crate::episode::Episode;
 use crate::ghap::Status;
 use crate::injection::{Effect, Effects};
 use crate::search::score::FLOOR;
+use crate::search::terms::distinct;
 use crate::value;
 use crate::{Clean, Id, Time};
 
@@ -39,6 +44,29 @@ pub(crate) fn of(connection: &Connection, row: Id, since: Time) -> Result<Effect
         })?)
 }
 
+/// The same from the beginning.
+pub(crate) fn ever(connection: &Connection, row: Id) -> Result<Effects, StoreError> {
+    of(connection, row, Time::from_millis(0))
+}
+
+/// Says of what an agent was shown that it has left its context.
+pub(super) fn left(connection: &Connection, session: i64, at: Time) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE injection SET gone = ?2 WHERE session = ?1 AND agent IS NULL AND gone IS NULL AND at <= ?2",
+        )?
+        .execute(params![session, at])?;
+    Ok(())
+}
+
+/// Has a session looked at again: something came late.
+pub(super) fn look_again(connection: &Connection, session: i64) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE session SET settled = 0 WHERE id = ?1 AND settled != 0")?
+        .execute([session])?;
+    Ok(())
+}
+
 /// A run by an agent of a session that met a failure which was followed, or would have.
 pub(super) struct Meeting<'a> {
     pub(super) project: i64,
@@ -49,156 +77,293 @@ pub(super) struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    /// Settles what came of earlier fixes that were shown for a failure, by whether it was there again. Where nothing was changed
-    /// since, it is the same run once more, and says nothing.
+    /// Settles what came of earlier fixes that were shown for a failure, by whether it is gone. Where nothing of a fix was done it
+    /// says nothing of it.
     pub(super) fn settle(
         &self,
         connection: &Connection,
         failure: &Episode,
-        effect: Effect,
+        is_gone: bool,
     ) -> Result<(), StoreError> {
-        connection
-            .prepare_cached(
-                "UPDATE injection SET effect = ?1
-                 WHERE session = ?2 AND agent IS ?3 AND effect IS NULL AND at >= ?4 AND at < ?5
-                   AND event IN ('PostToolUse', 'PostToolUseFailure')
-                   AND row IN (SELECT uid FROM episode WHERE project = ?6 AND how = 'fixed' AND (signature = ?7 OR test = ?8))
-                   AND EXISTS (SELECT 1 FROM change WHERE change.project = ?6 AND change.root = ?9
-                                  AND change.at > injection.at AND change.at < ?5)",
-            )?
-            .execute(params![
-                effect,
-                self.session,
-                self.agent,
-                failure.opened,
-                self.at,
-                self.project,
-                failure.signature,
-                failure.test,
-                self.root,
-            ])?;
-        Ok(())
+        let mut select = connection.prepare_cached(
+            "SELECT injection.id, injection.at, episode.fix
+             FROM injection JOIN episode ON episode.uid = injection.row
+             WHERE injection.session = ?1 AND injection.agent IS ?2 AND injection.effect IS NULL
+               AND injection.at >= ?3 AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
+               AND episode.project = ?5 AND episode.how = 'fixed' AND (episode.signature = ?6 OR episode.test = ?7)",
+        )?;
+        let mut rows = select.query(params![
+            self.session,
+            self.agent,
+            failure.opened,
+            self.at,
+            self.project,
+            failure.signature,
+            failure.test,
+        ])?;
+        let mut effects = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (shown, fix): (Time, String) = (row.get(1)?, row.get(2)?);
+            // What is told of a fix is its first change.
+            let fix: Vec<Change> = serde_json::from_str(&fix).unwrap_or_default();
+            let Some(fix) = fix.first() else { continue };
+            let mut since = episodes::changes(connection, self.project, self.root, shown)?;
+            since.retain(|change| change.at > shown && change.at < self.at);
+            let done = Done::of(fix, &since);
+            match (is_gone, done) {
+                (true, Done::Partly | Done::Wholly) => effects.push((row.get(0)?, Effect::Helped)),
+                (false, Done::Wholly) => effects.push((row.get(0)?, Effect::Hurt)),
+                _ => {}
+            }
+        }
+        write(connection, &effects)
+    }
+}
+
+/// How much of a fix was done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// Nothing that anybody could see.
+    Not,
+    /// The same file was changed.
+    Partly,
+    /// The same lines were.
+    Wholly,
+}
+
+impl Done {
+    fn of(fix: &Change, since: &[Change]) -> Self {
+        let mut same = since
+            .iter()
+            .filter(|change| change.sort == fix.sort && change.name == fix.name)
+            .peekable();
+        if same.peek().is_none() {
+            return Self::Not;
+        }
+        if fix.sort == Sort::Command {
+            return Self::Wholly;
+        }
+        let lines = |changes: &mut dyn Iterator<Item = &Change>| {
+            let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
+            for hunk in changes.flat_map(Change::hunks) {
+                let telling = |line: &String| line.trim().to_owned();
+                came.extend(hunk.added.iter().map(telling).filter(|line| line.len() > 2));
+                went.extend(hunk.removed.iter().map(telling).filter(|line| line.len() > 2));
+            }
+            (came, went)
+        };
+        let (came, went) = lines(&mut same);
+        let (comes, goes) = lines(&mut std::iter::once(fix));
+        let wholly = match (comes.is_empty(), goes.is_empty()) {
+            (false, _) => comes.is_subset(&came),
+            (true, false) => goes.is_subset(&went),
+            (true, true) => false,
+        };
+        if wholly { Self::Wholly } else { Self::Partly }
     }
 }
 
 /// What was believed when something was predicted, and what was learnt from it.
 pub(crate) struct Belief {
-    text: Clean,
+    action: Clean,
     held: Vector,
     learnt: Option<Vector>,
 }
 
-/// What a belief is made of, of a GHAP.
-pub(crate) const BELIEF: &str = "ghap.hypothesis || char(10) || ghap.action,
+/// What a belief is made of, of a GHAP: three columns.
+pub(crate) const BELIEF: &str = "ghap.hypothesis || char(10) || ghap.action, ghap.action,
     coalesce(ghap.surprise, '') || char(10) || coalesce(ghap.cause_text, '') || char(10) || coalesce(ghap.takeaway, '')";
 
 impl Belief {
-    /// None where none of its words is known.
-    pub(crate) fn of(text: &str, learnt: &str) -> Option<Self> {
-        let held = values::pointing_plainly(text)?;
-        Some(Self { text: Clean::new(text), held, learnt: values::pointing_plainly(learnt) })
+    /// By its columns, from one on; none where none of its words is known.
+    pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Option<Self>, StoreError> {
+        let (belief, learnt): (Clean, Clean) = (row.get(first)?, row.get(first + 2)?);
+        let Some(held) = Sentence::of(&belief).vector else { return Ok(None) };
+        let learnt = Sentence::of(&learnt).vector;
+        Ok(Some(Self { action: row.get(first + 1)?, held, learnt }))
     }
 
-    /// Whether it was held because of a sentence, or could have been.
-    pub(crate) fn rests_on(&self, sentence: &Vector) -> bool {
-        let acted = self.held.cosine(sentence);
+    /// Whether it was held because of a sentence, or could have been. Whoever did the opposite did not act upon it; what was
+    /// believed to be the matter is often said with a *not*, so it is what was done that says which way it went.
+    pub(crate) fn rests_on(&self, sentence: &Sentence) -> bool {
+        let Some(vector) = &sentence.vector else { return false };
+        let acted = self.held.cosine(vector);
         // Whoever learnt just this from it had not acted upon it.
-        let learnt = self.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(sentence));
-        acted >= ACTED_UPON && acted > learnt
+        let learnt = self.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(vector));
+        acted >= ACTED_UPON && acted > learnt && !value::opposed(&self.action, &sentence.text)
     }
 }
 
 /// What can be said by now of what nothing was known of, to be written down.
-pub(crate) fn found(connection: &Connection, now: Time) -> Result<Vec<(i64, Effect)>, StoreError> {
-    let mut found = fixed(connection, now)?;
-    for (injection, effect) in resolved(connection, now)? {
-        if found.iter().all(|(known, _)| *known != injection) {
-            found.push((injection, effect));
-        }
-    }
-    Ok(found)
+pub(crate) struct Found {
+    effects: Vec<(i64, Effect)>,
+    /// Whose sessions were looked at.
+    sessions: Vec<i64>,
+    now: Time,
 }
 
-/// Writes that down.
-pub(crate) fn write(connection: &Connection, found: &[(i64, Effect)]) -> Result<(), StoreError> {
+impl Found {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.effects.is_empty() && self.sessions.is_empty()
+    }
+
+    /// Whether anything is known that was not.
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
+    }
+
+    /// Writes it down.
+    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
+        write(connection, &self.effects)?;
+        let mut looked =
+            connection.prepare_cached("UPDATE session SET settled = ?2 WHERE id = ?1")?;
+        for session in &self.sessions {
+            looked.execute(params![session, self.now])?;
+        }
+        Ok(())
+    }
+}
+
+/// Looks for it in sessions in which something happened since they were looked at.
+pub(crate) fn found(connection: &Connection, now: Time) -> Result<Found, StoreError> {
+    let sessions: Vec<i64> = connection
+        .prepare_cached(
+            "SELECT id FROM session WHERE seen > ?1 AND (seen >= settled OR EXISTS (
+                 SELECT 1 FROM ghap WHERE ghap.session = session.id AND ghap.resolved >= session.settled))",
+        )?
+        .query_map([now.minus(RECENT)], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut effects = Vec::new();
+    for session in &sessions {
+        fixed(connection, *session, &mut effects)?;
+        resolved(connection, *session, &mut effects)?;
+    }
+    Ok(Found { effects, sessions, now })
+}
+
+fn write(connection: &Connection, effects: &[(i64, Effect)]) -> Result<(), StoreError> {
     let mut update = connection
         .prepare_cached("UPDATE injection SET effect = ?2 WHERE id = ?1 AND effect IS NULL")?;
-    for (injection, effect) in found {
+    for (injection, effect) in effects {
         update.execute(params![injection, effect])?;
     }
     Ok(())
 }
 
-/// What was shown while a failure was open that it bears on, and the next run that met it found it fixed. Not what every
-/// session begins with: that was shown whatever was the matter.
-fn fixed(connection: &Connection, now: Time) -> Result<Vec<(i64, Effect)>, StoreError> {
+/// Lessons that were shown while a failure was open that they bear on, where the next run that met it found it fixed by something
+/// that has to do with them. Not values: they are about anything. Nor earlier failures: the run itself has said what came of them.
+fn fixed(
+    connection: &Connection,
+    session: i64,
+    effects: &mut Vec<(i64, Effect)>,
+) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT injection.id, injection.row, episode.uid
          -- In this order: few runs mend something, and many things are shown.
-         FROM session CROSS JOIN outcome ON outcome.session = session.id AND outcome.verdict = 'passed'
-         CROSS JOIN episode ON episode.closed = outcome.id
-         CROSS JOIN injection ON injection.session = session.id
+         FROM outcome CROSS JOIN episode ON episode.closed = outcome.id
+         CROSS JOIN injection ON injection.session = outcome.session
            AND injection.agent IS outcome.agent AND injection.at < outcome.at
-         WHERE session.seen > ?1 AND injection.effect IS NULL AND injection.event != 'SessionStart'
+         WHERE outcome.session = ?1 AND outcome.verdict = 'passed' AND injection.effect IS NULL
+           AND injection.event != 'SessionStart' AND (injection.gone IS NULL OR injection.gone > outcome.at)
            AND episode.how = 'fixed' AND episode.opened <= injection.at AND episode.seen <= injection.at
+           AND NOT EXISTS (SELECT 1 FROM value WHERE value.uid = injection.row)
+           AND NOT EXISTS (SELECT 1 FROM episode WHERE episode.uid = injection.row)
          ORDER BY injection.id",
     )?;
-    let mut rows = select.query([now.minus(RECENT)])?;
-    let mut found: Vec<(i64, Effect)> = Vec::new();
+    let mut rows = select.query([session])?;
+    let mut bears: HashMap<(Id, Id), bool> = HashMap::new();
     while let Some(row) = rows.next()? {
         let injection: i64 = row.get(0)?;
-        if found.last().is_some_and(|(last, _)| *last == injection) {
+        if effects.iter().any(|(known, _)| *known == injection) {
             continue;
         }
-        let failure =
-            episodes::select(connection, "WHERE episode.uid = ?1", [row.get::<_, Id>(2)?])?.pop();
-        if let Some(failure) = failure
-            && let Some(said) = documents::said(connection, row.get(1)?)?
-            && bears_on(&said, &failure)
-        {
-            found.push((injection, Effect::Helped));
+        let (lesson, failure): (Id, Id) = (row.get(1)?, row.get(2)?);
+        let bears = if let Some(bears) = bears.get(&(lesson, failure)) {
+            *bears
+        } else {
+            let found = is_behind(connection, lesson, failure)?;
+            bears.insert((lesson, failure), found);
+            found
+        };
+        if bears {
+            effects.push((injection, Effect::Helped));
         }
     }
-    Ok(found)
+    Ok(())
 }
 
-/// Whether a text would be brought back for a failure by what it says.
-fn bears_on(text: &str, failure: &Episode) -> bool {
+/// Whether a lesson would be brought back for a failure by what it says, and what fixed it has to do with the lesson: a word that
+/// is not the failure's own.
+fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, StoreError> {
+    let failure = episodes::select(connection, "WHERE episode.uid = ?1", [failure])?.pop();
+    let (Some(failure), Some(said)) = (failure, documents::said(connection, lesson)?) else {
+        return Ok(false);
+    };
     let asked = format!("{}\n{}", failure.test.as_deref().unwrap_or_default(), failure.error);
-    documents::fits(&asked, &[text]).iter().all(|fit| fit.confidence(1.0) >= FLOOR)
+    if !documents::fits(&asked, &[said.as_str()]).iter().all(|fit| fit.confidence(1.0) >= FLOOR) {
+        return Ok(false);
+    }
+    let mut fix = String::new();
+    for change in failure.ending.iter().flat_map(|ending| &ending.fix) {
+        let file = Path::new(change.name.as_str()).file_stem().unwrap_or_default();
+        fix.push_str(&file.to_string_lossy());
+        fix.push('\n');
+        fix.push_str(&change.patch);
+        fix.push('\n');
+    }
+    let of = |text: &str| distinct(text).into_iter().map(|term| term.text).collect::<BTreeSet<_>>();
+    let (said, asked) = (of(&said), of(&asked));
+    Ok(of(&fix).iter().any(|term| said.contains(term) && !asked.contains(term)))
 }
 
-/// What an agent acted upon after it was shown, and a run has said since what the prediction was worth.
-fn resolved(connection: &Connection, now: Time) -> Result<Vec<(i64, Effect)>, StoreError> {
+/// What an agent acted upon after it was shown, where a run has said since what the prediction was worth.
+fn resolved(
+    connection: &Connection,
+    session: i64,
+    effects: &mut Vec<(i64, Effect)>,
+) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT injection.id, injection.row, ghap.status, {BELIEF}
-         FROM session CROSS JOIN ghap ON ghap.session = session.id
-         CROSS JOIN injection ON injection.session = session.id AND coalesce(injection.agent, '') = ghap.agent
-         WHERE session.seen > ?1 AND injection.effect IS NULL
-           AND ghap.status IN ('confirmed', 'falsified') AND ghap.tier = 'gold' AND ghap.predicted >= injection.at
-           -- Nothing has emptied the context meanwhile.
-           AND (session.refreshed IS NULL OR session.refreshed <= injection.at OR session.refreshed > ghap.predicted)
-         ORDER BY injection.id, ghap.resolved, ghap.id"
+        "SELECT ghap.id, ghap.agent, ghap.predicted, ghap.status, {BELIEF} FROM ghap
+         WHERE ghap.session = ?1 AND ghap.status IN ('confirmed', 'falsified') AND ghap.tier = 'gold'
+         ORDER BY ghap.resolved, ghap.id"
     ))?;
-    let mut rows = select.query([now.minus(RECENT)])?;
-    let mut found: Vec<(i64, Effect)> = Vec::new();
+    let mut shown = connection.prepare_cached(
+        "SELECT id, row FROM injection
+         WHERE session = ?1 AND coalesce(agent, '') = ?2 AND effect IS NULL AND at <= ?3 AND (gone IS NULL OR gone > ?3)
+         ORDER BY id",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut lessons: HashMap<Id, Option<Sentence>> = HashMap::new();
     while let Some(row) = rows.next()? {
-        let injection: i64 = row.get(0)?;
-        if found.last().is_some_and(|(last, _)| *last == injection) {
-            continue;
-        }
-        let (belief, learnt): (String, String) = (row.get(3)?, row.get(4)?);
-        let Some(belief) = Belief::of(&belief, &learnt) else { continue };
-        if let Some(sentence) = documents::lesson(connection, row.get(1)?)?
-            && !value::opposed(&belief.text, &sentence)
-            && values::pointing_plainly(&sentence).is_some_and(|vector| belief.rests_on(&vector))
-        {
-            let effect = match row.get(2)? {
-                Status::Confirmed => Effect::Helped,
-                _ => Effect::Hurt,
+        let (agent, predicted): (String, Time) = (row.get(1)?, row.get(2)?);
+        let status: Status = row.get(3)?;
+        let effect = if status == Status::Confirmed { Effect::Helped } else { Effect::Hurt };
+        let mut belief = None;
+        let mut shown = shown.query(params![session, agent, predicted])?;
+        while let Some(one) = shown.next()? {
+            let (injection, lesson): (i64, Id) = (one.get(0)?, one.get(1)?);
+            if effects.iter().any(|(known, _)| *known == injection) {
+                continue;
+            }
+            let sentence = match lessons.entry(lesson) {
+                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                std::collections::hash_map::Entry::Vacant(new) => {
+                    let lesson = documents::lesson(connection, lesson)?;
+                    new.insert(lesson.as_ref().map(Sentence::of))
+                }
             };
-            found.push((injection, effect));
+            let Some(sentence) = sentence else { continue };
+            if belief.is_none() {
+                belief = Some(Belief::read(row, 4)?);
+            }
+            if belief
+                .as_ref()
+                .and_then(Option::as_ref)
+                .is_some_and(|belief| belief.rests_on(sentence))
+            {
+                effects.push((injection, effect));
+            }
         }
     }
-    Ok(found)
+    Ok(())
 }

@@ -3,7 +3,9 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, callers, episodes, injections, outcomes, projects, sessions, spoken};
+use super::{
+    StoreError, callers, effects, episodes, injections, outcomes, projects, sessions, spoken,
+};
 use crate::change::Change;
 use crate::ghap::Told;
 use crate::injection::Injection;
@@ -117,6 +119,9 @@ pub(crate) fn apply(
     arrival: Arrival,
 ) -> Result<(), StoreError> {
     let session = sessions::see(connection, entry, arrival)?;
+    if arrival == Arrival::Late {
+        effects::look_again(connection, session)?;
+    }
     match &entry.what {
         What::Began(source) => {
             // What was shown before has left the context.
@@ -124,6 +129,7 @@ pub(crate) fn apply(
                 connection
                     .prepare_cached("UPDATE session SET refreshed = max(coalesce(refreshed, 0), ?2) WHERE id = ?1")?
                     .execute(params![session, entry.at])?;
+                effects::left(connection, session, entry.at)?;
             }
         }
         What::Seen => {}

@@ -12,7 +12,7 @@ use crate::{Id, IdSuffix, Time};
 mod moves;
 mod recall;
 
-pub(crate) use moves::{is_open, note, put_change, ran, read_change, retire};
+pub(crate) use moves::{changes, is_open, note, put_change, ran, read_change, retire};
 pub use recall::Recalled;
 pub(crate) use recall::recall;
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::entry::Place;
-use super::{Store, StoreError, sessions};
+use super::{Store, StoreError, sessions, values};
 use crate::ghap::{self, Domain, Expectation, Ghap, GhapError, Resolve, Start, Status, Update};
 use crate::outcome::Outcome;
 use crate::project::ProjectKey;
@@ -311,6 +311,7 @@ impl Store {
                  WHERE uid = ?1",
                 params![id, what_worked, takeaway, now],
             )?;
+            values::follow(transaction, id, now)?;
             by_id(transaction, id)
         })
     }

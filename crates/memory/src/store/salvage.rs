@@ -281,9 +281,17 @@ fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
         ))?;
         Ok(lost.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     };
-    for child in
-        ["project_alias", "session", "outcome", "ghap", "experience", "memory", "episode", "change"]
-    {
+    for child in [
+        "project_alias",
+        "session",
+        "outcome",
+        "ghap",
+        "experience",
+        "memory",
+        "value",
+        "episode",
+        "change",
+    ] {
         for number in lost(child, "project", "project")? {
             into.execute(
                 "INSERT OR IGNORE INTO project (id, uid, key, name, root, created, changed)

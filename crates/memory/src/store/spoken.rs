@@ -7,7 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::documents::{Query, UNFILED, find};
 use super::entry::{Entry, Parked, Place};
 use super::hot::HotStore;
-use super::{StoreError, entry, episodes, ghaps, injections, outcomes, projects, sessions, values};
+use super::{
+    StoreError, effects, entry, episodes, ghaps, injections, outcomes, projects, sessions, values,
+};
 use crate::episode::Episode;
 use crate::ghap::{Cause, Ghap, Status, Strategy, Told};
 use crate::outcome::Outcome;
@@ -383,6 +385,9 @@ impl HotStore {
             .filter(|hit| hit.confidence >= FLOOR)
             .take(2)
         {
+            if effects::ever(connection, hit.row)?.is_harmful() {
+                continue;
+            }
             let surprise: Option<Option<Clean>> = connection
                 .prepare_cached(
                     "SELECT surprise FROM ghap WHERE uid = ?1 AND status = 'falsified'",

@@ -128,7 +128,11 @@ impl Store {
             let latest = newest.map_or(now, |newest| newest.min(now));
             transaction.execute("DELETE FROM parked WHERE at < ?1", [now.minus(Duration::from_hours(1))])?;
             transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::KEPT)])?;
-            transaction.execute("DELETE FROM injection WHERE at < ?1", [latest.minus(bounds.injection_age)])?;
+            // What came of a value is a part of what it is worth.
+            transaction.execute(
+                "DELETE FROM injection WHERE at < ?1 AND (effect IS NULL OR row NOT IN (SELECT uid FROM value))",
+                [latest.minus(bounds.injection_age)],
+            )?;
             episodes::retire(transaction, latest.minus(bounds.episode_silence), oldest, latest)?;
             Ok(old + many)
         })

@@ -1,31 +1,31 @@
 //! Values in the database: held against their cluster when they are written, weighed by what happened since.
 
-use std::sync::LazyLock;
-
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::clusters::{Middle, common};
+use super::clusters::Middle;
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{Store, StoreError, effects, projects, tables};
-use crate::cluster::{Axis, Common};
+use crate::cluster::{Common, FEWEST};
 use crate::embed::{Vector, embed};
 use crate::injection::Effects;
 use crate::project::ProjectKey;
-use crate::value::{self, Standing, Value, ValueError};
-use crate::{Clean, Id, IdSuffix, Time};
+use crate::value::{self, Standing, Value};
+use crate::{Id, IdSuffix, Time};
 
+mod against;
 mod bearing;
+mod forming;
+mod propose;
+mod sentence;
 mod weigh;
+mod witness;
 
 pub(crate) use bearing::bearing;
+pub(crate) use forming::{follow, unite};
+pub(crate) use sentence::Sentence;
 pub(crate) use weigh::{every, is_due, weigh};
-
-/// Texts so near to each other say the same.
-const SAME: f32 = 0.8;
-/// Texts so near are about the same, and may say the opposite.
-const ABOUT: f32 = 0.45;
 
 /// Something to work by.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,8 @@ pub struct NewValue<'a> {
     pub text: &'a str,
     /// Whether whoever says it also holds it.
     pub standing: Standing,
+    /// Whether it is a person, who may hold again what was retired.
+    pub revives: bool,
 }
 
 /// What to change about a value. What is `None` stays.
@@ -84,6 +86,8 @@ pub struct Written {
     pub value: Value,
     /// Whether it was said before, so that there still is one.
     pub merged: bool,
+    /// Whether that one had been retired, and is held again.
+    pub revived: bool,
     /// Values about the same thing that seem to say the opposite.
     pub conflicts: Vec<Value>,
 }
@@ -109,53 +113,6 @@ fn pointing(common: &Common, text: &str) -> Option<Vector> {
     common.without(&embed(text)?)
 }
 
-/// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
-static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
-
-/// Where a sentence points, beside what sentences have in common.
-pub(crate) fn pointing_plainly(text: &str) -> Option<Vector> {
-    pointing(&PLAIN, text)
-}
-
-/// What somebody says, to be compared with what others say.
-struct Sentence {
-    words: Vec<String>,
-    vector: Option<Vector>,
-    text: Clean,
-}
-
-impl Sentence {
-    fn of(text: &Clean) -> Self {
-        let words = text.split(|sign: char| !sign.is_alphanumeric());
-        let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-        Self { words, vector: pointing_plainly(text), text: text.clone() }
-    }
-
-    /// How near two are to each other.
-    fn nearness(&self, other: &Self) -> f32 {
-        match (&self.vector, &other.vector) {
-            (Some(one), Some(other)) => one.cosine(other),
-            _ => 0.0,
-        }
-    }
-
-    /// Whether both say the same.
-    fn says(&self, other: &Self) -> bool {
-        self.words == other.words
-            || (self.nearness(other) >= SAME && !value::opposed(&self.text, &other.text))
-    }
-
-    /// Whether both are about the same, whatever they say of it.
-    fn is_about(&self, other: &Self) -> bool {
-        self.nearness(other) >= ABOUT
-    }
-
-    /// Whether both are about the same and seem to say the opposite.
-    fn contradicts(&self, other: &Self) -> bool {
-        value::opposed(&self.text, &other.text) && self.is_about(other)
-    }
-}
-
 pub(crate) const SELECT: &str = "SELECT value.*, project.key AS project_key FROM value LEFT JOIN project ON project.id = value.project";
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Value> {
@@ -172,6 +129,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Value> {
         support: row.get("support")?,
         contradicted: row.get("contradicted")?,
         since: row.get("since")?,
+        doubted: row.get("doubted")?,
         created: row.get("created")?,
         changed: row.get("changed")?,
     })
@@ -186,13 +144,15 @@ pub(crate) fn insert(
     connection
         .prepare_cached(
             "INSERT INTO value (uid, project, text, axis, cluster, standing, source, distance, threshold, support,
-                                contradicted, since, created, changed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                                contradicted, since, created, changed, doubted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
              ON CONFLICT (uid) DO UPDATE SET project = excluded.project, text = excluded.text, axis = excluded.axis,
                  cluster = excluded.cluster, standing = excluded.standing, source = excluded.source,
                  distance = excluded.distance, threshold = excluded.threshold, support = excluded.support,
                  contradicted = excluded.contradicted, since = excluded.since, created = excluded.created,
-                 changed = excluded.changed",
+                 changed = excluded.changed, doubted = excluded.doubted,
+                 tried = iif(text = excluded.text AND axis = excluded.axis, tried, 0),
+                 weighed = iif(text = excluded.text AND since <= excluded.since, weighed, 0)",
         )?
         .execute(params![
             value.id,
@@ -209,6 +169,7 @@ pub(crate) fn insert(
             value.since,
             value.created,
             value.changed,
+            value.doubted,
         ])?;
     Ok(())
 }
@@ -227,138 +188,7 @@ pub(crate) fn one(connection: &Connection, id: Id) -> Result<Value, StoreError> 
     found.ok_or_else(|| StoreError::NotFound { what: "value", id: id.into() })
 }
 
-/// Holds a text against a cluster.
-fn fit(connection: &Connection, cluster: Id, axis: Axis, text: &str) -> Result<Judged, StoreError> {
-    let common = common(connection, Axis::Full)?;
-    let vector = pointing(&common, text).ok_or(ValueError::NoWords)?;
-    let judged = judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
-    if judged.distance <= judged.threshold {
-        return Ok(judged);
-    }
-    let mut nearest: Option<(Id, f64)> = None;
-    for other in weigh::of_axis(connection, axis)? {
-        let distance = Middle::of(connection, other, Axis::Full, &common)?.distance(&vector);
-        if nearest.is_none_or(|(_, so_far)| distance < so_far) {
-            nearest = Some((other, distance));
-        }
-    }
-    Err(ValueError::Far {
-        cluster: cluster.short(),
-        distance: judged.distance,
-        threshold: judged.threshold,
-        nearest: nearest.map(|(id, distance)| (id.short(), distance)),
-    }
-    .into())
-}
-
-/// Values about the same that seem to say the opposite.
-fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {
-    let sentence = Sentence::of(&value.text);
-    let mut all = every(connection)?;
-    all.retain(|other| {
-        other.id != value.id
-            && other.standing != Standing::Retired
-            && Sentence::of(&other.text).contradicts(&sentence)
-    });
-    Ok(all)
-}
-
 impl Store {
-    /// Adds a value, if it fits its cluster. What was said before is not said twice: then the one that is there is what comes back,
-    /// with the higher standing of the two.
-    pub fn add_value(&mut self, new: &NewValue<'_>, now: Time) -> Result<Written, StoreError> {
-        let text = value::text(new.text)?;
-        let cluster = self.cluster(new.cluster)?;
-        self.write(|transaction| {
-            let Judged { distance, threshold } = fit(transaction, cluster.id, cluster.axis, &text)?;
-            let project =
-                new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
-            let sentence = Sentence::of(&text);
-            let mut known = every(transaction)?.into_iter();
-            let known = known.find(|other| Sentence::of(&other.text).says(&sentence));
-            let merged = known.is_some();
-            let value = if let Some(known) = known {
-                let held = known.standing == Standing::Accepted;
-                let standing = if held { Standing::Accepted } else { new.standing };
-                let since = if known.standing == Standing::Retired { now } else { known.since };
-                let cluster = known.cluster.or(Some(cluster.id));
-                let changed = Time::from_millis(known.changed.millis() + 1).max(now);
-                let value = Value { cluster, standing, since, changed, ..known };
-                update(transaction, &value)?;
-                value
-            } else {
-                let value = Value {
-                    id: Id::new(now),
-                    project: None,
-                    text,
-                    axis: cluster.axis,
-                    cluster: Some(cluster.id),
-                    standing: new.standing,
-                    source: None,
-                    distance,
-                    threshold,
-                    support: 0,
-                    contradicted: 0,
-                    since: now,
-                    created: now,
-                    changed: now,
-                };
-                insert(transaction, project, &value)?;
-                value
-            };
-            weigh(transaction, now, &mut super::Regrouped::default())?;
-            let conflicts = conflicts(transaction, &value)?;
-            Ok(Written { value: one(transaction, value.id)?, merged, conflicts })
-        })
-    }
-
-    /// Changes a value. Other words have to fit its cluster too.
-    pub fn edit_value(
-        &mut self,
-        id: Id,
-        edit: &ValueEdit<'_>,
-        now: Time,
-    ) -> Result<Written, StoreError> {
-        if edit.text.is_none() && edit.standing.is_none() && edit.place.is_none() {
-            return Err(ValueError::NothingToChange.into());
-        }
-        let text = edit.text.map(value::text).transpose()?;
-        self.write(|transaction| {
-            let mut value = one(transaction, id)?;
-            if let Some(text) = text {
-                if let Some(cluster) = value.cluster {
-                    let judged = fit(transaction, cluster, value.axis, &text)?;
-                    (value.distance, value.threshold) = (judged.distance, judged.threshold);
-                }
-                // Words of somebody's own are no longer those of a lesson, and stay when that is forgotten.
-                (value.text, value.source) = (text, None);
-            }
-            if let Some(standing) = edit.standing {
-                if standing == Standing::Accepted && value.standing != Standing::Accepted {
-                    value.since = now;
-                }
-                value.standing = standing;
-            }
-            value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
-            update(transaction, &value)?;
-            if let Some(place) = edit.place {
-                let project = place.map(|place| projects::row_of(transaction, place, now));
-                transaction.execute(
-                    "UPDATE value SET project = ?2 WHERE uid = ?1",
-                    params![id, project.transpose()?],
-                )?;
-            }
-            let conflicts = conflicts(transaction, &value)?;
-            Ok(Written { value: one(transaction, id)?, merged: false, conflicts })
-        })
-    }
-
-    /// No longer holds a value. It is kept, so that nobody proposes it again.
-    pub fn retire_value(&mut self, id: Id, now: Time) -> Result<Value, StoreError> {
-        let edit = ValueEdit { standing: Some(Standing::Retired), ..ValueEdit::default() };
-        Ok(self.edit_value(id, &edit, now)?.value)
-    }
-
     /// One, by its id.
     pub fn value(&self, id: Id) -> Result<Held, StoreError> {
         held(&self.connection, one(&self.connection, id)?)
@@ -389,7 +219,18 @@ pub(crate) fn held_in(
     most: usize,
 ) -> Result<Vec<Held>, StoreError> {
     let project = Some(projects::key_of(connection, place)?);
-    list(connection, &ValueFilter { project, limit: Some(most), ..ValueFilter::default() })
+    let mut held = list(connection, &ValueFilter { project, ..ValueFilter::default() })?;
+    held.retain(|held| is_worth_saying(&held.value, held.effects));
+    held.truncate(most);
+    Ok(held)
+}
+
+/// Whether a value may be put before somebody who did not ask: not where it hurt, and not one that nobody holds and hardly anybody
+/// says any more.
+fn is_worth_saying(value: &Value, effects: Effects) -> bool {
+    let is_found = value.standing == Standing::Proposed && value.source.is_some();
+    let is_said = !is_found || value.support as usize >= FEWEST;
+    is_said && !effects.is_harmful()
 }
 
 fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {
@@ -471,22 +312,8 @@ pub(crate) fn newer(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn said(text: &str) -> Sentence {
-        Sentence::of(&Clean::new(text))
-    }
-
-    #[test]
-    fn what_says_the_same_is_one_and_what_says_the_opposite_is_not() {
-        let same = |one: &str, other: &str| said(one).says(&said(other));
-        assert!(same("Pin the dependencies.", "pin the  dependencies"));
-        assert!(same(
-            "pin direct dependencies and commit the lock file",
-            "commit the lock file and pin all direct dependencies",
-        ));
-        assert!(!same("mock the payment client", "never mock the payment client"));
-        assert!(!same("pin direct dependencies", "release the connection in finally"));
-    }
+    use crate::Clean;
+    use crate::cluster::Axis;
 
     #[test]
     fn what_speaks_for_a_value_fades_and_what_speaks_against_it_counts_twice() {
@@ -505,6 +332,7 @@ mod tests {
                 support,
                 contradicted,
                 since: at,
+                doubted: None,
                 created: at,
                 changed: at,
             };
@@ -519,13 +347,5 @@ mod tests {
         assert!((of(7, 1, 1, 0) - of(3, 0, 0, 0)).abs() < 1e-9);
         let (old, grown) = (held(3, 0, 0, 0), Time::from_millis(1_763_200_000_000 + 86_400_000));
         assert!(worth(&old, Some(grown)) > worth(&old, None), "somebody has said it since");
-    }
-
-    #[test]
-    fn what_is_about_something_else_contradicts_nothing() {
-        let against = |one: &str, other: &str| said(one).contradicts(&said(other));
-        assert!(against("always mock the payment client", "never mock the payment client"));
-        assert!(!against("pin direct dependencies", "never hold the connection"));
-        assert!(!against("never mock the payment client", "do not mock the payment client"));
     }
 }

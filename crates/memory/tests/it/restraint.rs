@@ -148,6 +148,7 @@ fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Sh
             support: 3,
             contradicted: 0,
             since: now,
+            doubted: None,
             created: now,
             changed: now,
         };

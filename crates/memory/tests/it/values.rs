@@ -9,7 +9,7 @@ use rutter_memory::store::entry::What;
 use rutter_memory::store::hot::HotStore;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{
-    ClusterFilter, Forgettable, NewValue, Record, Row, ValueEdit, ValueFilter,
+    ClusterFilter, Forgettable, NewValue, Owner, Record, Row, ValueEdit, ValueFilter,
 };
 use rutter_memory::value::{Standing, Value, ValueError};
 use rutter_memory::{Clean, Id, Store, StoreError};
@@ -28,7 +28,7 @@ fn cluster(store: &Store) -> Id {
 }
 
 fn new(cluster: Id, text: &str) -> NewValue<'_> {
-    NewValue { place: None, cluster, text, standing: Standing::Accepted }
+    NewValue { place: None, cluster, text, standing: Standing::Accepted, revives: false }
 }
 
 /// Somebody says it in words of their own, for everywhere.
@@ -138,9 +138,14 @@ fn a_retired_value_is_not_proposed_again() {
     learn(&mut store, &world.other("one more"), &again(8));
     let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
     assert_eq!((done.placed, done.proposed), (4, 0));
-    // Unless somebody says it.
-    let written = store.add_value(&new(cluster(&store), &value.text), at(LATER + 5)).unwrap();
+    // Nor does an agent hold it again. A person does.
+    let said = NewValue { revives: true, ..new(cluster(&store), &value.text) };
+    let refused = store.add_value(&NewValue { revives: false, ..said }, at(LATER + 5)).unwrap_err();
+    let advice = format!("rutter values edit {} --standing accepted", value.id.short());
+    assert!(refused.to_string().contains(&advice), "{refused}");
+    let written = store.add_value(&said, at(LATER + 5)).unwrap();
     assert_eq!((written.value.id, written.value.standing), (value.id, Standing::Accepted));
+    assert!(written.merged && written.revived);
 }
 
 #[test]
@@ -195,13 +200,24 @@ fn a_value_loses_standing_when_what_follows_contradicts_it() {
         (value.standing, value.contradicted)
     };
     assert_eq!(standing(&mut store, 1), (Standing::Accepted, 1), "once is chance");
-    assert_eq!(standing(&mut store, 2), (Standing::Proposed, 2));
-    assert_eq!(standing(&mut store, 3), (Standing::Proposed, 3));
-    assert_eq!(standing(&mut store, 4), (Standing::Retired, 4));
+    // What has cost it one standing does not cost it the next.
+    assert_eq!(standing(&mut store, 2), (Standing::Proposed, 0));
+    assert!(store.value(value.id).unwrap().value.doubted.is_some());
+    for number in 3..6 {
+        let count = u32::try_from(number - 2).unwrap();
+        assert_eq!(standing(&mut store, number), (Standing::Proposed, count), "{number}");
+    }
+    assert_eq!(store.value(value.id).unwrap().value.support, 3, "nobody speaks for both");
+    assert_eq!(standing(&mut store, 6), (Standing::Retired, 0));
     // Whoever accepts it again has seen that.
     let written = store.edit_value(value.id, &accept, at(LATER + 900_000)).unwrap();
-    assert_eq!(written.value.standing, Standing::Accepted);
+    assert_eq!((written.value.standing, written.value.doubted), (Standing::Accepted, None));
     assert_eq!(standing(&mut store, 10), (Standing::Accepted, 1));
+    // And so has whoever accepts one that is doubted, at once.
+    standing(&mut store, 11);
+    assert_eq!(standing(&mut store, 12), (Standing::Proposed, 1));
+    let written = store.edit_value(value.id, &accept, at(LATER + 1_300_000)).unwrap();
+    assert_eq!((written.value.contradicted, written.value.doubted), (0, None));
 }
 
 #[test]
@@ -238,7 +254,8 @@ fn a_value_that_hurts_loses_standing_and_one_that_helps_comes_first() {
     assert_eq!(done.doubted, 1, "{done:?}");
     let listed = store.values(&ValueFilter::default()).unwrap();
     assert_eq!(listed[0].value.id, first.id);
-    assert_eq!((listed[1].value.standing, listed[1].effects.hurt), (Standing::Proposed, 3));
+    assert_eq!((listed[1].value.standing, listed[1].effects.hurt), (Standing::Proposed, 0));
+    assert!(listed[1].value.doubted.is_some());
 }
 
 #[test]
@@ -396,4 +413,127 @@ fn what_the_same_sessions_say_in_other_words_is_proposed_once() {
     let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
     assert!(done.born >= 3, "a cluster along several axes: {done:?}");
     assert_eq!(values(&store).len(), 1, "{:?}", values(&store));
+}
+
+/// The same of another project.
+fn elsewhere(world: &World, name: &str) -> Owner {
+    let place = (&rutter_memory::project::Located::find(&world.project(name))).into();
+    Owner { client: Some(Clean::new(name)), agent: None, place }
+}
+
+#[test]
+fn what_one_project_learnt_is_said_in_no_other_unless_somebody_says_so() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 2);
+    learn(&mut store, &elsewhere(&world, "gamma"), &again(2));
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    assert!(value.project.is_some(), "{value:?}");
+    let (cluster, beta) = (cluster(&store), elsewhere(&world, "beta").place);
+    // Said in another project it holds there too, and what is said here stays what it is.
+    let there = NewValue { place: Some(&beta), ..new(cluster, &value.text) };
+    let written = store.add_value(&there, at(LATER + 1)).unwrap();
+    assert!(!written.merged && written.value.id != value.id, "{written:?}");
+    assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
+    assert!(store.add_value(&there, at(LATER + 2)).unwrap().merged);
+    // Said for everywhere, one of them is widened.
+    let written = store.add_value(&new(cluster, &value.text), at(LATER + 3)).unwrap();
+    assert!(written.merged && written.value.project.is_none(), "{written:?}");
+}
+
+#[test]
+fn who_did_the_opposite_and_failed_does_not_speak_against_it() {
+    let world = World::new();
+    let mut store = world.store();
+    let never = |number| Lesson {
+        takeaway: Some("never hold the connection across a request".into()),
+        cause: Some(("oversight", "the connection was held across a request".into())),
+        ..again(number)
+    };
+    for number in 0..3 {
+        learn(&mut store, &world.other(&format!("learner-{number}")), &never(number));
+    }
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    for number in 0..3 {
+        let lesson = Lesson {
+            at: LATER + number * 100_000 + 1,
+            hypothesis: "it is faster with one connection for all requests".into(),
+            action: "hold the connection across a request".into(),
+            surprise: Some("the night was too short".into()),
+            cause: Some(("wrong-assumption", "the clock of the machine was wrong".into())),
+            takeaway: Some("look at the clock first".into()),
+            ..again(number)
+        };
+        learn(&mut store, &world.other(&format!("against-{number}")), &lesson);
+    }
+    store.bring_clusters_up_to_date(at(LATER + 900_000)).unwrap();
+    assert_eq!(store.value(value.id).unwrap().value.contradicted, 0);
+}
+
+#[test]
+fn words_that_somebody_said_are_kept_once_and_go_with_the_lesson_that_they_are_of() {
+    let world = World::new();
+    let mut store = world.store();
+    let ghaps = repeated(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    let own = say(&mut store);
+    let edit = |text| ValueEdit { text: Some(text), ..ValueEdit::default() };
+    let refused = store.edit_value(own.id, &edit(&value.text), at(LATER)).unwrap_err();
+    assert!(matches!(refused, StoreError::Value(ValueError::Said { .. })), "{refused}");
+    // The same words again, and a lesson's own words typed by hand, are still the lesson's.
+    let louder = value.text.to_uppercase();
+    store.edit_value(value.id, &edit(&louder), at(LATER)).unwrap();
+    assert_eq!(store.value(value.id).unwrap().value.source, value.source);
+    store
+        .edit_value(value.id, &edit("close every connection in a finally block"), at(LATER))
+        .unwrap();
+    let typed = store.edit_value(value.id, &edit(&value.text), at(LATER)).unwrap().value;
+    assert!(typed.source.is_some(), "{typed:?}");
+    // Whoever says the lesson otherwise means the value too.
+    let source = typed.source.unwrap();
+    let takeaway = Some("release what was taken in a finally block");
+    store.edit_lesson(source, None, takeaway, at(LATER + 1)).unwrap();
+    assert_eq!(store.value(value.id).unwrap().value.text.as_str(), takeaway.unwrap());
+    store.bring_clusters_up_to_date(at(LATER + 2)).unwrap();
+    let others: Vec<Row> = ghaps
+        .iter()
+        .filter(|ghap| ghap.id != source)
+        .map(|ghap| store.row(&ghap.id.short().parse().unwrap()).unwrap())
+        .collect();
+    store.forget(&others[..2], None).unwrap();
+    store.bring_clusters_up_to_date(at(LATER + 3)).unwrap();
+    let left = store.value(value.id).unwrap().value;
+    assert!(left.support < 3, "two of four are gone: {left:?}");
+    let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
+    let said = hot.values(&world.owner().place, 5).unwrap();
+    assert!(said.iter().all(|held| held.value.id != value.id), "too few say it: {said:?}");
+}
+
+#[test]
+fn what_two_machines_proposed_is_one_and_what_somebody_decided_counts() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    let lessons = all(&mut store);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [here] = values(&store).try_into().unwrap();
+    let other = World::new();
+    let mut theirs = other.store();
+    import(&mut theirs, &lessons);
+    theirs.bring_clusters_up_to_date(at(LATER + 5)).unwrap();
+    let [there] = values(&theirs).try_into().unwrap();
+    assert_ne!(here.id, there.id);
+    store.retire_value(here.id, at(LATER + 1)).unwrap();
+    import(&mut theirs, &all(&mut store));
+    let [united] = values(&theirs).try_into().unwrap();
+    assert_eq!(united.standing, Standing::Retired, "a person has said so");
+}
+
+fn import(store: &mut Store, records: &[Record]) {
+    let lines: Vec<String> =
+        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+    store.import(lines.join("\n").as_bytes(), |_| {}).unwrap();
 }

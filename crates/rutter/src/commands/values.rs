@@ -221,6 +221,7 @@ fn add(
         cluster: store.cluster_id(&args.cluster)?,
         text: &args.text,
         standing: if args.proposed { Standing::Proposed } else { Standing::Accepted },
+        revives: true,
     };
     let written = store.add_value(&new, env.now)?;
     told(&written, args.format.chosen(), ui)

@@ -247,6 +247,7 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         cluster,
         text: &new.text,
         standing: Standing::Accepted,
+        revives: false,
     };
     let written = call.store.add_value(&new, call.now())?;
     let value = &written.value;

@@ -120,7 +120,7 @@ pub(crate) fn recall(
             continue;
         }
         let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
-        let effects = effects::of(&moment, hit.row, Time::from_millis(0))?;
+        let effects = effects::ever(&moment, hit.row)?;
         let prior = prior(elsewhere, row.tier, now.since(hit.at), effects);
         let rank = hit.score * prior;
         let above_floor = hit.confidence >= FLOOR && !effects.is_harmful();

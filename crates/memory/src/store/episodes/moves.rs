@@ -5,7 +5,6 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::select;
 use crate::change::Change;
 use crate::episode::{Episode, How, judge, own_name};
-use crate::injection::Effect;
 use crate::outcome::run::{Fault, Run};
 use crate::outcome::selection::Selection;
 use crate::outcome::{Counts, Kind, Verdict};
@@ -45,7 +44,7 @@ pub(crate) fn ran(
             for episode in open.iter().filter(covered) {
                 let how = close(connection, project, root, episode, run, selection, outcome)?;
                 if how == How::Fixed {
-                    meeting.settle(connection, episode, Effect::Helped)?;
+                    meeting.settle(connection, episode, true)?;
                 }
             }
             clear(connection, project, root)
@@ -108,7 +107,7 @@ fn failed(
                     || run.outcome.failing.contains(test)
             });
         if same {
-            meeting.settle(connection, episode, Effect::Hurt)?;
+            meeting.settle(connection, episode, false)?;
         }
         if still {
             let selection = if same { selection } else { &episode.selection };
@@ -139,7 +138,7 @@ fn failed(
             rename(connection, episode, fault, selection, outcome, at)?;
             continue;
         }
-        meeting.settle(connection, episode, Effect::Helped)?;
+        meeting.settle(connection, episode, true)?;
         connection
             .prepare_cached(
                 "UPDATE episode SET gone = coalesce(gone, ?2), changed = ?2 WHERE uid = ?1",

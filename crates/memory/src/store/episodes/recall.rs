@@ -62,7 +62,7 @@ pub(crate) fn recall(
                     run.outcome.at,
                 )?
                 && !fixed_here(connection, client, agent, &episode, run.outcome.at)?
-                && !effects::of(connection, episode.id, Time::from_millis(0))?.is_harmful()
+                && !effects::ever(connection, episode.id)?.is_harmful()
             {
                 fit = Some(episode);
             }

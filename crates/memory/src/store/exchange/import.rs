@@ -76,6 +76,9 @@ impl Store {
                 Err(Refused::Store(error)) => return Err(error.into()),
             }
         }
+        if records.iter().any(|(_, record)| matches!(record, Record::Value(_))) {
+            values::unite(&transaction)?;
+        }
         documents::catch_up(&transaction)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(done)

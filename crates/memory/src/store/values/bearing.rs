@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Held, SELECT, held, held_in, read};
+use super::{Held, SELECT, held, held_in, is_worth_saying, read};
 use crate::ghap::Domain;
 use crate::search::rank::tried;
 use crate::search::score::{FLOOR, MEANING};
@@ -23,12 +23,13 @@ pub(crate) struct Bearing {
     pub(crate) confidence: f64,
     /// What it is ordered by, as what is recalled is.
     pub(crate) rank: f64,
+    is_worth_saying: bool,
 }
 
 impl Bearing {
     /// Whether it may be put before somebody who did not ask.
     pub(crate) fn is_above_floor(&self) -> bool {
-        self.confidence >= FLOOR
+        self.confidence >= FLOOR && self.is_worth_saying
     }
 }
 
@@ -60,9 +61,10 @@ pub(crate) fn bearing(
         .zip(fits)
         .map(|(value, fit)| {
             let prior = if value.standing == Standing::Accepted { 1.0 } else { PROPOSED };
-            let tried = tried(effects::of(connection, value.id, value.since)?);
-            let (confidence, rank) = (fit.confidence(count), fit.score(MEANING) * prior * tried);
-            Ok(Bearing { value, confidence, rank })
+            let effects = effects::of(connection, value.id, value.since)?;
+            let rank = fit.score(MEANING) * prior * tried(effects);
+            let is_worth_saying = is_worth_saying(&value, effects);
+            Ok(Bearing { value, confidence: fit.confidence(count), rank, is_worth_saying })
         })
         .collect::<Result<_, StoreError>>()?;
     all.sort_by(|one, other| {

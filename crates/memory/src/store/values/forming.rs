@@ -1,0 +1,275 @@
+//! How values are formed: said, said otherwise, ended, and brought together where the same comes from elsewhere.
+
+use rusqlite::{Connection, params};
+
+use super::weigh::{lesson, of_axis};
+use super::{
+    Judged, NewValue, Sentence, ValueEdit, Written, every, insert, judge, one, pointing, update,
+    weigh,
+};
+use crate::cluster::Axis;
+use crate::project::ProjectKey;
+use crate::store::clusters::{Middle, Regrouped, common};
+use crate::store::{Store, StoreError, projects};
+use crate::value::{self, Standing, Value, ValueError};
+use crate::{Id, Time};
+
+/// Holds a text against a cluster.
+fn fit(connection: &Connection, cluster: Id, axis: Axis, text: &str) -> Result<Judged, StoreError> {
+    let common = common(connection, Axis::Full)?;
+    let vector = pointing(&common, text).ok_or(ValueError::NoWords)?;
+    let judged = judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
+    if judged.distance <= judged.threshold {
+        return Ok(judged);
+    }
+    let mut nearest: Option<(Id, f64)> = None;
+    for other in of_axis(connection, axis)? {
+        let distance = Middle::of(connection, other, Axis::Full, &common)?.distance(&vector);
+        if nearest.is_none_or(|(_, so_far)| distance < so_far) {
+            nearest = Some((other, distance));
+        }
+    }
+    Err(ValueError::Far {
+        cluster: cluster.short(),
+        distance: judged.distance,
+        threshold: judged.threshold,
+        nearest: nearest.map(|(id, distance)| (id.short(), distance)),
+    }
+    .into())
+}
+
+/// Values about the same that hold in the same place and seem to say the opposite.
+fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {
+    let sentence = Sentence::of(&value.text);
+    let mut all = every(connection)?;
+    all.retain(|other| {
+        other.id != value.id
+            && other.standing != Standing::Retired
+            && (other.project.is_none() || other.project == value.project)
+            && Sentence::of(&other.text).contradicts(&sentence)
+    });
+    Ok(all)
+}
+
+/// The value that says the same where a sentence is to hold: the project's own before everybody's. What is to hold everywhere may be
+/// said anywhere so far.
+fn said_already(
+    connection: &Connection,
+    place: Option<&ProjectKey>,
+    sentence: &Sentence,
+) -> Result<Option<Value>, StoreError> {
+    let holds = |value: &Value| match (&value.project, place) {
+        (_, None) | (None, _) => true,
+        (Some(own), Some(place)) => own == place,
+    };
+    let mut all = every(connection)?;
+    all.retain(|value| holds(value) && Sentence::of(&value.text).says(sentence));
+    // Where nobody asks for a place, what holds everywhere already comes first.
+    let last = |value: &Value| value.project.is_none() == place.is_some();
+    Ok(all.into_iter().min_by_key(|value| (value.standing == Standing::Retired, last(value))))
+}
+
+/// The member of a cluster whose lesson this is, to the word. Whoever forgets it forgets this too.
+fn in_words_of(connection: &Connection, cluster: Id, text: &str) -> Result<Option<Id>, StoreError> {
+    let wanted = words(text);
+    let mut members = connection.prepare_cached(
+        "SELECT grouped.row FROM cluster JOIN grouped ON grouped.cluster = cluster.id WHERE cluster.uid = ?1",
+    )?;
+    let mut rows = members.query([cluster])?;
+    while let Some(row) = rows.next()? {
+        let ghap = row.get(0)?;
+        if lesson(connection, ghap)?.is_some_and(|lesson| words(&lesson) == wanted) {
+            return Ok(Some(ghap));
+        }
+    }
+    Ok(None)
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|sign: char| !sign.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// Gives a value a standing. Whoever accepts one that was not has seen what speaks against it, and it begins anew.
+fn hold(value: &mut Value, standing: Standing, now: Time) {
+    if standing == Standing::Accepted && value.standing != Standing::Accepted {
+        (value.since, value.contradicted, value.doubted) = (now, 0, None);
+    }
+    value.standing = standing;
+}
+
+impl Store {
+    /// Adds a value, if it fits its cluster. What was said before is not said twice: then the one that is there is what comes back,
+    /// with the higher standing of the two.
+    pub fn add_value(&mut self, new: &NewValue<'_>, now: Time) -> Result<Written, StoreError> {
+        let text = value::text(new.text)?;
+        let cluster = self.cluster(new.cluster)?;
+        self.write(|transaction| {
+            let Judged { distance, threshold } = fit(transaction, cluster.id, cluster.axis, &text)?;
+            let project =
+                new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
+            let place = new.place.map(|place| projects::key_of(transaction, place)).transpose()?;
+            let known = said_already(transaction, place.as_ref(), &Sentence::of(&text))?;
+            let merged = known.is_some();
+            let revived = known.as_ref().is_some_and(|known| known.standing == Standing::Retired);
+            let id = if let Some(mut known) = known {
+                if revived && !new.revives {
+                    let value = known.id.short();
+                    return Err(ValueError::Retired { value, at: known.changed }.into());
+                }
+                if known.standing != Standing::Accepted {
+                    hold(&mut known, new.standing, now);
+                }
+                known.cluster = known.cluster.or(Some(cluster.id));
+                known.changed = Time::from_millis(known.changed.millis() + 1).max(now);
+                update(transaction, &known)?;
+                if place.is_none() {
+                    settle_in(transaction, known.id, None)?;
+                }
+                known.id
+            } else {
+                let value = Value {
+                    id: Id::new(now),
+                    project: None,
+                    source: in_words_of(transaction, cluster.id, &text)?,
+                    text,
+                    axis: cluster.axis,
+                    cluster: Some(cluster.id),
+                    standing: new.standing,
+                    distance,
+                    threshold,
+                    support: 0,
+                    contradicted: 0,
+                    since: now,
+                    doubted: None,
+                    created: now,
+                    changed: now,
+                };
+                insert(transaction, project, &value)?;
+                super::against::begins(transaction, value.id)?;
+                value.id
+            };
+            weigh(transaction, now, &mut Regrouped::default())?;
+            let value = one(transaction, id)?;
+            let conflicts = conflicts(transaction, &value)?;
+            Ok(Written { value, merged, revived, conflicts })
+        })
+    }
+
+    /// Changes a value. Other words have to fit its cluster too, and nobody else may have said them here.
+    pub fn edit_value(
+        &mut self,
+        id: Id,
+        edit: &ValueEdit<'_>,
+        now: Time,
+    ) -> Result<Written, StoreError> {
+        if edit.text.is_none() && edit.standing.is_none() && edit.place.is_none() {
+            return Err(ValueError::NothingToChange.into());
+        }
+        let text = edit.text.map(value::text).transpose()?;
+        self.write(|transaction| {
+            let mut value = one(transaction, id)?;
+            let revived = value.standing == Standing::Retired
+                && edit.standing.is_some_and(|standing| standing != Standing::Retired);
+            if let Some(text) = text.filter(|text| *text != value.text) {
+                if words(&text) != words(&value.text) {
+                    let other =
+                        said_already(transaction, value.project.as_ref(), &Sentence::of(&text))?;
+                    if let Some(other) = other.filter(|other| other.id != id) {
+                        return Err(ValueError::Said { value: other.id.short() }.into());
+                    }
+                    if let Some(cluster) = value.cluster {
+                        let judged = fit(transaction, cluster, value.axis, &text)?;
+                        (value.distance, value.threshold) = (judged.distance, judged.threshold);
+                        value.source = in_words_of(transaction, cluster, &text)?;
+                    } else {
+                        // Words of somebody's own are no longer those of a lesson, and stay when that is forgotten.
+                        value.source = None;
+                    }
+                    // What came of other words is nothing that these did.
+                    (value.since, value.support, value.contradicted) = (now, 0, 0);
+                }
+                value.text = text;
+            }
+            if let Some(standing) = edit.standing {
+                hold(&mut value, standing, now);
+            }
+            value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
+            update(transaction, &value)?;
+            if let Some(place) = edit.place {
+                let project = place.map(|place| projects::row_of(transaction, place, now));
+                settle_in(transaction, id, project.transpose()?)?;
+            }
+            weigh(transaction, now, &mut Regrouped::default())?;
+            let value = one(transaction, id)?;
+            let conflicts = conflicts(transaction, &value)?;
+            Ok(Written { value, merged: false, revived, conflicts })
+        })
+    }
+
+    /// No longer holds a value. It is kept, so that nobody proposes it again.
+    pub fn retire_value(&mut self, id: Id, now: Time) -> Result<Value, StoreError> {
+        let edit = ValueEdit { standing: Some(Standing::Retired), ..ValueEdit::default() };
+        Ok(self.edit_value(id, &edit, now)?.value)
+    }
+}
+
+/// Has a value hold in a project, or everywhere.
+fn settle_in(connection: &Connection, value: Id, project: Option<i64>) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE value SET project = ?2 WHERE uid = ?1")?
+        .execute(params![value, project])?;
+    Ok(())
+}
+
+/// Lets values that are in a lesson's own words follow it, where it is said otherwise: whoever takes a name out of it means
+/// everywhere.
+pub(crate) fn follow(connection: &Connection, ghap: Id, now: Time) -> Result<(), StoreError> {
+    let lesson = lesson(connection, ghap)?.map(|lesson| value::text(&lesson));
+    for mut value in every(connection)?.into_iter().filter(|value| value.source == Some(ghap)) {
+        match &lesson {
+            Some(Ok(lesson)) if words(lesson) == words(&value.text) => {}
+            Some(Ok(lesson)) => {
+                (value.text, value.support) = (lesson.clone(), 0);
+                value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
+                update(connection, &value)?;
+            }
+            // There is none any more that could be one.
+            _ => {
+                connection
+                    .prepare_cached("DELETE FROM value WHERE uid = ?1")?
+                    .execute([value.id])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes one of values that say the same in the same place: two machines propose the same, each under its own name. What somebody
+/// decided counts before what nobody did, and the last decision before others.
+pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
+    let mut kept: Vec<(Value, Sentence)> = Vec::new();
+    for value in every(connection)? {
+        let sentence = Sentence::of(&value.text);
+        let same = |(known, said): &&mut (Value, Sentence)| {
+            known.project == value.project && said.says(&sentence)
+        };
+        let Some((known, _)) = kept.iter_mut().find(same) else {
+            kept.push((value, sentence));
+            continue;
+        };
+        let decided = |value: &Value| (value.standing != Standing::Proposed, value.changed);
+        if decided(&value) > decided(known) {
+            (known.standing, known.since) = (value.standing, value.since.max(known.since));
+            known.doubted = value.doubted;
+        }
+        known.changed = known.changed.max(value.changed);
+        known.created = known.created.min(value.created);
+        update(connection, known)?;
+        connection
+            .prepare_cached("UPDATE injection SET row = ?2 WHERE row = ?1")?
+            .execute(params![value.id, known.id])?;
+        connection.prepare_cached("DELETE FROM value WHERE uid = ?1")?.execute([value.id])?;
+    }
+    Ok(())
+}

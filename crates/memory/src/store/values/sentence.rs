@@ -1,0 +1,117 @@
+//! What somebody says, to be compared with what others say.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::pointing;
+use crate::Clean;
+use crate::cluster::{Axis, Common};
+use crate::embed::Vector;
+use crate::search::terms::distinct;
+use crate::value;
+
+/// Texts so near to each other are about the same to the point.
+const SAME: f32 = 0.8;
+/// Texts so near are about the same, and may say the opposite.
+const ABOUT: f32 = 0.45;
+/// So many words more than another says it in may stand in a sentence that says the same.
+const MORE: usize = 2;
+
+/// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
+static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
+
+/// A sentence.
+pub(crate) struct Sentence {
+    pub(crate) text: Clean,
+    /// Where it points, beside what sentences have in common; none where none of its words is known.
+    pub(crate) vector: Option<Vector>,
+    /// What it says it with.
+    terms: BTreeSet<String>,
+}
+
+impl Sentence {
+    pub(crate) fn of(text: &Clean) -> Self {
+        let terms = distinct(text).into_iter().map(|term| term.text).collect();
+        Self { text: text.clone(), vector: pointing(&PLAIN, text), terms }
+    }
+
+    /// How near two are to each other.
+    fn nearness(&self, other: &Self) -> f32 {
+        match (&self.vector, &other.vector) {
+            (Some(one), Some(other)) => one.cosine(other),
+            _ => 0.0,
+        }
+    }
+
+    /// Whether both say the same, as far as anybody can tell who does not understand them: with the same words, or with a few more.
+    /// `raise the size` and `lower the size` are as near as can be.
+    pub(super) fn says(&self, other: &Self) -> bool {
+        if value::opposed(&self.text, &other.text) || numbers(&self.text) != numbers(&other.text) {
+            return false;
+        }
+        if self.terms == other.terms {
+            return !self.terms.is_empty() || self.text == other.text;
+        }
+        let (few, many) = if self.terms.len() < other.terms.len() {
+            (&self.terms, &other.terms)
+        } else {
+            (&other.terms, &self.terms)
+        };
+        few.is_subset(many) && many.len() - few.len() <= MORE && self.nearness(other) >= SAME
+    }
+
+    /// Whether nobody has to hear one who has heard the other.
+    pub(super) fn repeats(&self, other: &Self) -> bool {
+        self.says(other) || self.nearness(other) >= SAME
+    }
+
+    /// Whether both are about the same, whatever they say of it.
+    pub(super) fn is_about(&self, other: &Self) -> bool {
+        self.nearness(other) >= ABOUT
+    }
+
+    /// Whether both are about the same and seem to say the opposite.
+    pub(super) fn contradicts(&self, other: &Self) -> bool {
+        value::opposed(&self.text, &other.text) && self.is_about(other)
+    }
+}
+
+/// The numbers in a text: three times is not five times.
+fn numbers(text: &str) -> BTreeSet<&str> {
+    text.split(|sign: char| !sign.is_ascii_digit()).filter(|number| !number.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Sentence {
+        Sentence::of(&Clean::new(text))
+    }
+
+    #[test]
+    fn what_says_the_same_is_one_and_what_says_the_opposite_is_not() {
+        let same = |one: &str, other: &str| said(one).says(&said(other));
+        assert!(same("Pin the dependencies.", "pin the  dependencies"));
+        assert!(same(
+            "pin direct dependencies and commit the lock file",
+            "commit the lock file and pin all direct dependencies",
+        ));
+        assert!(!same("mock the payment client", "never mock the payment client"));
+        assert!(!same("pin direct dependencies", "release the connection in finally"));
+        assert!(!same("raise the size of the pool", "lower the size of the pool"));
+        assert!(!same("retry 3 times", "retry 5 times"));
+        assert!(!same(
+            "release it in a finally block",
+            "Don\u{2019}t release it in a finally block"
+        ));
+    }
+
+    #[test]
+    fn what_is_about_something_else_contradicts_nothing() {
+        let against = |one: &str, other: &str| said(one).contradicts(&said(other));
+        assert!(against("always mock the payment client", "never mock the payment client"));
+        assert!(!against("pin direct dependencies", "never hold the connection"));
+        assert!(!against("never mock the payment client", "do not mock the payment client"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Which experiences have nothing to do with each other: only those confirm each other.
+
+use std::collections::{BTreeSet, HashSet};
+
+use rusqlite::{Connection, params};
+
+use crate::ghap::Status;
+use crate::store::{StoreError, tables};
+use crate::{Clean, Id, Time};
+
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// What makes an experience another one than the next: two of one session and day are one, and so are two of one failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Witness {
+    session: i64,
+    day: i64,
+    /// The tests that failed around it, or failures that are no test's.
+    failures: BTreeSet<Clean>,
+}
+
+/// How many of them have nothing to do with each other.
+pub(super) fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
+    let (mut times, mut failures) = (HashSet::new(), BTreeSet::new());
+    let mut count = 0;
+    for witness in witnesses {
+        if !witness.failures.is_disjoint(&failures) || !times.insert((witness.session, witness.day))
+        {
+            continue;
+        }
+        failures.extend(witness.failures);
+        count += 1;
+    }
+    count
+}
+
+/// What speaks for a GHAP to be an experience of its own, how it ended, and where.
+pub(super) fn witness(
+    connection: &Connection,
+    ghap: Id,
+) -> Result<Option<(Witness, Status, i64)>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT session, coalesce(resolved, changed) AS ended, status, project, outcome, created, agent
+         FROM ghap WHERE uid = ?1",
+    )?;
+    let mut rows = select.query([ghap])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let (session, ended): (i64, Time) = (row.get("session")?, row.get("ended")?);
+    let failures = if let Some(outcome) = row.get("outcome")? {
+        of_run(connection, outcome)?
+    } else {
+        let (begun, agent): (Time, String) = (row.get("created")?, row.get("agent")?);
+        of_session(connection, session, &agent, begun, ended)?
+    };
+    let day = ended.millis().div_euclid(DAY);
+    Ok(Some((Witness { session, day, failures }, row.get("status")?, row.get("project")?)))
+}
+
+/// What failed in a run, or was mended by it.
+fn of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, StoreError> {
+    let mut failures: BTreeSet<Clean> = connection
+        .prepare_cached("SELECT failing, signature FROM outcome WHERE id = ?1")?
+        .query_row([outcome], |row| {
+            let failing: Vec<Clean> = tables::list(row, "failing")?;
+            let signature: Option<Clean> = row.get("signature")?;
+            let is_no_test = failing.is_empty();
+            Ok(failing.into_iter().chain(signature.filter(|_| is_no_test)).collect())
+        })?;
+    let mended = connection
+        .prepare_cached("SELECT coalesce(test, signature) FROM episode WHERE closed = ?1")?
+        .query_map([outcome], |row| row.get(0))?
+        .collect::<Result<Vec<Clean>, _>>()?;
+    failures.extend(mended);
+    Ok(failures)
+}
+
+/// What failed where an agent was at it, of one that no run settled.
+fn of_session(
+    connection: &Connection,
+    session: i64,
+    agent: &str,
+    begun: Time,
+    ended: Time,
+) -> Result<BTreeSet<Clean>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT failing FROM outcome
+         WHERE session = ?1 AND coalesce(agent, '') = ?2 AND verdict = 'failed' AND at >= ?3 AND at <= ?4",
+    )?;
+    let mut rows = select.query(params![session, agent, begun, ended])?;
+    let mut failures = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        failures.extend(tables::list(row, "failing")?);
+    }
+    Ok(failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(session: i64, day: i64, failures: &[&str]) -> Witness {
+        let failures = failures.iter().map(|failure| Clean::new(failure)).collect();
+        Witness { session, day, failures }
+    }
+
+    #[test]
+    fn one_session_of_one_day_and_one_failure_count_once() {
+        assert_eq!(independent([]), 0);
+        assert_eq!(independent([at(1, 1, &[]), at(1, 1, &[]), at(1, 1, &[])]), 1);
+        assert_eq!(independent([at(1, 1, &[]), at(1, 2, &[]), at(2, 2, &[])]), 3);
+        assert_eq!(independent([at(1, 1, &["a"]), at(2, 2, &["a"]), at(3, 3, &["b"])]), 2);
+        // Whatever else failed beside it.
+        let beside = [at(1, 1, &["a", "x"]), at(2, 2, &["a", "y"]), at(3, 3, &["z", "a"])];
+        assert_eq!(independent(beside), 1);
+    }
+}
