@@ -16,6 +16,8 @@ use super::group::{Group, Point};
 use crate::embed::Near;
 
 mod shape;
+#[cfg(test)]
+mod tests;
 
 pub use shape::Shape;
 

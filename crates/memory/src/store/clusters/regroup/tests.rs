@@ -335,6 +335,37 @@ fn ten_more_cost_ten_however_many_there_are() {
     assert_eq!((memory.known(Axis::Full).texts, memory.known(Axis::Full).came), (660, 0));
 }
 
+/// A small group becomes part of a large one, and nobody has to read either.
+#[test]
+fn what_becomes_one_unread_is_one_in_the_database() {
+    let all = lessons(6, 541);
+    let mut memory = Memory::of(&all[..540]);
+    memory.learn(&all[540]);
+    let mut draft = memory.onward(Axis::Full).unwrap();
+    let clusters = Clusters::of(&memory.store.connection, Axis::Full).unwrap();
+    let untouched: Vec<(u32, crate::cluster::Left)> = clusters
+        .left()
+        .ok()
+        .unwrap()
+        .into_iter()
+        .filter(|(one, _)| !draft.changed.contains(one))
+        .collect();
+    let [(from, gone), (into, left), ..] = untouched.as_slice() else { panic!("too few") };
+    let mut left = left.clone();
+    left.group.absorb(&gone.group);
+    draft.alive.remove(from);
+    draft.merged.push((*from, *into));
+    draft.parts.push((*from, *into));
+    draft.changed.insert(*into);
+    draft.left.insert(*into, left);
+    let mut done = Regrouped::default();
+    let now = memory.now();
+    memory.store.write(|transaction| write(transaction, &draft, now, &mut done)).unwrap();
+    assert_eq!((done.gone, done.moved), (1, gone.group.size));
+    memory.regroup();
+    memory.check();
+}
+
 #[test]
 fn what_does_not_fit_its_members_is_made_anew() {
     let all = lessons(5, 540);
