@@ -12,6 +12,7 @@ pub use crate::search::document::Axis;
 pub use common::Common;
 pub(crate) use group::Group;
 pub use group::Point;
+pub(crate) use grow::Left;
 pub use grow::{FEWEST, Grouping, Rule, Shape};
 
 /// Where texts point together, by how much each counts.

@@ -98,6 +98,24 @@ impl Group {
         }
     }
 
+    /// What it comes to, as it is kept: all of it but how many members there are.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let further = [self.weight];
+        self.sum.iter().chain(&further).flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    /// As it was kept; nothing of what is no such thing, or of what another version knew of it.
+    pub(crate) fn of_bytes(bytes: &[u8], size: usize) -> Option<Self> {
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+        let (sum, further) = numbers.split_first_chunk::<DIMS>()?;
+        let &[weight] = further else { return None };
+        let sound = rest.is_empty() && numbers.iter().all(|number| number.is_finite());
+        let mut group = Self { sum: *sum, weight, size, ..Self::new() };
+        group.settle();
+        sound.then_some(group)
+    }
+
     /// Where the members point together.
     pub(crate) fn direction(&self) -> Option<&Vector> {
         self.direction.as_ref()

@@ -320,10 +320,12 @@ impl Middle {
     }
 }
 
-/// Lets go of what was made of experiences that are forgotten: of the means of their vectors, and of clusters without a member.
+/// Lets go of what was made of experiences that are forgotten: of the means and sums of their vectors, and of clusters without
+/// a member.
 pub(super) fn forget(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.execute_batch(
         "DELETE FROM common;
+         UPDATE summed SET sum = x'';
          DELETE FROM cluster WHERE NOT EXISTS (SELECT 1 FROM grouped WHERE grouped.cluster = cluster.id);",
     )?)
 }

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     concat!(include_str!("migrations/0003_search.sql"), include_str!("migrations/0003_spoken.sql")),
     include_str!("migrations/0004_caller.sql"),
     include_str!("migrations/0005_values.sql"),
+    include_str!("migrations/0006_sums.sql"),
 ];
 
 /// The version that this program reads and writes.

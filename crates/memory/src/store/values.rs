@@ -15,6 +15,7 @@ use crate::project::ProjectKey;
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Clean, Id, IdSuffix, Time};
 
+mod against;
 mod bearing;
 mod weigh;
 
@@ -182,7 +183,9 @@ pub(crate) fn insert(
                  cluster = excluded.cluster, standing = excluded.standing, source = excluded.source,
                  distance = excluded.distance, threshold = excluded.threshold, support = excluded.support,
                  contradicted = excluded.contradicted, since = excluded.since, created = excluded.created,
-                 changed = excluded.changed",
+                 changed = excluded.changed,
+                 tried = iif(text = excluded.text AND axis = excluded.axis, tried, 0),
+                 weighed = iif(text = excluded.text AND since <= excluded.since, weighed, 0)",
         )?
         .execute(params![
             value.id,
@@ -304,6 +307,7 @@ impl Store {
                     changed: now,
                 };
                 insert(transaction, project, &value)?;
+                against::begins(transaction, value.id)?;
                 value
             };
             weigh(transaction, now, &mut super::Regrouped::default())?;

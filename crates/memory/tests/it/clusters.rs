@@ -203,7 +203,13 @@ fn what_is_forgotten_is_in_no_cluster() {
     let row = |ghap: &Ghap| Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal.clone() };
     store.forget(&[row(&ghaps[0])], None).unwrap();
     assert_eq!(store.cluster(cluster).unwrap().size, 3);
-    store.bring_clusters_up_to_date(at(900_001)).unwrap();
+    let done = store.bring_clusters_up_to_date(at(900_001)).unwrap();
+    assert_eq!(
+        (done.changed, done.moved, done.gone),
+        (4, 0, 0),
+        "it is looked at on each axis: {done:?}"
+    );
+    assert_eq!(store.cluster(cluster).unwrap().changed, at(900_001));
     assert_eq!(store.cluster_of(ghaps[3].id, Axis::Full).unwrap(), Some(cluster));
     assert_eq!(store.members(cluster).unwrap().len(), 3);
     // Two are no cluster.

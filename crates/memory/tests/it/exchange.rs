@@ -145,7 +145,7 @@ fn a_wrong_line_is_named_and_nothing_is_taken() {
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "it was exported by a newer rutter (schema 99, this one knows 5); update this one",
+            "it was exported by a newer rutter (schema 99, this one knows 6); update this one",
         ),
         (with("{\"memory\":{\"id\":"), 21, "the line is cut off"),
         (with("nonsense"), 21, "no JSON from column 1 on"),

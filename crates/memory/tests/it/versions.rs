@@ -2,8 +2,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::Store;
-use rutter_memory::store::VERSION;
 use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{ClusterFilter, VERSION};
 
 use crate::clusters::repeated;
 use crate::exchange::filled;
@@ -34,6 +34,15 @@ fn every_version_there_ever_was_opens() {
         let said = fs::read_to_string(path.with_extension("jsonl")).unwrap();
         assert_eq!(lines(&mut store), said, "version {version}");
         store.start_ghap(&world.other("session-9"), &start(), at(99)).unwrap();
+        // Clusters go on under the names that they had, with one member more.
+        let clusters = store.clusters(&ClusterFilter::default()).unwrap();
+        assert_eq!(clusters.is_empty(), version < 5, "version {version}");
+        repeated(&world, &mut store, 1);
+        store.bring_clusters_up_to_date(at(999_999)).unwrap();
+        for before in clusters {
+            let cluster = store.cluster(before.id).unwrap();
+            assert_eq!(cluster.size, before.size + 1, "version {version}, {}", before.axis);
+        }
     }
 }
 

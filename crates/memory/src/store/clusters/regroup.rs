@@ -1,18 +1,33 @@
 //! Brings the clusters of an axis up to date.
 //!
+//! By what is new: it is held against what clusters come to, which is kept beside them, and members are read only where enough
+//! came or went that they have to be asked. What all texts have in common stays as it is meanwhile, otherwise nothing that was
+//! summed would hold; once a tenth more have come, or one was forgotten, everything is read again and summed anew. Where what is
+//! kept does not fit the members, the same is done.
+//!
 //! What is computed is computed of one moment, without keeping anybody from writing; only what changed is written then. Whoever
 //! does so holds the lock of whoever tends, so that no two do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::Regrouped;
-use crate::cluster::{Axis, Common, Grouping, Point, Rule, Shape};
+use crate::Id;
+use crate::cluster::{Axis, Common, Group, Grouping, Left, Point, Rule, Shape};
 use crate::embed::Vector;
 use crate::ghap::Tier;
 use crate::store::StoreError;
-use crate::{Id, Time};
+
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub(super) use write::write;
+
+/// While there are fewer texts everything is read each time: it costs little, and one more still changes what they have in common.
+const FEW: u64 = 500;
+/// What texts have in common is taken anew once one in so many is new.
+const ONE_IN: u64 = 10;
 
 /// An experience on an axis, as it was left and as it is.
 struct Placed {
@@ -22,179 +37,443 @@ struct Placed {
     before: Option<(i64, Option<i64>)>,
 }
 
+impl Placed {
+    /// Whether nobody has looked at what it says now.
+    fn is_new(&self) -> bool {
+        self.before.is_none_or(|(document, _)| document != self.document)
+    }
+
+    fn cluster(&self) -> Option<i64> {
+        self.before.and_then(|(_, cluster)| cluster)
+    }
+}
+
+/// What is known of an axis.
+struct Known {
+    mean: Vec<u8>,
+    seen: i64,
+    /// How many were forgotten since.
+    stale: i64,
+    /// How many texts the mean is of, and how many came since.
+    texts: u64,
+    came: u64,
+}
+
+impl Known {
+    fn of(connection: &Connection, axis: Axis) -> Result<Option<Self>, StoreError> {
+        Ok(connection
+            .prepare_cached("SELECT mean, seen, stale, texts, came FROM common WHERE axis = ?1")?
+            .query_row([axis], |row| {
+                Ok(Self {
+                    mean: row.get(0)?,
+                    seen: row.get(1)?,
+                    stale: row.get(2)?,
+                    texts: row.get(3)?,
+                    came: row.get(4)?,
+                })
+            })
+            .optional()?)
+    }
+}
+
 /// What is to be written.
 pub(super) struct Draft {
     axis: Axis,
-    common: Common,
+    /// What all have in common and of how many, where it was taken anew.
+    taken: Option<(Common, u64)>,
     seen: i64,
+    stale: i64,
+    came: u64,
     placed: Vec<Placed>,
     /// For each the number of its group.
     of: Vec<Option<u32>>,
     /// The clusters that groups were before, by their numbers.
     known: Vec<i64>,
-    merged: Vec<(u32, u32)>,
+    /// Groups that are there.
+    alive: BTreeSet<u32>,
+    /// Groups that are not what they were.
+    changed: BTreeSet<u32>,
+    /// What groups come to, where that is not written already.
+    left: BTreeMap<u32, Left>,
     shapes: BTreeMap<u32, Shape>,
+    merged: Vec<(u32, u32)>,
+    /// Groups that became others and whose members were not read.
+    parts: Vec<(u32, u32)>,
+    /// Who has nothing to say on this axis any more.
+    gone: Vec<Id>,
+}
+
+/// Why what is kept does not do.
+enum Halt {
+    /// It does not fit, or is too old: everything has to be read.
+    Anew,
+    Store(StoreError),
+}
+
+impl<E: Into<StoreError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Store(error.into())
+    }
 }
 
 /// Whether anything came or went since an axis was looked at.
 pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreError> {
-    let known: Option<(i64, bool)> = connection
-        .prepare_cached("SELECT seen, stale FROM common WHERE axis = ?1")?
-        .query_row([axis], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let (seen, stale) = known.unwrap_or((0, false));
-    let newer: bool = connection
+    let known = Known::of(connection, axis)?;
+    let (seen, stale) = known.map_or((0, 0), |known| (known.seen, known.stale));
+    let due: bool = connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM document WHERE id > ?1 AND axis = ?2 AND kind = 'experience')",
+            "SELECT EXISTS (SELECT 1 FROM document WHERE id > ?1 AND axis = ?2 AND kind = 'experience')
+                 OR EXISTS (SELECT 1 FROM grouped WHERE axis = ?2 AND document = 0)",
         )?
         .query_row(params![seen, axis], |row| row.get(0))?;
-    Ok(stale || newer)
+    Ok(stale != 0 || due)
 }
 
-/// Looks at everything on an axis, and finds a place for what is new.
+/// Finds a place for what is new on an axis.
 pub(super) fn draft(moment: &Connection, axis: Axis) -> Result<Draft, StoreError> {
-    let known: Vec<i64> = moment
-        .prepare_cached("SELECT id FROM cluster WHERE axis = ?1 ORDER BY id")?
-        .query_map([axis], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let numbers: HashMap<i64, u32> = known.iter().copied().zip(0..).collect();
-    let (mut placed, mut vectors, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut of, mut new) = (Vec::new(), Vec::new());
+    let known = Known::of(moment, axis)?;
+    if let Some(known) = &known {
+        match onward(moment, axis, known) {
+            Ok(draft) => return Ok(draft),
+            Err(Halt::Store(error)) => return Err(error),
+            Err(Halt::Anew) => {}
+        }
+    }
+    anew(moment, axis, known.as_ref(), None)
+}
+
+/// By reading what is new, what belongs to none, and whoever has to be asked.
+fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt> {
+    let common = Common::of_bytes(&known.mean).filter(|_| known.stale == 0).ok_or(Halt::Anew)?;
+    let clusters = Clusters::of(moment, axis)?;
+    let mut left = clusters.left()?;
+    let texts = Texts { common: &common };
+
+    let most = known.texts.div_ceil(ONE_IN).saturating_sub(known.came);
     let mut select = moment.prepare_cached(
+        // What is new is the shorter list, whatever is known of the tables.
         "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster
-         FROM document JOIN ghap ON ghap.uid = document.row
+         FROM document CROSS JOIN ghap ON ghap.uid = document.row
+         LEFT JOIN grouped ON grouped.row = document.row AND grouped.axis = document.axis
+         WHERE document.id > ?2 AND document.axis = ?1 AND document.kind = 'experience' ORDER BY document.id",
+    )?;
+    let mut rows = select.query(params![axis, known.seen])?;
+    let mut fresh = Vec::new();
+    while let Some(row) = rows.next()? {
+        fresh.extend(texts.read(row)?);
+        if fresh.len() as u64 >= most {
+            return Err(Halt::Anew);
+        }
+    }
+    let came = known.came + fresh.len() as u64;
+    if known.texts + came < FEW {
+        return Err(Halt::Anew);
+    }
+
+    // Who says something else than when it was counted in cannot be taken out again: what it said is gone.
+    let gone = gone(moment, axis)?;
+    let lost: Vec<u32> = gone.iter().filter_map(|(_, cluster)| clusters.number(*cluster)).collect();
+    let edited: Vec<u32> =
+        fresh.iter().filter_map(|(placed, _)| clusters.number(placed.cluster())).collect();
+    fresh.retain(|(placed, _)| clusters.number(placed.cluster()).is_none());
+    let mut whole = Vec::new();
+    for &number in lost.iter().chain(&edited).collect::<BTreeSet<_>>() {
+        let members = texts.members(moment, clusters.ids[number as usize])?;
+        let missing = lost.iter().filter(|lost| **lost == number).count();
+        clusters.fits(number, members.len() + missing)?;
+        if let Some(left) = left.get_mut(&number) {
+            left.group = Group::of(members.iter().map(|(_, point)| point));
+        }
+        whole.push((number, members));
+    }
+
+    let mut grouping = Grouping::unread(Rule::of(axis), left);
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut add = |grouping: &mut Grouping<'_>, (text, point): (Placed, Point), of| {
+        let at = grouping.add(text.document, &point, of);
+        let new = text.is_new().then_some((text.document, at));
+        placed.push(text);
+        new
+    };
+    let mut new = Vec::new();
+    for text in texts.loose(moment, axis, known.seen)? {
+        add(&mut grouping, text, None);
+    }
+    for (number, members) in whole {
+        grouping.is_read(number);
+        new.extend(members.into_iter().filter_map(|text| add(&mut grouping, text, Some(number))));
+    }
+    new.extend(fresh.into_iter().filter_map(|text| add(&mut grouping, text, None)));
+    new.sort_unstable();
+    let new: Vec<usize> = new.into_iter().map(|(_, at)| at).collect();
+
+    let mut read = |number: u32| -> Result<Vec<(i64, Point)>, Halt> {
+        let members = texts.members(moment, clusters.ids[number as usize])?;
+        clusters.fits(number, members.len())?;
+        let (texts, points): (Vec<Placed>, Vec<Point>) = members.into_iter().unzip();
+        let order: Vec<i64> = texts.iter().map(|text| text.document).collect();
+        placed.extend(texts);
+        Ok(order.into_iter().zip(points).collect())
+    };
+    for number in lost {
+        grouping.disturb(number);
+    }
+    grouping.grow_reading(&new, &mut read)?;
+    let shown: BTreeSet<u32> =
+        grouping.asked().chain(clusters.without_a_middle(&grouping)).collect();
+    for &number in &shown {
+        grouping.read(number, &mut read)?;
+    }
+    let changed: BTreeSet<u32> = grouping.changed().chain(shown.iter().copied()).collect();
+    let left = grouping.left().filter(|(number, _)| changed.contains(number)).collect();
+    Ok(Draft {
+        axis,
+        taken: None,
+        seen: seen(moment)?,
+        stale: known.stale,
+        came,
+        of: grouping.of().to_vec(),
+        alive: grouping.left().map(|(number, _)| number).collect(),
+        shapes: grouping.shapes(&shown),
+        merged: grouping.merged().to_vec(),
+        parts: grouping.parts().filter(|(from, into)| from != into).collect(),
+        gone: gone.into_iter().map(|(row, _)| row).collect(),
+        known: clusters.ids,
+        placed,
+        changed,
+        left,
+    })
+}
+
+/// By reading everything, and taking anew what all have in common, unless that is given.
+fn anew(
+    moment: &Connection,
+    axis: Axis,
+    known: Option<&Known>,
+    common: Option<Common>,
+) -> Result<Draft, StoreError> {
+    let stale = known.map_or(0, |known| known.stale);
+    let clusters = Clusters::of(moment, axis)?;
+    let (mut placed, mut vectors, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    // Where an axis has few of all documents, they are not looked for among all.
+    let few = known.filter(|known| known.texts > 0 && known.texts + known.came < FEW);
+    let among = if few.is_some() {
+        "(SELECT row FROM grouped INDEXED BY grouped_axis WHERE axis = ?1 UNION
+          SELECT row FROM document WHERE id > ?2 AND axis = ?1 AND kind = 'experience') AS own
+         CROSS JOIN document ON document.row = own.row"
+    } else {
+        "document"
+    };
+    let mut select = moment.prepare_cached(&format!(
+        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+         FROM {among} CROSS JOIN ghap ON ghap.uid = document.row
          LEFT JOIN grouped ON grouped.row = document.row AND grouped.axis = document.axis
          WHERE document.axis = ?1 AND document.kind = 'experience' ORDER BY document.id",
-    )?;
-    let mut rows = select.query([axis])?;
+    ))?;
+    let mut rows = match few {
+        Some(known) => select.query(params![axis, known.seen])?,
+        None => select.query([axis])?,
+    };
     while let Some(row) = rows.next()? {
-        let vector = row.get_ref(2)?.as_blob_or_null().unwrap_or_default();
-        let Some(vector) = vector.and_then(Vector::of_bytes) else { continue };
-        let tier: Option<Tier> = row.get(3)?;
-        let (document, before): (i64, Option<i64>) = (row.get(0)?, row.get(4)?);
-        let cluster: Option<i64> = row.get(5)?;
-        if before != Some(document) {
-            new.push(placed.len());
-        }
-        placed.push(Placed {
-            row: row.get(1)?,
-            document,
-            before: before.map(|before| (before, cluster)),
-        });
-        of.push(cluster.and_then(|cluster| numbers.get(&cluster).copied()));
+        let Some((text, vector, weight)) = text(row)? else { continue };
+        placed.push(text);
         vectors.push(vector);
-        #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
-        weights.push(tier.map_or(1.0, Tier::weight) as f32);
+        weights.push(weight);
     }
-    let common = Common::of(axis, &vectors);
+    let common = common.unwrap_or_else(|| Common::of(axis, &vectors));
     let points: Vec<Point> = vectors
         .iter()
         .zip(weights)
         .map(|(vector, weight)| Point { vector: common.without(vector).unwrap_or(*vector), weight })
         .collect();
-    let before = of.clone();
-    let mut grouping = Grouping::new(Rule::of(axis), &points, of);
-    grouping.grow(&new);
-    let of = grouping.of().to_vec();
-    // Only what won or lost a member looks different.
-    let mut moved: BTreeSet<u32> = new.iter().filter_map(|at| of[*at]).collect();
-    for (before, after) in before.iter().zip(&of).filter(|(before, after)| before != after) {
-        moved.extend(before.iter().chain(after));
+    let of = placed.iter().map(|text| clusters.number(text.cluster())).collect();
+    let mut grouping = Grouping::new(Rule::of(axis), &points, of).with_unrest(&clusters.unrest());
+    let gone = gone(moment, axis)?;
+    let lost = gone.iter().filter_map(|(_, cluster)| clusters.number(*cluster));
+    for number in lost.chain(clusters.unsummed()) {
+        grouping.disturb(number);
     }
-    let short = shrunken(moment, axis)?;
-    moved.extend(known.iter().zip(0..).filter(|(id, _)| short.contains(id)).map(|(_, at)| at));
-    let shapes =
-        moved.iter().filter_map(|number| Some((*number, grouping.shape(*number)?))).collect();
-    let seen = moment.query_row(
+    let new: Vec<usize> = (0..placed.len()).filter(|at| placed[*at].is_new()).collect();
+    grouping.grow(&new);
+    let shown: BTreeSet<u32> =
+        grouping.asked().chain(clusters.without_a_middle(&grouping)).collect();
+    Ok(Draft {
+        axis,
+        taken: Some((common, placed.len() as u64)),
+        seen: seen(moment)?,
+        stale,
+        came: 0,
+        of: grouping.of().to_vec(),
+        alive: grouping.left().map(|(number, _)| number).collect(),
+        changed: grouping.changed().chain(shown.iter().copied()).collect(),
+        left: grouping.left().collect(),
+        shapes: grouping.shapes(&shown),
+        merged: grouping.merged().to_vec(),
+        parts: Vec::new(),
+        gone: gone.into_iter().map(|(row, _)| row).collect(),
+        known: clusters.ids,
+        placed,
+    })
+}
+
+/// Up to which document everything is seen.
+fn seen(moment: &Connection) -> Result<i64, StoreError> {
+    Ok(moment.query_row(
         "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
         [],
         |row| row.get(0),
-    )?;
-    let merged = grouping.merged().to_vec();
-    Ok(Draft { axis, common, seen, placed, of, known, merged, shapes })
+    )?)
 }
 
-/// Clusters that lost their middle, or a member to oblivion.
-fn shrunken(moment: &Connection, axis: Axis) -> Result<BTreeSet<i64>, StoreError> {
-    let mut rows = moment.prepare_cached(
-        "SELECT id FROM cluster WHERE axis = ?1
-            AND (medoid IS NULL OR (SELECT stale FROM common WHERE common.axis = ?1))",
+/// Who has nothing to say on an axis any more, and where it belonged.
+fn gone(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, StoreError> {
+    let mut select = moment.prepare_cached(
+        "SELECT row, cluster FROM grouped WHERE axis = ?1 AND document = 0 AND NOT EXISTS (
+             SELECT 1 FROM document
+             WHERE document.row = grouped.row AND document.axis = ?1 AND document.vector IS NOT NULL)",
     )?;
-    Ok(rows.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    Ok(select.query_map([axis], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
 }
 
-/// Writes down what changed.
-pub(super) fn write(
-    transaction: &Transaction<'_>,
-    draft: &Draft,
-    now: Time,
-    done: &mut Regrouped,
-) -> Result<(), StoreError> {
-    let axis = draft.axis;
-    let mut ids: HashMap<u32, i64> = (0..).zip(draft.known.iter().copied()).collect();
-    for (number, shape) in &draft.shapes {
-        let medoid = draft.placed[shape.medoid].row;
-        if let Some(id) = ids.get(number) {
-            transaction
-                .prepare_cached(
-                    "UPDATE cluster SET size = ?2, cohesion = ?3, medoid = ?4, changed = ?5 WHERE id = ?1",
-                )?
-                .execute(params![id, shape.size, shape.cohesion, medoid, now])?;
-            done.changed += 1;
-        } else {
-            transaction
-                .prepare_cached(
-                    "INSERT INTO cluster (uid, axis, size, cohesion, medoid, created, changed)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                )?
-                .execute(params![Id::new(now), axis, shape.size, shape.cohesion, medoid, now])?;
-            ids.insert(*number, transaction.last_insert_rowid());
-            done.born += 1;
-        }
-    }
-    let mut place = transaction.prepare_cached(
-        // Whoever was forgotten meanwhile stays so.
-        "INSERT INTO grouped (row, axis, document, cluster)
-         SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)
-         ON CONFLICT (row, axis) DO UPDATE SET document = excluded.document, cluster = excluded.cluster",
-    )?;
-    for (placed, number) in draft.placed.iter().zip(&draft.of) {
-        let cluster = number.and_then(|number| ids.get(&number)).copied();
-        if placed.before != Some((placed.document, cluster)) {
-            place.execute(params![placed.row, axis, placed.document, cluster])?;
-            let had = placed.before.and_then(|(_, cluster)| cluster);
-            done.placed += usize::from(placed.before.is_none());
-            done.moved += usize::from(had.is_some() && had != cluster);
-        }
-    }
-    // What has nothing to say on this axis any more.
-    transaction.execute(
-        "DELETE FROM grouped WHERE axis = ?1 AND NOT EXISTS (
-             SELECT 1 FROM document WHERE document.row = grouped.row AND document.axis = ?1)",
-        [axis],
-    )?;
-    for (from, into) in &draft.merged {
-        if let (Some(from), Some(into)) = (ids.get(from), ids.get(into)) {
-            transaction.execute(
-                "UPDATE value SET cluster = (SELECT uid FROM cluster WHERE id = ?2)
-                 WHERE cluster = (SELECT uid FROM cluster WHERE id = ?1)",
-                [from, into],
-            )?;
-        }
-    }
-    let alive: BTreeSet<u32> = draft.of.iter().flatten().copied().collect();
-    for (id, _) in draft.known.iter().zip(0..).filter(|(_, number)| !alive.contains(number)) {
-        transaction.execute(
-            "UPDATE value SET cluster = NULL WHERE cluster = (SELECT uid FROM cluster WHERE id = ?1)",
-            [id],
+/// The clusters of an axis, numbered in the order in which they came.
+struct Clusters {
+    ids: Vec<i64>,
+    numbers: HashMap<i64, u32>,
+    kept: Vec<Kept>,
+}
+
+/// A cluster as it is kept.
+struct Kept {
+    size: usize,
+    has_middle: bool,
+    /// What its members come to, of how many, and how many came or went since they were asked.
+    sum: Option<(Vec<u8>, usize, usize)>,
+}
+
+impl Clusters {
+    fn of(moment: &Connection, axis: Axis) -> Result<Self, StoreError> {
+        let mut select = moment.prepare_cached(
+            "SELECT cluster.id, cluster.size, medoid IS NOT NULL, sum, summed.size, unrest
+             FROM cluster LEFT JOIN summed ON summed.cluster = cluster.id
+             WHERE axis = ?1 ORDER BY cluster.id",
         )?;
-        transaction.execute("DELETE FROM cluster WHERE id = ?1", [id])?;
-        done.gone += 1;
+        let (mut ids, mut kept) = (Vec::new(), Vec::new());
+        let mut rows = select.query([axis])?;
+        while let Some(row) = rows.next()? {
+            ids.push(row.get(0)?);
+            let sum = match row.get(3)? {
+                Some(sum) => Some((sum, row.get(4)?, row.get(5)?)),
+                None => None,
+            };
+            kept.push(Kept { size: row.get(1)?, has_middle: row.get(2)?, sum });
+        }
+        let numbers = ids.iter().copied().zip(0..).collect();
+        Ok(Self { ids, numbers, kept })
     }
-    transaction.execute(
-        "INSERT INTO common (axis, mean, seen, stale) VALUES (?1, ?2, ?3, 0)
-         ON CONFLICT (axis) DO UPDATE SET mean = excluded.mean, seen = excluded.seen, stale = 0",
-        params![axis, draft.common.bytes(), draft.seen],
-    )?;
-    Ok(())
+
+    fn number(&self, cluster: Option<i64>) -> Option<u32> {
+        self.numbers.get(&cluster?).copied()
+    }
+
+    /// What they come to, if that is known of all of them and is of as many as they have.
+    fn left(&self) -> Result<BTreeMap<u32, Left>, Halt> {
+        let left = (0..).zip(&self.kept).map(|(number, kept)| {
+            let (sum, size, unrest) =
+                kept.sum.as_ref().filter(|(_, size, _)| *size == kept.size)?;
+            let group = Group::of_bytes(sum, *size)?;
+            Some((number, Left { group, unrest: *unrest }))
+        });
+        left.collect::<Option<_>>().ok_or(Halt::Anew)
+    }
+
+    /// Those of which one was forgotten: what they came to went with it.
+    fn unsummed(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.kept).filter(|(_, kept)| kept.sum.is_none()).map(|(number, _)| number)
+    }
+
+    fn unrest(&self) -> BTreeMap<u32, usize> {
+        let of = |kept: &Kept| kept.sum.as_ref().map_or(0, |(_, _, unrest)| *unrest);
+        (0..).zip(self.kept.iter().map(of)).collect()
+    }
+
+    /// Whether as many were found as there have to be.
+    fn fits(&self, number: u32, found: usize) -> Result<(), Halt> {
+        if self.kept[number as usize].size == found { Ok(()) } else { Err(Halt::Anew) }
+    }
+
+    /// Those that lost the member in their middle and are still there.
+    fn without_a_middle(&self, grouping: &Grouping<'_>) -> Vec<u32> {
+        let kept = (0..).zip(&self.kept).filter(|(_, kept)| !kept.has_middle);
+        kept.map(|(number, _)| number).filter(|number| grouping.has(*number)).collect()
+    }
+}
+
+/// Texts as they are read.
+struct Texts<'a> {
+    common: &'a Common,
+}
+
+impl Texts<'_> {
+    fn read(&self, row: &Row<'_>) -> Result<Option<(Placed, Point)>, StoreError> {
+        Ok(text(row)?.map(|(text, vector, weight)| {
+            let vector = self.common.without(&vector).unwrap_or(vector);
+            (text, Point { vector, weight })
+        }))
+    }
+
+    /// The members of a cluster.
+    fn members(
+        &self,
+        moment: &Connection,
+        cluster: i64,
+    ) -> Result<Vec<(Placed, Point)>, StoreError> {
+        let mut select = moment.prepare_cached(
+            "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+             FROM grouped CROSS JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
+             CROSS JOIN ghap ON ghap.uid = grouped.row WHERE grouped.cluster = ?1",
+        )?;
+        self.all(select.query([cluster])?)
+    }
+
+    /// Those that were looked at and belong to none.
+    fn loose(
+        &self,
+        moment: &Connection,
+        axis: Axis,
+        seen: i64,
+    ) -> Result<Vec<(Placed, Point)>, StoreError> {
+        let mut select = moment.prepare_cached(
+            "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+             FROM grouped INDEXED BY grouped_axis
+             CROSS JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
+             CROSS JOIN ghap ON ghap.uid = grouped.row
+             WHERE grouped.axis = ?1 AND grouped.cluster IS NULL AND document.id <= ?2",
+        )?;
+        self.all(select.query(params![axis, seen])?)
+    }
+
+    fn all(&self, mut rows: rusqlite::Rows<'_>) -> Result<Vec<(Placed, Point)>, StoreError> {
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.extend(self.read(row)?);
+        }
+        found.sort_by_key(|(text, _)| text.document);
+        Ok(found)
+    }
+}
+
+/// A text, where it points and how much it counts; nothing of one that points nowhere.
+fn text(row: &Row<'_>) -> Result<Option<(Placed, Vector, f32)>, StoreError> {
+    let vector = row.get_ref(2)?.as_blob_or_null().unwrap_or_default();
+    let Some(vector) = vector.and_then(Vector::of_bytes) else { return Ok(None) };
+    let before: Option<i64> = row.get(4)?;
+    let cluster: Option<i64> = row.get(5)?;
+    let text = Placed {
+        row: row.get(1)?,
+        document: row.get(0)?,
+        before: before.map(|before| (before, cluster)),
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
+    let weight = row.get::<_, Option<Tier>>(3)?.map_or(1.0, Tier::weight) as f32;
+    Ok(Some((text, vector, weight)))
 }

@@ -4,17 +4,16 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
+use super::against::{Failures, begins};
 use super::{Judged, Sentence, insert, judge, pointing, read};
-use crate::cluster::{Axis, Common, FEWEST};
-use crate::embed::{Vector, embed};
+use crate::cluster::{Axis, FEWEST};
+use crate::embed::Vector;
 use crate::ghap::Status;
 use crate::store::clusters::{Middle, Regrouped, common};
 use crate::store::{StoreError, values};
 use crate::value::{self, Standing, Value};
 use crate::{Clean, Id, Time};
 
-/// So near to a value is a belief that was held because of it, or could have been.
-const ACTED_UPON: f32 = 0.4;
 /// Fewer failures are chance.
 const FAILURES: u32 = 2;
 /// A lesson that is longer is a story.
@@ -25,14 +24,14 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// What makes an experience another one than the next: two of one session and day are one, and so are two of one failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Witness {
+pub(super) struct Witness {
     session: i64,
     day: i64,
     episode: Option<Clean>,
 }
 
 /// How many of them have nothing to do with each other.
-fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
+pub(super) fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
     let (mut times, mut episodes) = (HashSet::new(), HashSet::new());
     let mut count = 0;
     for witness in witnesses {
@@ -47,7 +46,7 @@ fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
 }
 
 /// What speaks for a GHAP to be an experience of its own.
-fn witness(
+pub(super) fn witness(
     connection: &Connection,
     ghap: Id,
 ) -> Result<Option<(Witness, Status, i64)>, StoreError> {
@@ -92,49 +91,23 @@ fn support(
     Ok((independent(witnesses), projects))
 }
 
-/// A prediction that failed, and what had been believed.
-struct Failure {
-    at: Time,
-    witness: Witness,
-    belief: Vector,
-    learnt: Option<Vector>,
-}
-
-fn failures(connection: &Connection, plain: &Common) -> Result<Vec<Failure>, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT uid, resolved, hypothesis || char(10) || action,
-                coalesce(surprise, '') || char(10) || coalesce(cause_text, '') || char(10) || coalesce(takeaway, '')
-         FROM ghap WHERE status = 'falsified' AND resolved > (SELECT min(since) FROM value WHERE standing != 'retired')",
-    )?;
-    let mut rows = select.query([])?;
-    let mut found = Vec::new();
-    let points = |text: &str| embed(text).and_then(|vector| plain.without(&vector));
-    while let Some(row) = rows.next()? {
-        let (belief, learnt): (String, String) = (row.get(2)?, row.get(3)?);
-        if let Some(belief) = points(&belief)
-            && let Some((witness, ..)) = witness(connection, row.get(0)?)?
-        {
-            found.push(Failure { at: row.get(1)?, witness, belief, learnt: points(&learnt) });
-        }
-    }
-    Ok(found)
-}
-
 /// Weighs every value anew, and proposes what has come often enough.
 pub(crate) fn weigh(
     connection: &Connection,
     now: Time,
     done: &mut Regrouped,
 ) -> Result<(), StoreError> {
-    let failures = failures(connection, &values::PLAIN)?;
-    for mut value in values::every(connection)? {
+    let all = values::every(connection)?;
+    let failures = Failures::new(connection, &all)?;
+    for mut value in all {
         let before = value.clone();
         if value.cluster.is_none_or(|cluster| !exists(connection, cluster).unwrap_or(true)) {
-            value.cluster = fitting(connection, &value)?;
+            value.cluster = fitting(connection, &value, now)?;
         }
         if value.standing != Standing::Retired {
             let moved = value.cluster != before.cluster || value.support == 0;
-            count(connection, &mut value, moved, &failures, now)?;
+            value.support = supported(connection, &value, moved, now)?;
+            value.contradicted = failures.count(connection, &value)?;
             let (helped, hurt) = values::effects(connection, value.id, value.since)?;
             let against = value.contradicted + hurt;
             let behind = value.support + helped;
@@ -166,12 +139,22 @@ fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
         .query_row([cluster], |row| row.get(0))?)
 }
 
-/// The cluster that a value without one fits best, if it fits any.
-fn fitting(connection: &Connection, value: &Value) -> Result<Option<Id>, StoreError> {
+/// The cluster that a value without one fits best, if it fits any. Those that it was held against before are read again only where
+/// their members were asked since.
+fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<Id>, StoreError> {
+    let tried: Time = connection
+        .prepare_cached("SELECT iif(cluster IS NULL, tried, 0) FROM value WHERE uid = ?1")?
+        .query_row([value.id], |row| row.get(0))?;
+    connection
+        .prepare_cached("UPDATE value SET tried = ?2 WHERE uid = ?1")?
+        .execute(params![value.id, now])?;
     let common = common(connection, Axis::Full)?;
     let Some(vector) = pointing(&common, &value.text) else { return Ok(None) };
     let mut best: Option<(f64, Id)> = None;
     for cluster in of_axis(connection, value.axis)? {
+        if !was_asked(connection, cluster, tried)? {
+            continue;
+        }
         let Judged { distance, threshold } =
             judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
         if distance <= threshold && best.is_none_or(|(so_far, _)| distance < so_far) {
@@ -187,47 +170,32 @@ pub(super) fn of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, St
     Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Counts what speaks for a value and what against it.
-fn count(
+/// Counts what speaks for a value.
+fn supported(
     connection: &Connection,
-    value: &mut Value,
+    value: &Value,
     moved: bool,
-    failures: &[Failure],
     now: Time,
-) -> Result<(), StoreError> {
-    if value.cluster.is_none() {
-        value.support = 0;
+) -> Result<u32, StoreError> {
+    let Some(cluster) = value.cluster else { return Ok(0) };
+    // Hardly anybody says it who did not before where hardly anybody came or went.
+    if !moved && !was_asked(connection, cluster, now)? {
+        return Ok(value.support);
     }
-    // Nobody who was not there before says it where nobody came or went.
-    if let Some(cluster) = value.cluster
-        && (moved || has_changed(connection, cluster, now)?)
-    {
-        value.support = 0;
-        let common = common(connection, Axis::Full)?;
-        if let Some(vector) = pointing(&common, &value.text) {
-            let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
-            value.support = support(connection, &middle, &vector)?.0;
-        }
-    }
-    let Some(vector) = pointing(&values::PLAIN, &value.text) else { return Ok(()) };
-    let against = failures.iter().filter(|failure| {
-        let acted = failure.belief.cosine(&vector);
-        // Whoever learnt just this from it had not acted upon it.
-        let learnt = failure.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(&vector));
-        failure.at > value.since && acted >= ACTED_UPON && acted > learnt
-    });
-    value.contradicted = independent(against.map(|failure| failure.witness.clone()));
-    Ok(())
+    let common = common(connection, Axis::Full)?;
+    let Some(vector) = pointing(&common, &value.text) else { return Ok(0) };
+    let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
+    Ok(support(connection, &middle, &vector)?.0)
 }
 
-/// Whether a cluster won or lost a member in the run that this is a part of.
-fn has_changed(connection: &Connection, cluster: Id, now: Time) -> Result<bool, StoreError> {
+/// Whether so many came to a cluster or went that its members were asked, at a time or later.
+fn was_asked(connection: &Connection, cluster: Id, since: Time) -> Result<bool, StoreError> {
     Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1 AND changed >= ?2)")?
-        .query_row(params![cluster, now], |row| row.get(0))?)
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1 AND asked >= ?2)")?
+        .query_row(params![cluster, since], |row| row.get(0))?)
 }
 
-/// Of every cluster that has changed and that nobody has said anything of: the lesson in its middle, if it came often enough.
+/// Of every cluster whose members were asked and that nobody has said anything of: the lesson in its middle, if it came often enough.
 fn propose(connection: &Connection, now: Time, done: &mut Regrouped) -> Result<(), StoreError> {
     let mut said: Vec<Sentence> =
         every(connection)?.iter().map(|value| Sentence::of(&value.text)).collect();
@@ -235,7 +203,7 @@ fn propose(connection: &Connection, now: Time, done: &mut Regrouped) -> Result<(
     for axis in [Axis::RootCause, Axis::Surprise, Axis::Full] {
         let unsaid: Vec<Id> = connection
             .prepare_cached(
-                "SELECT uid FROM cluster WHERE axis = ?1 AND size >= ?2 AND changed >= ?3
+                "SELECT uid FROM cluster WHERE axis = ?1 AND size >= ?2 AND asked >= ?3
                     AND NOT EXISTS (SELECT 1 FROM value WHERE value.cluster = cluster.uid) ORDER BY id",
             )?
             .query_map(params![axis, FEWEST, now], |row| row.get(0))?
@@ -244,6 +212,7 @@ fn propose(connection: &Connection, now: Time, done: &mut Regrouped) -> Result<(
             if let Some(value) = proposal(connection, axis, cluster, &said, now)? {
                 said.push(Sentence::of(&value.0.text));
                 insert(connection, value.1, &value.0)?;
+                begins(connection, value.0.id)?;
                 done.proposed += 1;
             }
         }

@@ -1,0 +1,52 @@
+//! What groups look like, told from their members.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Grouping, MANY};
+use crate::embed::Near;
+
+/// What a group looks like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// The place of the member in its middle.
+    pub medoid: usize,
+    /// How alike the members are on average, from 0 to 1.
+    pub cohesion: f32,
+    /// How many they are.
+    pub size: usize,
+}
+
+impl Grouping<'_> {
+    /// The member of a group in its middle, by its place, and how alike the members are on average.
+    pub fn shape(&self, number: u32) -> Option<Shape> {
+        self.shapes(&BTreeSet::from([number])).remove(&number)
+    }
+
+    /// The same of several, whose members were read.
+    pub(crate) fn shapes(&self, numbers: &BTreeSet<u32>) -> BTreeMap<u32, Shape> {
+        let mut found: BTreeMap<u32, (usize, f32, f32)> = BTreeMap::new();
+        for at in self.in_order(|number| numbers.contains(&number)) {
+            let Some((number, group)) =
+                self.of[at].and_then(|number| Some((number, self.groups.get(&number)?)))
+            else {
+                continue;
+            };
+            let point = &self.points[at];
+            let near = Near::to(&point.vector, MANY);
+            let link = group.link_of_member(&near, point.weight);
+            let (medoid, best, sum) = found.entry(number).or_insert((at, f32::NEG_INFINITY, 0.0));
+            *sum += link;
+            // What was given up is in nobody's middle.
+            if link * point.weight > *best {
+                (*medoid, *best) = (at, link * point.weight);
+            }
+        }
+        let shape = |(number, (medoid, _, sum)): (u32, (usize, f32, f32))| {
+            let size = self.groups.get(&number)?.size;
+            #[expect(clippy::cast_precision_loss, reason = "a count of members")]
+            let cohesion = (sum / size.max(1) as f32).clamp(0.0, 1.0);
+            Some((number, Shape { medoid, cohesion, size }))
+        };
+        found.into_iter().filter_map(shape).collect()
+    }
+}

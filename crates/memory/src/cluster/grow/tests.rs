@@ -1,0 +1,111 @@
+//! Whether members are read or not makes no difference to where texts belong.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use rutter_testkit::dice::Dice;
+
+use super::{FEWEST, Grouping, Rule};
+use crate::cluster::{Axis, Point};
+use crate::embed::{DIMS, Vector};
+
+/// Between two directions, by how much of each.
+fn between(one: usize, another: usize, share: f32, weight: f32) -> Point {
+    let mut sums = [0.0; DIMS];
+    sums[one] += 1.0 - share;
+    sums[another] += share;
+    Point { vector: Vector::near(&sums).unwrap(), weight }
+}
+
+/// Has texts come in batches of up to so many, once with everything read and once with as little as can be. Says how many were read
+/// of those that could have been, and how often a group became part of another that nobody had read.
+fn both_ways(points: &[Point], dice: &mut Dice, most: usize) -> (usize, usize, usize) {
+    let rule = Rule { join: 0.22, merge: 0.24, ..Rule::of(Axis::RootCause) };
+    let (mut of, mut unrest) = (Vec::new(), BTreeMap::new());
+    let mut left = BTreeMap::new();
+    let (mut read, mut all, mut unread) = (0, 0, 0);
+    while of.len() < points.len() {
+        let (from, to) = (of.len(), (of.len() + 1 + dice.below(most)).min(points.len()));
+        let mut before: Vec<Option<u32>> = of.clone();
+        before.resize(to, None);
+        let mut full = Grouping::new(rule, &points[..to], before.clone()).with_unrest(&unrest);
+        full.grow(&(from..to).collect::<Vec<_>>());
+
+        let mut kept = Grouping::unread(rule, left);
+        let order = |at: usize| i64::try_from(at).unwrap();
+        let places = |wanted: Option<u32>| {
+            let places = (0..to).filter(|at| before[*at] == wanted);
+            places.map(|at| (order(at), points[at])).collect::<Vec<_>>()
+        };
+        let mut known = Vec::new();
+        for (at, point) in places(None) {
+            kept.add(at, &point, None);
+            known.push(at);
+        }
+        let new: Vec<usize> =
+            (0..known.len()).filter(|place| known[*place] >= order(from)).collect();
+        let mut members = |number: u32| {
+            let members = places(Some(number));
+            known.extend(members.iter().map(|(at, _)| *at));
+            Ok::<_, Infallible>(members)
+        };
+        let Ok(()) = kept.grow_reading(&new, &mut members);
+        let parts: BTreeMap<u32, u32> = kept.parts().collect();
+        let mut after: Vec<Option<u32>> = before.clone();
+        for number in after.iter_mut().flatten() {
+            *number = parts.get(number).copied().unwrap_or(*number);
+        }
+        for (at, number) in known.iter().zip(kept.of()) {
+            after[usize::try_from(*at).unwrap()] = *number;
+        }
+        assert_eq!(after, full.of());
+        assert_eq!(kept.merged(), full.merged());
+        assert_eq!(kept.unrest(), full.unrest());
+        read += known.len();
+        all += to;
+        unread += parts.iter().filter(|(from, into)| from != into).count();
+        of = full.of().to_vec();
+        unrest.clone_from(full.unrest());
+        left = kept.left().collect();
+        for (number, left) in &left {
+            let size = of.iter().filter(|own| **own == Some(*number)).count();
+            assert_eq!(left.group.size, size);
+            assert!(size >= FEWEST);
+        }
+    }
+    (read, all, unread)
+}
+
+#[test]
+fn whether_members_are_read_makes_no_difference() {
+    let (mut read, mut all) = (0, 0);
+    for seed in 0..8 {
+        let mut dice = Dice::new(seed);
+        let weights = [1.0, 0.8, 0.5, 0.2];
+        let points: Vec<Point> = (0..400)
+            .map(|_| {
+                // A few causes make up most of it, and some are between two of them.
+                let (one, another) = (dice.uneven(8), dice.below(8));
+                #[expect(clippy::cast_precision_loss, reason = "a number below ten")]
+                let share = dice.below(10) as f32 / 14.0;
+                between(one, another, share, *dice.of(&weights))
+            })
+            .collect();
+        let (some, every, _) = both_ways(&points, &mut dice, 12);
+        read += some;
+        all += every;
+    }
+    assert!(read * 3 < all * 2, "{read} of {all}");
+}
+
+/// A handful moves towards many, text by text, until it is one with them: then too few came to ask anybody.
+#[test]
+fn a_handful_becomes_part_of_many_that_nobody_has_read() {
+    // Of as many the members were asked only just before.
+    let mut points = vec![between(0, 0, 0.0, 1.0); 580];
+    points.extend(vec![between(1, 1, 0.0, 1.0); 3]);
+    points.extend(vec![between(1, 0, 0.49, 1.0); 6]);
+    let (read, all, unread) = both_ways(&points, &mut Dice::new(1), 1);
+    assert!(unread > 0);
+    assert!(read * 2 < all, "{read} of {all}");
+}

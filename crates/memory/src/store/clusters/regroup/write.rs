@@ -1,0 +1,165 @@
+//! Writes down what changed.
+
+use std::collections::HashMap;
+
+use rusqlite::{Transaction, params};
+
+use super::Draft;
+use crate::store::StoreError;
+use crate::store::clusters::Regrouped;
+use crate::{Id, Time};
+
+/// Writes down what changed: where texts belong, and what clusters come to, as a whole.
+pub(in crate::store::clusters) fn write(
+    transaction: &Transaction<'_>,
+    draft: &Draft,
+    now: Time,
+    done: &mut Regrouped,
+) -> Result<(), StoreError> {
+    let ids = clusters(transaction, draft, now, done)?;
+    let missed = places(transaction, draft, &ids, done)?;
+    ended(transaction, draft, &ids, done)?;
+    sums(transaction, draft, &ids)?;
+    if let Some((common, texts)) = &draft.taken {
+        transaction.execute(
+            "INSERT INTO common (axis, mean, seen, stale, texts, came) VALUES (?1, ?2, ?3, 0, ?5, 0)
+             ON CONFLICT (axis) DO UPDATE SET mean = excluded.mean, seen = excluded.seen, texts = excluded.texts,
+                 came = 0, stale = max(stale - ?4, 0)",
+            params![draft.axis, common.bytes(), draft.seen, draft.stale, texts],
+        )?;
+    }
+    // Whoever was forgotten meanwhile is part of what was summed, and stays to be counted out.
+    transaction.execute(
+        "UPDATE common SET seen = ?2, came = ?3, stale = stale + ?4 WHERE axis = ?1",
+        params![draft.axis, draft.seen, draft.came, missed],
+    )?;
+    Ok(())
+}
+
+/// The clusters themselves; which number is which.
+fn clusters(
+    transaction: &Transaction<'_>,
+    draft: &Draft,
+    now: Time,
+    done: &mut Regrouped,
+) -> Result<HashMap<u32, i64>, StoreError> {
+    let mut ids: HashMap<u32, i64> = (0..).zip(draft.known.iter().copied()).collect();
+    for number in &draft.changed {
+        let id = if let Some(id) = ids.get(number) {
+            done.changed += 1;
+            *id
+        } else {
+            transaction
+                .prepare_cached(
+                    "INSERT INTO cluster (uid, axis, size, cohesion, created, changed)
+                     VALUES (?1, ?2, 0, 0, ?3, ?3)",
+                )?
+                .execute(params![Id::new(now), draft.axis, now])?;
+            done.born += 1;
+            let id = transaction.last_insert_rowid();
+            ids.insert(*number, id);
+            id
+        };
+        transaction
+            .prepare_cached("UPDATE cluster SET changed = ?2 WHERE id = ?1")?
+            .execute(params![id, now])?;
+        if let Some(shape) = draft.shapes.get(number) {
+            let medoid = draft.placed[shape.medoid].row;
+            transaction
+                .prepare_cached(
+                    "UPDATE cluster SET cohesion = ?2, medoid = ?3, asked = ?4 WHERE id = ?1",
+                )?
+                .execute(params![id, shape.cohesion, medoid, now])?;
+        }
+    }
+    Ok(ids)
+}
+
+/// Where each text belongs; how many of them are no more.
+fn places(
+    transaction: &Transaction<'_>,
+    draft: &Draft,
+    ids: &HashMap<u32, i64>,
+    done: &mut Regrouped,
+) -> Result<usize, StoreError> {
+    for (from, into) in &draft.parts {
+        if let (Some(from), Some(into)) = (ids.get(from), ids.get(into)) {
+            done.moved += transaction
+                .prepare_cached("UPDATE grouped SET cluster = ?2 WHERE cluster = ?1")?
+                .execute([from, into])?;
+        }
+    }
+    let mut place = transaction.prepare_cached(
+        // Whoever was forgotten meanwhile stays so, and what was said otherwise meanwhile is looked at again.
+        "INSERT INTO grouped (row, axis, document, cluster)
+         SELECT ?1, ?2, coalesce((SELECT id FROM document WHERE id = ?3), 0), ?4
+         WHERE EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)
+         ON CONFLICT (row, axis) DO UPDATE SET document = excluded.document, cluster = excluded.cluster",
+    )?;
+    let mut missed = 0;
+    for (placed, number) in draft.placed.iter().zip(&draft.of) {
+        let cluster = number.and_then(|number| ids.get(&number)).copied();
+        if placed.before != Some((placed.document, cluster)) {
+            let there = place.execute(params![placed.row, draft.axis, placed.document, cluster])?;
+            missed += 1 - there.min(1);
+            let had = placed.cluster();
+            done.placed += usize::from(placed.before.is_none());
+            done.moved += usize::from(had.is_some() && had != cluster);
+        }
+    }
+    for row in &draft.gone {
+        transaction
+            .prepare_cached("DELETE FROM grouped WHERE row = ?1 AND axis = ?2")?
+            .execute(params![row, draft.axis])?;
+    }
+    Ok(missed)
+}
+
+/// Clusters that are no more, and what was said of them.
+fn ended(
+    transaction: &Transaction<'_>,
+    draft: &Draft,
+    ids: &HashMap<u32, i64>,
+    done: &mut Regrouped,
+) -> Result<(), StoreError> {
+    let merged: HashMap<u32, u32> = draft.merged.iter().copied().collect();
+    for (number, id) in (0..).zip(&draft.known).filter(|(number, _)| !draft.alive.contains(number))
+    {
+        let mut into = number;
+        while let Some(next) = merged.get(&into) {
+            into = *next;
+        }
+        // Where it became part of none, whoever weighs values finds them another.
+        let into = ids.get(&into).filter(|_| draft.alive.contains(&into));
+        transaction.execute(
+            "UPDATE value SET cluster = (SELECT uid FROM cluster WHERE id = ?2), tried = 0
+             WHERE cluster = (SELECT uid FROM cluster WHERE id = ?1)",
+            params![id, into],
+        )?;
+        transaction.execute("DELETE FROM cluster WHERE id = ?1", [id])?;
+        done.gone += 1;
+    }
+    Ok(())
+}
+
+/// What clusters come to.
+fn sums(
+    transaction: &Transaction<'_>,
+    draft: &Draft,
+    ids: &HashMap<u32, i64>,
+) -> Result<(), StoreError> {
+    let mut keep = transaction.prepare_cached(
+        "INSERT INTO summed (cluster, sum, size, unrest) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (cluster) DO UPDATE SET sum = excluded.sum, size = excluded.size, unrest = excluded.unrest",
+    )?;
+    let mut size =
+        transaction.prepare_cached("UPDATE cluster SET size = ?2 WHERE id = ?1 AND size != ?2")?;
+    for (number, left) in &draft.left {
+        if let Some(id) = ids.get(number) {
+            keep.execute(params![id, left.group.bytes(), left.group.size, left.unrest])?;
+            // Both say of how many it is, so that whoever goes on sees where one was not kept up.
+            size.execute(params![id, left.group.size])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What speaks against values: predictions that failed although, or because, the belief behind them was what one says.
+//!
+//! Each failure is held against each value once, and what came of it is kept: otherwise every value would read every failure again
+//! whenever anything is new.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, Row, params};
+
+use super::weigh::{Witness, independent, witness};
+use super::{PLAIN, pointing};
+use crate::embed::{Vector, embed};
+use crate::store::StoreError;
+use crate::value::{Standing, Value};
+use crate::{Id, Time};
+
+/// So near to a value is a belief that was held because of it, or could have been.
+const ACTED_UPON: f32 = 0.4;
+
+/// A prediction that failed, and what had been believed.
+struct Failure {
+    ghap: Id,
+    at: Time,
+    document: i64,
+    belief: Vector,
+    learnt: Option<Vector>,
+}
+
+impl Failure {
+    /// By its columns; none where nobody can tell what was believed.
+    fn read(row: &Row<'_>) -> Result<Option<Self>, StoreError> {
+        let points = |text: &str| embed(text).and_then(|vector| PLAIN.without(&vector));
+        let (belief, learnt): (String, String) = (row.get(3)?, row.get(4)?);
+        let Some(belief) = points(&belief) else { return Ok(None) };
+        Ok(Some(Self {
+            ghap: row.get(0)?,
+            at: row.get(1)?,
+            document: row.get(2)?,
+            belief,
+            learnt: points(&learnt),
+        }))
+    }
+
+    fn speaks_against(&self, value: &Vector) -> bool {
+        let acted = self.belief.cosine(value);
+        // Whoever learnt just this from it had not acted upon it.
+        let learnt = self.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(value));
+        acted >= ACTED_UPON && acted > learnt
+    }
+}
+
+const FAILURE: &str = "ghap.uid, ghap.resolved, document.id, hypothesis || char(10) || action,
+    coalesce(surprise, '') || char(10) || coalesce(cause_text, '') || char(10) || coalesce(takeaway, '')";
+
+/// Failures that values are still to be held against.
+pub(super) struct Failures {
+    /// Up to which document all of them are known.
+    seen: i64,
+    /// Up to which document each value was held against them; 0 where it was against none.
+    weighed: HashMap<Id, (i64, i64)>,
+    /// Those that came after the first of these.
+    newer: Vec<Failure>,
+    /// All that count, where a value was held against none.
+    all: Vec<Failure>,
+}
+
+impl Failures {
+    /// What is new to any of these values.
+    pub(super) fn new(connection: &Connection, values: &[Value]) -> Result<Self, StoreError> {
+        let seen = connection
+            .prepare_cached(
+                "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
+            )?
+            .query_row([], |row| row.get(0))?;
+        let weighed: HashMap<Id, (i64, i64)> = connection
+            .prepare_cached("SELECT uid, id, weighed FROM value WHERE standing != 'retired'")?
+            .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+            .collect::<Result<_, _>>()?;
+        let mut failures = Self { seen, weighed, newer: Vec::new(), all: Vec::new() };
+        let numbers = failures.weighed.values().map(|(_, weighed)| *weighed);
+        if let Some(first) = numbers.filter(|weighed| *weighed != 0).min() {
+            let query = format!(
+                "SELECT {FAILURE} FROM document CROSS JOIN ghap ON ghap.uid = document.row
+                 WHERE document.id > ?1 AND document.axis = 'full' AND document.kind = 'experience'
+                    AND ghap.status = 'falsified'"
+            );
+            failures.newer = select(connection, &query, params![first])?;
+        }
+        let unheld = |value: &&Value| matches!(failures.weighed.get(&value.id), Some((_, 0)));
+        if let Some(since) = values.iter().filter(unheld).map(|value| value.since).min() {
+            let query = format!(
+                "SELECT {FAILURE} FROM ghap JOIN document ON document.row = ghap.uid AND document.axis = 'full'
+                 WHERE ghap.status = 'falsified' AND ghap.resolved > ?1"
+            );
+            failures.all = select(connection, &query, params![since])?;
+        }
+        Ok(failures)
+    }
+
+    /// How many failures that have nothing to do with each other speak against a value that is not retired.
+    pub(super) fn count(&self, connection: &Connection, value: &Value) -> Result<u32, StoreError> {
+        debug_assert_ne!(value.standing, Standing::Retired);
+        let Some((number, weighed)) = self.weighed.get(&value.id).copied() else { return Ok(0) };
+        if let Some(vector) = pointing(&PLAIN, &value.text).filter(|_| weighed != self.seen) {
+            let mut forget = connection.prepare_cached(
+                "DELETE FROM against WHERE value = ?1 AND ghap = coalesce(?2, ghap)",
+            )?;
+            let mut keep =
+                connection.prepare_cached("INSERT INTO against (value, ghap) VALUES (?1, ?2)")?;
+            let new = if weighed == 0 {
+                forget.execute(params![number, None::<Id>])?;
+                &self.all
+            } else {
+                &self.newer
+            };
+            for failure in new.iter().filter(|failure| failure.document > weighed) {
+                // It may have been said otherwise before.
+                forget.execute(params![number, failure.ghap])?;
+                if failure.at > value.since && failure.speaks_against(&vector) {
+                    keep.execute(params![number, failure.ghap])?;
+                }
+            }
+        }
+        connection
+            .prepare_cached("UPDATE value SET weighed = ?2 WHERE id = ?1")?
+            .execute(params![number, self.seen])?;
+        let against: Vec<Id> = connection
+            .prepare_cached(
+                "SELECT ghap.uid FROM against JOIN ghap ON ghap.uid = against.ghap
+                 WHERE against.value = ?1 AND ghap.status = 'falsified' AND ghap.resolved > ?2 ORDER BY ghap.id",
+            )?
+            .query_map(params![number, value.since], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let mut witnesses: Vec<Witness> = Vec::new();
+        for ghap in against {
+            witnesses.extend(witness(connection, ghap)?.map(|(witness, ..)| witness));
+        }
+        Ok(independent(witnesses))
+    }
+}
+
+fn select(
+    connection: &Connection,
+    query: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Vec<Failure>, StoreError> {
+    let mut select = connection.prepare_cached(query)?;
+    let mut rows = select.query(parameters)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.extend(Failure::read(row)?);
+    }
+    Ok(found)
+}
+
+/// Says of a value that was only just formed that what failed before does not count.
+pub(super) fn begins(connection: &Connection, value: Id) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE value SET weighed = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document')
+             WHERE uid = ?1",
+        )?
+        .execute([value])?;
+    Ok(())
+}
