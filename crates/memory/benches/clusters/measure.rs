@@ -1,6 +1,6 @@
 //! How good groups are, and how long their names last.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rutter_memory::cluster::{Axis, Grouping};
 
@@ -79,9 +79,10 @@ pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
     let (mut next, mut done) = (0, Stability::default());
     let mut changed: HashSet<usize> = HashSet::new();
     let mut born: HashSet<usize> = HashSet::new();
+    let mut unrest = BTreeMap::new();
     for end in 1..=points.len() {
         let after = match method {
-            Method::Kept(rule) => kept(rule, axis, &points[..end], &names),
+            Method::Kept(rule) => kept(rule, axis, &points[..end], &names, &mut unrest),
             _ => renamed(&names, method.group(axis, &points[..end]), &mut next),
         };
         for (number, (before, after)) in names.iter().zip(&after).enumerate() {
@@ -101,13 +102,29 @@ pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
     done
 }
 
-fn kept(rule: rutter_memory::cluster::Rule, axis: Axis, points: &[Point], names: &Named) -> Named {
-    let texts = texts(axis, points);
+/// Of how many it was taken what so many have in common: as in a store, once a tenth is new.
+fn taken(count: usize) -> usize {
+    let mut taken = count.min(499);
+    while taken >= 499 && taken + taken.div_ceil(10) <= count {
+        taken += taken.div_ceil(10);
+    }
+    taken
+}
+
+fn kept(
+    rule: rutter_memory::cluster::Rule,
+    axis: Axis,
+    points: &[Point],
+    names: &Named,
+    unrest: &mut BTreeMap<u32, usize>,
+) -> Named {
+    let texts = texts(axis, points, taken(points.len()));
     let mut of: Vec<Option<u32>> =
         names.iter().map(|name| name.map(|name| u32::try_from(name).expect("few"))).collect();
     of.push(None);
-    let mut grouping = Grouping::new(rule, &texts, of);
+    let mut grouping = Grouping::new(rule, &texts, of).with_unrest(unrest);
     grouping.grow(&[points.len() - 1]);
+    unrest.clone_from(grouping.unrest());
     grouping.of().iter().map(|name| name.map(|name| name as usize)).collect()
 }
 

@@ -42,7 +42,7 @@ impl Method {
     pub(crate) fn group(self, axis: Axis, points: &[Point]) -> Named {
         match self {
             Self::Kept(rule) => {
-                let texts = texts(axis, points);
+                let texts = texts(axis, points, points.len());
                 let mut grouping = Grouping::new(rule, &texts, vec![None; texts.len()]);
                 grouping.grow(&(0..texts.len()).collect::<Vec<_>>());
                 grouping.of().iter().map(|group| group.map(|group| group as usize)).collect()
@@ -55,9 +55,9 @@ impl Method {
     }
 }
 
-/// The texts as the product has them.
-pub(crate) fn texts(axis: Axis, points: &[Point]) -> Vec<Text> {
-    let common = Common::of(axis, points.iter().map(|point| &point.vector));
+/// The texts as the product has them, by what so many of them have in common.
+pub(crate) fn texts(axis: Axis, points: &[Point], first: usize) -> Vec<Text> {
+    let common = Common::of(axis, points[..first].iter().map(|point| &point.vector));
     points
         .iter()
         .map(|point| Text {
@@ -68,7 +68,7 @@ pub(crate) fn texts(axis: Axis, points: &[Point]) -> Vec<Text> {
 }
 
 fn rows(axis: Axis, points: &[Point]) -> Vec<Row> {
-    texts(axis, points)
+    texts(axis, points, points.len())
         .iter()
         .map(|text| text.vector.numbers().map(|number| f32::from(number) * text.vector.scale()))
         .collect()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rutter_memory::session::{Session, Source};
 use rutter_memory::store::entry::Place;
-use rutter_memory::store::{Project, Record};
+use rutter_memory::store::{ClusterFilter, Forgettable, Project, Record, Row};
 use rutter_memory::{Clean, Id, Store, Time};
 use rutter_testkit::lessons::lessons;
 
@@ -17,31 +17,47 @@ const PROMISES: [(usize, Duration); 3] = [
     (50_000, Duration::from_secs(5)),
 ];
 
+/// So often ten more come.
+const STEPS: usize = 20;
+
 pub(crate) fn measure() {
     println!(
-        "\nin a store, time of the processor: from nothing, ten more, and nothing new (promised)"
+        "\nin a store, time of the processor: from nothing (promised), ten more (half the time, at worst), one forgotten"
     );
     for (count, promised) in PROMISES {
         let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
         drop(std::fs::remove_dir_all(&folder));
-        let now = Time::from_millis(1_900_000_000_000);
+        // Before any of them was learnt, so that each failure is held against each value.
+        let mut now = Time::from_millis(1_763_000_000_000);
         let mut store = Store::open(&folder, now).expect("a store");
-        let all = lessons(1, count + 10);
+        let all = lessons(1, count + 10 * STEPS);
         fill(&mut store, &all[..count]);
-        let regroup = |store: &mut Store| {
+        let mut regroup = |store: &mut Store| {
             // The files that are searched are made by whoever asks first, and are none of this.
             drop(store.find(&rutter_memory::store::Query::new("anything")));
+            now = Time::from_millis(now.millis() + 1_000);
             let from = worked();
             let done = store.bring_clusters_up_to_date(now).expect("groups");
             (worked().saturating_sub(from), done)
         };
         let (first, done) = regroup(&mut store);
-        fill(&mut store, &all[count..]);
-        let (more, _) = regroup(&mut store);
-        let (nothing, _) = regroup(&mut store);
+        let mut more = Vec::new();
+        for ten in all[count..].chunks(10) {
+            fill(&mut store, ten);
+            more.push(regroup(&mut store).0);
+        }
+        more.sort_unstable();
+        // Then everything is read again, as it is when a tenth is new.
+        let cluster = store.clusters(&ClusterFilter::default()).expect("clusters")[0].id;
+        let ghap = store.members(cluster).expect("members")[0].ghap;
+        let row = Row { kind: Forgettable::Ghap, id: ghap, text: Clean::default() };
+        store.forget(&[row], None).expect("forgotten");
+        let (less, _) = regroup(&mut store);
         println!(
-            "{count:>6}  {first:>9.1?} {more:>9.1?} {nothing:>9.1?}  ({promised:?}){}  {done:?}",
+            "{count:>6}  {first:>9.1?} ({promised:?}){}  {:>9.1?} {:>9.1?}  {less:>9.1?}  {done:?}",
             if first > promised { "  BROKEN" } else { "" },
+            more[STEPS / 2],
+            more[STEPS - 1],
         );
         drop(store);
         drop(std::fs::remove_dir_all(&folder));
