@@ -6,7 +6,7 @@ use rutter_memory::session::{Session, Source};
 use rutter_memory::store::entry::Place;
 use rutter_memory::store::{Project, Record};
 use rutter_memory::{Clean, Id, Store, Time};
-use rutter_testkit::lessons::lessons;
+use rutter_testkit::lessons::{Lesson, lessons};
 
 use super::corpus::ghap;
 
@@ -17,17 +17,18 @@ const PROMISES: [(usize, Duration); 3] = [
     (50_000, Duration::from_secs(5)),
 ];
 
+/// Later than all that is learnt.
+pub(crate) fn later() -> Time {
+    Time::from_millis(1_900_000_000_000)
+}
+
 pub(crate) fn measure() {
     println!(
         "\nin a store, time of the processor: from nothing, ten more, and nothing new (promised)"
     );
     for (count, promised) in PROMISES {
-        let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
-        drop(std::fs::remove_dir_all(&folder));
-        let now = Time::from_millis(1_900_000_000_000);
-        let mut store = Store::open(&folder, now).expect("a store");
+        let now = later();
         let all = lessons(1, count + 10);
-        fill(&mut store, &all[..count]);
         let regroup = |store: &mut Store| {
             // The files that are searched are made by whoever asks first, and are none of this.
             drop(store.find(&rutter_memory::store::Query::new("anything")));
@@ -35,17 +36,30 @@ pub(crate) fn measure() {
             let done = store.bring_clusters_up_to_date(now).expect("groups");
             (worked().saturating_sub(from), done)
         };
-        let (first, done) = regroup(&mut store);
-        fill(&mut store, &all[count..]);
-        let (more, _) = regroup(&mut store);
-        let (nothing, _) = regroup(&mut store);
+        let (first, more, nothing, done) = in_store(&all[..count], |store| {
+            let (first, done) = regroup(store);
+            fill(store, &all[count..]);
+            let (more, _) = regroup(store);
+            let (nothing, _) = regroup(store);
+            (first, more, nothing, done)
+        });
         println!(
             "{count:>6}  {first:>9.1?} {more:>9.1?} {nothing:>9.1?}  ({promised:?}){}  {done:?}",
             if first > promised { "  BROKEN" } else { "" },
         );
-        drop(store);
-        drop(std::fs::remove_dir_all(&folder));
     }
+}
+
+/// Has lessons in a store of their own while something is done with it.
+pub(crate) fn in_store<T>(lessons: &[Lesson], look: impl FnOnce(&mut Store) -> T) -> T {
+    let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
+    drop(std::fs::remove_dir_all(&folder));
+    let mut store = Store::open(&folder, later()).expect("a store");
+    fill(&mut store, lessons);
+    let found = look(&mut store);
+    drop(store);
+    drop(std::fs::remove_dir_all(&folder));
+    found
 }
 
 /// How long the processor worked for this process: on a machine that others use too, the clock says little.
@@ -55,7 +69,7 @@ fn worked() -> Duration {
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-fn fill(store: &mut Store, lessons: &[rutter_testkit::lessons::Lesson]) {
+fn fill(store: &mut Store, lessons: &[Lesson]) {
     let at = Time::from_millis(1_763_200_000_000);
     let place = Place {
         key: rutter_memory::project::ProjectKey::new("bench"),

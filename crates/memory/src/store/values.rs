@@ -5,20 +5,21 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::clusters::{Middle, common};
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{Store, StoreError, projects, tables};
 use crate::cluster::{Axis, Common};
-use crate::embed::{Vector, embed};
+use crate::embed::Vector;
 use crate::project::ProjectKey;
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Clean, Id, IdSuffix, Time};
 
 mod bearing;
+mod fit;
 mod weigh;
 
 pub(crate) use bearing::bearing;
+use fit::{Candidate, Judged, fit, pointing};
 pub(crate) use weigh::{every, is_due, weigh};
 
 /// Texts so near to each other say the same.
@@ -86,27 +87,6 @@ pub struct Written {
     pub merged: bool,
     /// Values about the same thing that seem to say the opposite.
     pub conflicts: Vec<Value>,
-}
-
-/// How a text stands to a cluster.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Judged {
-    distance: f64,
-    threshold: f64,
-}
-
-/// Holds a text against all that the members say, along whichever axis they were found to belong together: a lesson has few words
-/// in common with the surprise that it was learnt from.
-fn judge(middle: &Middle, vector: &Vector) -> Judged {
-    Judged {
-        distance: middle.distance(vector),
-        threshold: value::threshold(&middle.distances(), value::LEAST),
-    }
-}
-
-/// Where a text points, beside what all texts have in common.
-fn pointing(common: &Common, text: &str) -> Option<Vector> {
-    common.without(&embed(text)?)
 }
 
 /// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
@@ -225,30 +205,6 @@ fn effects(connection: &Connection, value: Id, since: Time) -> Result<(u32, u32)
              FROM injection WHERE row = ?1 AND at > ?2",
         )?
         .query_row(params![value, since], |row| Ok((row.get(0)?, row.get(1)?)))?)
-}
-
-/// Holds a text against a cluster.
-fn fit(connection: &Connection, cluster: Id, axis: Axis, text: &str) -> Result<Judged, StoreError> {
-    let common = common(connection, Axis::Full)?;
-    let vector = pointing(&common, text).ok_or(ValueError::NoWords)?;
-    let judged = judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
-    if judged.distance <= judged.threshold {
-        return Ok(judged);
-    }
-    let mut nearest: Option<(Id, f64)> = None;
-    for other in weigh::of_axis(connection, axis)? {
-        let distance = Middle::of(connection, other, Axis::Full, &common)?.distance(&vector);
-        if nearest.is_none_or(|(_, so_far)| distance < so_far) {
-            nearest = Some((other, distance));
-        }
-    }
-    Err(ValueError::Far {
-        cluster: cluster.short(),
-        distance: judged.distance,
-        threshold: judged.threshold,
-        nearest: nearest.map(|(id, distance)| (id.short(), distance)),
-    }
-    .into())
 }
 
 /// Values about the same that seem to say the opposite.

@@ -7,9 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-use super::Regrouped;
+use super::{Regrouped, pointing};
 use crate::cluster::{Axis, Common, Grouping, Point, Rule, Shape};
-use crate::embed::Vector;
 use crate::ghap::Tier;
 use crate::store::StoreError;
 use crate::{Id, Time};
@@ -61,15 +60,15 @@ pub(super) fn draft(moment: &Connection, axis: Axis) -> Result<Draft, StoreError
     let (mut placed, mut vectors, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let (mut of, mut new) = (Vec::new(), Vec::new());
     let mut select = moment.prepare_cached(
-        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
          FROM document JOIN ghap ON ghap.uid = document.row
+         LEFT JOIN document AS work ON ?1 = 'full' AND work.row = document.row AND work.axis = 'strategy'
          LEFT JOIN grouped ON grouped.row = document.row AND grouped.axis = document.axis
          WHERE document.axis = ?1 AND document.kind = 'experience' ORDER BY document.id",
     )?;
     let mut rows = select.query([axis])?;
     while let Some(row) = rows.next()? {
-        let vector = row.get_ref(2)?.as_blob_or_null().unwrap_or_default();
-        let Some(vector) = vector.and_then(Vector::of_bytes) else { continue };
+        let Some(vector) = pointing(row, 2, 6)? else { continue };
         let tier: Option<Tier> = row.get(3)?;
         let (document, before): (i64, Option<i64>) = (row.get(0)?, row.get(4)?);
         let cluster: Option<i64> = row.get(5)?;

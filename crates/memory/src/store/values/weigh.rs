@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::{Judged, Sentence, insert, judge, pointing, read};
+use super::{Candidate, Judged, Sentence, insert, pointing, read};
 use crate::cluster::{Axis, Common, FEWEST};
 use crate::embed::{Vector, embed};
 use crate::ghap::Status;
@@ -13,6 +13,10 @@ use crate::store::{StoreError, values};
 use crate::value::{self, Standing, Value};
 use crate::{Clean, Id, Time};
 
+/// So near to a sentence is an experience that says the same.
+const SAYS: f64 = 0.15;
+/// Where members are less alike, in all that they say, none of them speaks for the others.
+const ALIKE: f32 = 0.3;
 /// So near to a value is a belief that was held because of it, or could have been.
 const ACTED_UPON: f32 = 0.4;
 /// Fewer failures are chance.
@@ -68,16 +72,25 @@ fn witness(
     Ok(Some((witness, row.get(2)?, row.get(3)?)))
 }
 
-/// How many experiences of a cluster that have nothing to do with each other say what a text says, and in which projects.
+/// What speaks for a sentence in a cluster.
+struct Support {
+    /// How many experiences that have nothing to do with each other say it.
+    independent: u32,
+    /// Whether more than half of the members do.
+    by_most: bool,
+    /// In which projects they were made.
+    projects: Vec<i64>,
+}
+
 fn support(
     connection: &Connection,
     middle: &Middle,
     vector: &Vector,
-) -> Result<(u32, Vec<i64>), StoreError> {
+) -> Result<Support, StoreError> {
     let mut witnesses = Vec::new();
     let mut projects = Vec::new();
     for (row, point) in &middle.members {
-        if f64::from(point.vector.cosine(vector)) < 1.0 - value::LEAST {
+        if f64::from(point.vector.cosine(vector)) < SAYS {
             continue;
         }
         let Some((witness, status, project)) = witness(connection, *row)? else { continue };
@@ -89,7 +102,8 @@ fn support(
     }
     projects.sort_unstable();
     projects.dedup();
-    Ok((independent(witnesses), projects))
+    let by_most = witnesses.len() * 2 > middle.members.len();
+    Ok(Support { independent: independent(witnesses), by_most, projects })
 }
 
 /// A prediction that failed, and what had been believed.
@@ -169,11 +183,11 @@ fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
 /// The cluster that a value without one fits best, if it fits any.
 fn fitting(connection: &Connection, value: &Value) -> Result<Option<Id>, StoreError> {
     let common = common(connection, Axis::Full)?;
-    let Some(vector) = pointing(&common, &value.text) else { return Ok(None) };
+    let Some(candidate) = Candidate::of(&common, &value.text) else { return Ok(None) };
     let mut best: Option<(f64, Id)> = None;
     for cluster in of_axis(connection, value.axis)? {
         let Judged { distance, threshold } =
-            judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
+            candidate.judge(connection, (cluster, value.axis), &common)?;
         if distance <= threshold && best.is_none_or(|(so_far, _)| distance < so_far) {
             best = Some((distance, cluster));
         }
@@ -206,7 +220,7 @@ fn count(
         let common = common(connection, Axis::Full)?;
         if let Some(vector) = pointing(&common, &value.text) {
             let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
-            value.support = support(connection, &middle, &vector)?.0;
+            value.support = support(connection, &middle, &vector)?.independent;
         }
     }
     let Some(vector) = pointing(&values::PLAIN, &value.text) else { return Ok(()) };
@@ -227,7 +241,8 @@ fn has_changed(connection: &Connection, cluster: Id, now: Time) -> Result<bool, 
         .query_row(params![cluster, now], |row| row.get(0))?)
 }
 
-/// Of every cluster that has changed and that nobody has said anything of: the lesson in its middle, if it came often enough.
+/// Of every cluster that has changed and that nobody has said anything of: the lesson in its middle, if it came often enough
+/// and most of them say it.
 fn propose(connection: &Connection, now: Time, done: &mut Regrouped) -> Result<(), StoreError> {
     let mut said: Vec<Sentence> =
         every(connection)?.iter().map(|value| Sentence::of(&value.text)).collect();
@@ -263,6 +278,9 @@ fn proposal(
         own.members.iter().map(|(row, point)| (own.distance(&point.vector), *row)).collect();
     let common = common(connection, Axis::Full)?;
     let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
+    if middle.cohesion() < ALIKE {
+        return Ok(None);
+    }
     members.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let mut looked_at = 0;
     for (_, row) in members {
@@ -281,12 +299,15 @@ fn proposal(
             break;
         }
         let Some(vector) = pointing(&common, &text) else { continue };
-        let Judged { distance, threshold } = judge(&middle, &vector);
+        // It is a lesson of theirs in its own words.
+        let distance = value::distance(middle.nearness(&vector), Some(1.0));
+        let threshold = value::threshold(axis);
         if distance > threshold {
             continue;
         }
-        let (support, projects) = support(connection, &middle, &vector)?;
-        if support < u32::try_from(FEWEST).unwrap_or(u32::MAX) {
+        let Support { independent: support, by_most, projects } =
+            support(connection, &middle, &vector)?;
+        if !by_most || support < u32::try_from(FEWEST).unwrap_or(u32::MAX) {
             continue;
         }
         // It is said already, or was and is no longer held.
