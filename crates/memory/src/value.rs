@@ -137,19 +137,25 @@ impl Value {
     }
 }
 
-/// What is always near enough to a cluster, however tight it is. `docs/reference/clusters.md` has what it was set by.
-pub const LEAST: f64 = 0.85;
+/// A member's own words count no more than this: a sentence that one member says and no other points to is not what they have in
+/// common.
+const OWN_WORDS: f64 = 0.6;
 
-/// How far a text may be from the middle of a cluster whose members are so far from it themselves.
-///
-/// As far as members are: their mean and a deviation. But members of a tight cluster are the same sentence five times over, and no
-/// other sentence is as near as that; so what is as near as a stranger is to a group that it may join is always near enough.
-pub fn threshold(members: &[f64], least: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a count of members")]
-    let count = members.len().max(1) as f64;
-    let mean = members.iter().sum::<f64>() / count;
-    let square = members.iter().map(|far| (far - mean).powi(2)).sum::<f64>() / count;
-    (mean + square.sqrt()).max(least)
+/// How far a sentence is from a cluster: how near it is to where the members point together, and to the lesson of theirs that is
+/// nearest to it, count alike. Where none of them drew a lesson, only the first counts.
+pub fn distance(together: f64, lesson: Option<f64>) -> f64 {
+    let lesson = lesson.unwrap_or(together).min(OWN_WORDS);
+    (1.0 - f64::midpoint(together, lesson)).clamp(0.0, 2.0)
+}
+
+/// How far a sentence may be from a cluster along an axis. `docs/reference/clusters.md` has what it was set by: of a hundred
+/// sentences that have nothing to do with a cluster, one gets in. Along all of it clusters are larger, and one lesson of many is
+/// sooner near.
+pub const fn threshold(axis: Axis) -> f64 {
+    match axis {
+        Axis::Full => 0.67,
+        Axis::Strategy | Axis::Surprise | Axis::RootCause => 0.70,
+    }
 }
 
 #[cfg(test)]
@@ -157,11 +163,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tight_cluster_can_be_met_and_a_wide_one_takes_no_more_than_its_own() {
-        assert!((threshold(&[0.0; 5], 0.6) - 0.6).abs() < 1e-12);
-        assert!((threshold(&[0.7, 0.7, 0.7], 0.6) - 0.7).abs() < 1e-9);
-        assert!((threshold(&[0.6, 0.8], 0.6) - 0.8).abs() < 1e-9);
-        assert!((threshold(&[], 0.6) - 0.6).abs() < 1e-12);
+    fn what_one_member_says_and_none_points_to_is_not_near() {
+        let far = |together, lesson| distance(together, Some(lesson));
+        assert!((far(0.4, 0.5) - 0.55).abs() < 1e-9);
+        assert!((distance(0.5, None) - 0.5).abs() < 1e-9);
+        for axis in Axis::ALL {
+            assert!(far(-0.05, 1.0) > threshold(*axis), "{axis}");
+            assert!(far(0.3, 1.0) < threshold(*axis), "{axis}");
+        }
+        assert!(far(-1.0, -1.0) <= 2.0 && far(1.0, 1.0) >= 0.0);
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
 /// Groups lessons, by the crate's own bench; or those of a file.
 pub(crate) fn clusters(root: &Path, file: Option<&str>) -> Result<()> {
     let file = match file {
-        Some("speed") | None => file.map(Into::into),
+        Some("speed" | "small" | "values") | None => file.map(Into::into),
         Some(file) => Some(Path::new(file).canonicalize().context("no such file")?),
     };
     let status = Command::new("cargo")

@@ -1,5 +1,6 @@
 //! Lessons with known causes as vectors, one list for each axis.
 
+use rutter_memory::cluster::lesson as lesson_of;
 use rutter_memory::embed::{Vector, embed};
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{
@@ -26,15 +27,27 @@ pub(crate) fn points(lessons: &[Lesson], axis: Axis) -> Vec<Point> {
 
 fn point(lesson: &Lesson, axis: Axis) -> Option<Point> {
     let ghap = ghap(lesson);
-    let (_, text) = of_ghap(&ghap).into_iter().find(|(own, _)| *own == axis)?;
-    let vector = embed(&text)?;
+    let mut texts = of_ghap(&ghap);
+    let work =
+        texts.iter().find(|(own, _)| *own == Axis::Strategy).and_then(|(_, text)| embed(text));
+    let at = texts.iter().position(|(own, _)| *own == axis)?;
+    let (_, text) = texts.swap_remove(at);
+    let mut vector = embed(&text)?;
+    if let (Axis::Full, Some(work)) = (axis, work) {
+        vector = lesson_of(&vector, &work);
+    }
     #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
     let weight = ghap.resolution.map_or(1.0, |resolution| resolution.tier.weight()) as f32;
     Some(Point { vector, weight, label: lesson.label, text })
 }
 
+/// When it was learnt.
+pub(crate) fn time(lesson: &Lesson) -> Time {
+    Time::from_millis(1_763_200_000_000 + lesson.at * 1_000)
+}
+
 pub(crate) fn ghap(lesson: &Lesson) -> Ghap {
-    let at = Time::from_millis(1_763_200_000_000 + lesson.at * 1_000);
+    let at = time(lesson);
     let status: Status = lesson.status.parse().expect("a status");
     let tier = match (status, lesson.proven) {
         (Status::Abandoned, _) => Tier::Abandoned,

@@ -1,4 +1,5 @@
-//! Which way of grouping lessons is best, how long its names last and how fast it is: `cargo xtask bench clusters [FILE]`.
+//! Which way of grouping lessons is best, how long its names last and how fast it is: `cargo xtask bench clusters
+//! [speed | small | values | FILE]`.
 //!
 //! How near is near enough was chosen on lessons of every other cause. What is printed is of the causes between, and of all. A file
 //! with a `text` on each line is grouped as it is, with what was chosen, and its groups are printed for a person to read.
@@ -11,14 +12,14 @@ mod hdbscan;
 mod measure;
 mod methods;
 mod real;
+mod sentences;
+mod small;
 mod speed;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use rutter_memory::cluster::{Axis, Common, Point as Text, Rule, middle};
-use rutter_memory::embed::embed;
-use rutter_memory::value::{LEAST, threshold};
-use rutter_testkit::lessons::{Lesson, learnt, lessons};
+use rutter_memory::cluster::{Axis, Rule};
+use rutter_testkit::lessons::{Lesson, lessons};
 
 use corpus::{Point, points};
 use measure::{Quality, count, grown, quality};
@@ -39,11 +40,18 @@ fn main() {
     let file = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     match file.as_deref() {
         Some("speed") => speed::measure(),
+        Some("small") => small::measure(),
+        Some("values") => {
+            sentences::fits();
+            sentences::proposals();
+        }
         Some(file) => real::show(file),
         None => {
             compare();
             by_work();
-            fits();
+            small::measure();
+            sentences::fits();
+            sentences::proposals();
             speed::measure();
         }
     }
@@ -187,70 +195,5 @@ fn by_work() {
             growth.changes,
             growth.ever,
         );
-    }
-}
-
-/// How often a lesson of the cause that most members have fits a cluster, and one of a cause that none has.
-fn fits() {
-    println!("\na value fits, at least {LEAST} (and by the members' own spread alone)");
-    for axis in AXES {
-        let mut tried: Vec<(bool, f64, f64)> = Vec::new();
-        for seed in REPORTED {
-            try_values(&drawn(seed, COUNT, Some(1)), axis, &mut tried);
-        }
-        let share = |right: bool, least: f64| {
-            let all: Vec<_> = tried.iter().filter(|(own, ..)| *own == right).collect();
-            let fit = all.iter().filter(|(_, distance, own)| *distance <= own.max(least)).count();
-            100.0 * count(fit) / count(all.len()).max(1.0)
-        };
-        println!(
-            "{axis:<10} of the cause {:.1}% ({:.1}%), of others {:.1}% ({:.1}%), {} tried",
-            share(true, LEAST),
-            share(true, 0.0),
-            share(false, LEAST),
-            share(false, 0.0),
-            tried.len(),
-        );
-    }
-}
-
-fn try_values(drawn: &[Lesson], axis: Axis, tried: &mut Vec<(bool, f64, f64)>) {
-    let every = points(drawn, Axis::Full);
-    let common = Common::of(Axis::Full, every.iter().map(|point| &point.vector));
-    let says = |lesson: &&Lesson| !points(std::slice::from_ref(*lesson), axis).is_empty();
-    let sayers: Vec<Lesson> = drawn.iter().filter(says).cloned().collect();
-    let texts: Vec<Text> = points(&sayers, Axis::Full)
-        .iter()
-        .map(|point| Text {
-            vector: common.without(&point.vector).unwrap_or(point.vector),
-            weight: point.weight,
-        })
-        .collect();
-    let growth = grown(Method::Kept(Rule::of(axis)), axis, &points(&sayers, axis));
-    for name in growth.of.iter().flatten().collect::<BTreeSet<_>>() {
-        let members: Vec<usize> =
-            (0..texts.len()).filter(|at| growth.of[*at] == Some(*name)).collect();
-        let mut causes: HashMap<Option<usize>, usize> = HashMap::new();
-        for at in &members {
-            *causes.entry(sayers[*at].label).or_default() += 1;
-        }
-        let most = causes.iter().max_by_key(|(_, times)| **times);
-        let Some((&Some(own), _)) = most.filter(|(_, times)| **times * 2 >= members.len()) else {
-            continue;
-        };
-        let group: Vec<Text> = members.iter().map(|at| texts[*at]).collect();
-        let Some(middle) = middle(&group) else { continue };
-        let far: Vec<f64> =
-            group.iter().map(|text| 1.0 - f64::from(text.vector.cosine(&middle))).collect();
-        for cause in (1..40).step_by(2) {
-            if cause != own && causes.contains_key(&Some(cause)) {
-                continue;
-            }
-            for text in learnt(cause) {
-                let vector = embed(text).and_then(|vector| common.without(&vector));
-                let distance = vector.map_or(1.0, |vector| 1.0 - f64::from(vector.cosine(&middle)));
-                tried.push((cause == own, distance, threshold(&far, 0.0)));
-            }
-        }
     }
 }

@@ -6,7 +6,7 @@ use rutter_memory::session::{Session, Source};
 use rutter_memory::store::entry::Place;
 use rutter_memory::store::{ClusterFilter, Forgettable, Project, Record, Row};
 use rutter_memory::{Clean, Id, Store, Time};
-use rutter_testkit::lessons::lessons;
+use rutter_testkit::lessons::{Lesson, lessons};
 
 use super::corpus::ghap;
 
@@ -20,18 +20,19 @@ const PROMISES: [(usize, Duration); 3] = [
 /// So often ten more come.
 const STEPS: usize = 20;
 
+/// Later than all that is learnt.
+pub(crate) fn later() -> Time {
+    Time::from_millis(1_900_000_000_000)
+}
+
 pub(crate) fn measure() {
     println!(
         "\nin a store, time of the processor: from nothing (promised), ten more (half the time, at worst), one forgotten"
     );
     for (count, promised) in PROMISES {
-        let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
-        drop(std::fs::remove_dir_all(&folder));
         // Before any of them was learnt, so that each failure is held against each value.
         let mut now = Time::from_millis(1_763_000_000_000);
-        let mut store = Store::open(&folder, now).expect("a store");
         let all = lessons(1, count + 10 * STEPS);
-        fill(&mut store, &all[..count]);
         let mut regroup = |store: &mut Store| {
             // The files that are searched are made by whoever asks first, and are none of this.
             drop(store.find(&rutter_memory::store::Query::new("anything")));
@@ -40,28 +41,41 @@ pub(crate) fn measure() {
             let done = store.bring_clusters_up_to_date(now).expect("groups");
             (worked().saturating_sub(from), done)
         };
-        let (first, done) = regroup(&mut store);
-        let mut more = Vec::new();
-        for ten in all[count..].chunks(10) {
-            fill(&mut store, ten);
-            more.push(regroup(&mut store).0);
-        }
-        more.sort_unstable();
-        // Then everything is read again, as it is when a tenth is new.
-        let cluster = store.clusters(&ClusterFilter::default()).expect("clusters")[0].id;
-        let ghap = store.members(cluster).expect("members")[0].ghap;
-        let row = Row { kind: Forgettable::Ghap, id: ghap, text: Clean::default() };
-        store.forget(&[row], None).expect("forgotten");
-        let (less, _) = regroup(&mut store);
+        let (first, more, less, done) = in_store(&all[..count], |store| {
+            let (first, done) = regroup(store);
+            let mut more = Vec::new();
+            for ten in all[count..].chunks(10) {
+                fill(store, ten);
+                more.push(regroup(store).0);
+            }
+            more.sort_unstable();
+            // Then everything is read again, as it is when a tenth is new.
+            let cluster = store.clusters(&ClusterFilter::default()).expect("clusters")[0].id;
+            let ghap = store.members(cluster).expect("members")[0].ghap;
+            let row = Row { kind: Forgettable::Ghap, id: ghap, text: Clean::default() };
+            store.forget(&[row], None).expect("forgotten");
+            let (less, _) = regroup(store);
+            (first, more, less, done)
+        });
         println!(
             "{count:>6}  {first:>9.1?} ({promised:?}){}  {:>9.1?} {:>9.1?}  {less:>9.1?}  {done:?}",
             if first > promised { "  BROKEN" } else { "" },
             more[STEPS / 2],
             more[STEPS - 1],
         );
-        drop(store);
-        drop(std::fs::remove_dir_all(&folder));
     }
+}
+
+/// Has lessons in a store of their own while something is done with it.
+pub(crate) fn in_store<T>(lessons: &[Lesson], look: impl FnOnce(&mut Store) -> T) -> T {
+    let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
+    drop(std::fs::remove_dir_all(&folder));
+    let mut store = Store::open(&folder, later()).expect("a store");
+    fill(&mut store, lessons);
+    let found = look(&mut store);
+    drop(store);
+    drop(std::fs::remove_dir_all(&folder));
+    found
 }
 
 /// How long the processor worked for this process: on a machine that others use too, the clock says little.
@@ -71,7 +85,7 @@ fn worked() -> Duration {
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-fn fill(store: &mut Store, lessons: &[rutter_testkit::lessons::Lesson]) {
+fn fill(store: &mut Store, lessons: &[Lesson]) {
     let at = Time::from_millis(1_763_200_000_000);
     let place = Place {
         key: rutter_memory::project::ProjectKey::new("bench"),

@@ -17,16 +17,28 @@ pub struct Point {
 pub(crate) struct Group {
     sum: [f32; DIMS],
     weight: f32,
+    /// The squares of the weights: what each member has in common with itself.
+    squares: f32,
     pub(crate) size: usize,
     /// The sum as whole numbers, to be compared fast and the same on every machine.
     direction: Option<Vector>,
     /// How long the mean of the members is: 1 where all point the same way.
     length: f32,
+    /// How near the members are to each other on average, each without itself: it follows from the sum and the weights alone.
+    cohesion: f32,
 }
 
 impl Group {
     pub(crate) fn new() -> Self {
-        Self { sum: [0.0; DIMS], weight: 0.0, size: 0, direction: None, length: 0.0 }
+        Self {
+            sum: [0.0; DIMS],
+            weight: 0.0,
+            squares: 0.0,
+            size: 0,
+            direction: None,
+            length: 0.0,
+            cohesion: 0.0,
+        }
     }
 
     pub(crate) fn of<'a>(members: impl IntoIterator<Item = &'a Point>) -> Self {
@@ -45,12 +57,16 @@ impl Group {
             *sum += by * f32::from(number);
         }
         self.weight += sign * point.weight;
+        self.squares += sign * point.weight * point.weight;
     }
 
     fn settle(&mut self) {
         let square: f32 = self.sum.iter().map(|number| number * number).sum();
         self.direction = Vector::near(&self.sum);
         self.length = if self.weight > 0.0 { square.sqrt() / self.weight } else { 0.0 };
+        let pairs = self.weight * self.weight - self.squares;
+        let together = square - self.squares;
+        self.cohesion = if pairs > 1e-6 { (together / pairs).clamp(0.0, 1.0) } else { 0.0 };
     }
 
     pub(crate) fn join(&mut self, point: &Point) {
@@ -70,6 +86,7 @@ impl Group {
             *sum += number;
         }
         self.weight += other.weight;
+        self.squares += other.squares;
         self.size += other.size;
         self.settle();
     }
@@ -100,7 +117,7 @@ impl Group {
 
     /// What it comes to, as it is kept: all of it but how many members there are.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let further = [self.weight];
+        let further = [self.weight, self.squares];
         self.sum.iter().chain(&further).flat_map(|number| number.to_le_bytes()).collect()
     }
 
@@ -109,11 +126,16 @@ impl Group {
         let (numbers, rest) = bytes.as_chunks::<4>();
         let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
         let (sum, further) = numbers.split_first_chunk::<DIMS>()?;
-        let &[weight] = further else { return None };
+        let &[weight, squares] = further else { return None };
         let sound = rest.is_empty() && numbers.iter().all(|number| number.is_finite());
-        let mut group = Self { sum: *sum, weight, size, ..Self::new() };
+        let mut group = Self { sum: *sum, weight, squares, size, ..Self::new() };
         group.settle();
         sound.then_some(group)
+    }
+
+    /// How near the members are to each other on average.
+    pub(crate) fn cohesion(&self) -> f32 {
+        self.cohesion
     }
 
     /// Where the members point together.

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use super::group::{Group, Point};
+use super::rule::Rule;
 use crate::embed::Near;
 
 mod shape;
@@ -20,22 +21,6 @@ mod shape;
 mod tests;
 
 pub use shape::Shape;
-
-/// How near is near enough. What leaves has to be farther away than what joins has to be near, and what moves must gain by it:
-/// otherwise whatever stands between two groups would change sides with each text that comes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rule {
-    /// A text joins that is so near to the members on average.
-    pub join: f32,
-    /// Texts found a group that are so near to each other on average.
-    pub found: f32,
-    /// A member leaves that is no longer so near.
-    pub stay: f32,
-    /// A member moves that gains so much.
-    pub gain: f32,
-    /// Groups are one whose members are so near on average.
-    pub merge: f32,
-}
 
 /// As few make a group.
 pub const FEWEST: usize = 3;
@@ -267,6 +252,7 @@ impl<'a> Grouping<'a> {
         members
     }
 
+    /// The nearest of the groups that a text may join.
     fn nearest(&self, near: &Near<'_>, but: Option<u32>) -> Option<(u32, f32)> {
         let mut best: Option<(u32, f32)> = None;
         for (number, group) in &self.groups {
@@ -274,7 +260,7 @@ impl<'a> Grouping<'a> {
                 continue;
             }
             let link = group.link(near);
-            if best.is_none_or(|(_, so_far)| link > so_far) {
+            if best.is_none_or(|(_, so_far)| link > so_far) && link >= self.rule.joins(group) {
                 best = Some((*number, link));
             }
         }
@@ -285,11 +271,11 @@ impl<'a> Grouping<'a> {
     fn place(&mut self, at: usize) -> bool {
         let near = Near::to(&self.points[at].vector, MANY);
         match self.nearest(&near, None) {
-            Some((number, link)) if link >= self.rule.join => {
+            Some((number, _)) => {
                 self.enter(at, number);
                 true
             }
-            _ => false,
+            None => false,
         }
     }
 
@@ -308,16 +294,23 @@ impl<'a> Grouping<'a> {
         }
     }
 
+    /// How many texts there are, whether they were read or not.
+    fn texts(&self) -> usize {
+        let grouped: usize = self.groups.values().map(|group| group.size).sum();
+        grouped + self.of.iter().filter(|number| number.is_none()).count()
+    }
+
     /// Has one found a group with others that have none, if there are enough near it; else it is one of them.
     fn found(&mut self, at: usize, loose: &mut Vec<usize>) {
         let near = Near::to(&self.points[at].vector, MANY);
+        let enough = self.rule.founds(self.texts());
         let mut beside: Vec<(f32, usize)> = loose
             .iter()
             .map(|other| {
                 let vector = &self.points[*other].vector;
                 (near.at(vector.bytes(), vector.scale()), *other)
             })
-            .filter(|(link, _)| *link >= self.rule.found)
+            .filter(|(link, _)| *link >= enough)
             .collect();
         if beside.len() + 1 >= FEWEST {
             beside.sort_by(|one, other| {
@@ -328,7 +321,7 @@ impl<'a> Grouping<'a> {
             let mut members = vec![at];
             for (_, other) in beside {
                 let near = Near::to(&self.points[other].vector, 1);
-                if group.link(&near) >= self.rule.found {
+                if group.link(&near) >= enough {
                     group.join(&self.points[other]);
                     members.push(other);
                 }
@@ -357,7 +350,9 @@ impl<'a> Grouping<'a> {
                 let Some(group) = self.groups.get(number) else { continue };
                 for (other, another) in self.groups.iter().filter(|(other, _)| *other != number) {
                     let link = group.link_to(another);
-                    if link >= self.rule.merge && best.is_none_or(|(so_far, ..)| link > so_far) {
+                    if best.is_none_or(|(so_far, ..)| link > so_far)
+                        && link >= self.rule.merges(group, another)
+                    {
                         best = Some((link, *number, *other));
                     }
                 }
@@ -417,14 +412,12 @@ impl<'a> Grouping<'a> {
             let link = self.groups[&own].link_of_member(&near, point.weight);
             let other = self.nearest(&near, Some(own));
             match other {
-                Some((number, better))
-                    if better >= self.rule.join && better > link + self.rule.gain =>
-                {
+                Some((number, better)) if better > link + self.rule.gain => {
                     self.leave(at);
                     self.enter(at, number);
                     moved = true;
                 }
-                _ if link < self.rule.stay => {
+                _ if link < self.rule.stays(&self.groups[&own]) => {
                     self.leave(at);
                     loose.push(at);
                     moved = true;

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use serde::Serialize;
 
 use super::files::Lock;
 use super::{Store, StoreError, effects, tables, values};
-use crate::cluster::{Axis, Common, Group, Point};
+use crate::cluster::{self, Axis, Common, Group, Point};
 use crate::embed::Vector;
 use crate::ghap::{Domain, Status, Tier};
 use crate::project::ProjectKey;
@@ -301,6 +301,21 @@ pub(super) fn common(connection: &Connection, axis: Axis) -> Result<Common, Stor
     Ok(kept.and_then(|kept| Common::of_bytes(&kept)).unwrap_or_else(|| Common::of(axis, [])))
 }
 
+/// Where a lesson points on an axis: by its document, and along all of it beside the work, which is another document of it.
+fn pointing(
+    row: &Row<'_>,
+    own: impl RowIndex,
+    work: impl RowIndex,
+) -> rusqlite::Result<Option<Vector>> {
+    let vector = |bytes: Option<&[u8]>| bytes.and_then(Vector::of_bytes);
+    let own = vector(row.get_ref(own)?.as_blob_or_null().unwrap_or_default());
+    let work = vector(row.get_ref(work)?.as_blob_or_null().unwrap_or_default());
+    Ok(match (own, work) {
+        (Some(own), Some(work)) => Some(cluster::lesson(&own, &work)),
+        (own, _) => own,
+    })
+}
+
 /// A cluster with where its members point.
 pub(super) struct Middle {
     pub(super) members: Vec<(Id, Point)>,
@@ -316,17 +331,17 @@ impl Middle {
         common: &Common,
     ) -> Result<Self, StoreError> {
         let mut select = connection.prepare_cached(
-            "SELECT grouped.row, document.vector, ghap.tier
+            "SELECT grouped.row, document.vector, ghap.tier, work.vector
              FROM cluster JOIN grouped ON grouped.cluster = cluster.id
              JOIN document ON document.row = grouped.row AND document.axis = ?2
              JOIN ghap ON ghap.uid = grouped.row
+             LEFT JOIN document AS work ON ?2 = 'full' AND work.row = grouped.row AND work.axis = 'strategy'
              WHERE cluster.uid = ?1",
         )?;
         let mut rows = select.query(params![cluster, axis])?;
         let mut members = Vec::new();
         while let Some(row) = rows.next()? {
-            let vector = row.get_ref(1)?.as_blob_or_null().unwrap_or_default();
-            let Some(vector) = vector.and_then(Vector::of_bytes) else { continue };
+            let Some(vector) = pointing(row, 1, 3)? else { continue };
             #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
             let weight = row.get::<_, Option<Tier>>(2)?.map_or(1.0, Tier::weight) as f32;
             let vector = common.without(&vector).unwrap_or(vector);
@@ -336,16 +351,19 @@ impl Middle {
         Ok(Self { members, group })
     }
 
-    /// How far a text is from where the members point together.
-    pub(super) fn distance(&self, vector: &Vector) -> f64 {
-        self.group
-            .direction()
-            .map_or(1.0, |direction| (1.0 - f64::from(direction.cosine(vector))).clamp(0.0, 2.0))
+    /// How alike the members are on average.
+    pub(super) fn cohesion(&self) -> f32 {
+        self.group.cohesion()
     }
 
-    /// How far each member is.
-    pub(super) fn distances(&self) -> Vec<f64> {
-        self.members.iter().map(|(_, point)| self.distance(&point.vector)).collect()
+    /// How near a text is to where the members point together.
+    pub(super) fn nearness(&self, vector: &Vector) -> f64 {
+        self.group.direction().map_or(0.0, |direction| f64::from(direction.cosine(vector)))
+    }
+
+    /// How far a text is from there.
+    pub(super) fn distance(&self, vector: &Vector) -> f64 {
+        (1.0 - self.nearness(vector)).clamp(0.0, 2.0)
     }
 }
 

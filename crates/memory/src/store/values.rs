@@ -3,19 +3,18 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::clusters::Middle;
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{Store, StoreError, effects, projects, tables};
-use crate::cluster::{Common, FEWEST};
-use crate::embed::{Vector, embed};
+use crate::cluster::FEWEST;
 use crate::injection::Effects;
 use crate::project::ProjectKey;
-use crate::value::{self, Standing, Value};
+use crate::value::{Standing, Value};
 use crate::{Id, IdSuffix, Time};
 
 mod against;
 mod bearing;
+mod fit;
 mod forming;
 mod propose;
 mod sentence;
@@ -23,6 +22,7 @@ mod weigh;
 mod witness;
 
 pub(crate) use bearing::bearing;
+use fit::{Candidate, Judged, fit, pointing};
 pub(crate) use forming::{follow, unite};
 pub(crate) use sentence::Sentence;
 pub(crate) use weigh::{every, is_due, weigh};
@@ -90,27 +90,6 @@ pub struct Written {
     pub revived: bool,
     /// Values about the same thing that seem to say the opposite.
     pub conflicts: Vec<Value>,
-}
-
-/// How a text stands to a cluster.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Judged {
-    distance: f64,
-    threshold: f64,
-}
-
-/// Holds a text against all that the members say, along whichever axis they were found to belong together: a lesson has few words
-/// in common with the surprise that it was learnt from.
-fn judge(middle: &Middle, vector: &Vector) -> Judged {
-    Judged {
-        distance: middle.distance(vector),
-        threshold: value::threshold(&middle.distances(), value::LEAST),
-    }
-}
-
-/// Where a text points, beside what all texts have in common.
-fn pointing(common: &Common, text: &str) -> Option<Vector> {
-    common.without(&embed(text)?)
 }
 
 pub(crate) const SELECT: &str = "SELECT value.*, project.key AS project_key FROM value LEFT JOIN project ON project.id = value.project";

@@ -107,6 +107,95 @@ fn what_does_not_fit_its_cluster_is_refused_with_the_distance() {
     assert!(matches!(error, StoreError::NotFound { what: "cluster", .. }), "{error}");
 }
 
+/// Three that were surprised by how a parser splits lines.
+fn lines_of_a_parser(number: i64) -> rutter_testkit::lessons::Lesson {
+    let said = [
+        (
+            "the last field of every row ended in a carriage return",
+            "the parser splits lines at the line feed only",
+            "split lines with a function that knows every line ending",
+        ),
+        (
+            "the parser found an empty line after each real one",
+            "lines are split at the carriage return and again at the line feed",
+            "split lines once, and treat a carriage return with a line feed as one ending",
+        ),
+        (
+            "a row was cut in two inside of a quoted field",
+            "the parser splits lines before it looks at quotes",
+            "let the parser split lines itself; a quoted field may hold a line feed",
+        ),
+    ];
+    let (surprise, cause, takeaway) = said[usize::try_from(number).unwrap()];
+    rutter_testkit::lessons::Lesson {
+        surprise: Some(surprise.into()),
+        cause: Some(("oversight", cause.into())),
+        takeaway: Some(takeaway.into()),
+        goal: "the importer takes files of the partner".into(),
+        hypothesis: "the parser splits the lines in the wrong place".into(),
+        action: "extend the reader of partner files".into(),
+        ..again(number)
+    }
+}
+
+#[test]
+fn a_sentence_about_something_else_does_not_get_in_because_it_is_about_software_too() {
+    let world = World::new();
+    let mut store = world.store();
+    for number in 0..3 {
+        let owner = world.other(&format!("learner-{number}"));
+        learn(&mut store, &owner, &lines_of_a_parser(number));
+    }
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let filter = ClusterFilter { axis: Some(Axis::Full), ..ClusterFilter::default() };
+    let [cluster] = store.clusters(&filter).unwrap().try_into().unwrap();
+    for strange in [
+        "Pin the version of the compiler",
+        "Run the linter before every commit",
+        "Check the exit status of every command in a script",
+        "Give the build more memory",
+    ] {
+        let error = store.add_value(&new(cluster.id, strange), at(LATER)).unwrap_err();
+        let StoreError::Value(ValueError::Far { distance, threshold, .. }) = &error else {
+            panic!("{strange}: {error}")
+        };
+        assert!(distance > threshold, "{strange}: {error}");
+    }
+    for fitting in [
+        "Split lines at every kind of line ending",
+        "Leave it to the parser to split lines, because of quoted fields",
+    ] {
+        let written = store.add_value(&new(cluster.id, fitting), at(LATER)).unwrap();
+        assert!(written.value.distance <= written.value.threshold, "{fitting}");
+    }
+}
+
+/// Three failures of one cause, from which everybody learnt something else.
+#[test]
+fn what_one_member_says_and_the_others_do_not_is_not_proposed() {
+    let world = World::new();
+    let mut store = world.store();
+    let learnt = [
+        ("the invoice was sent twice", "ask the accountants before the end of the quarter"),
+        ("a picture was upside down", "look at the camera's orientation before scaling"),
+        ("the train was shown as late", "timetables of holidays are kept in another table"),
+    ];
+    for (number, (surprise, takeaway)) in (0..).zip(learnt) {
+        let lesson = rutter_testkit::lessons::Lesson {
+            surprise: Some(surprise.into()),
+            takeaway: Some(takeaway.into()),
+            goal: surprise.into(),
+            hypothesis: takeaway.into(),
+            ..again(number)
+        };
+        learn(&mut store, &world.other(&format!("learner-{number}")), &lesson);
+    }
+    let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let cause = ClusterFilter { axis: Some(Axis::RootCause), ..ClusterFilter::default() };
+    assert_eq!(store.clusters(&cause).unwrap().len(), 1, "one cause, in the same words");
+    assert_eq!(done.proposed, 0, "{:?}", values(&store));
+}
+
 #[test]
 fn what_was_said_before_is_not_said_twice_and_the_opposite_is_pointed_at() {
     let world = World::new();
@@ -494,9 +583,9 @@ fn words_that_somebody_said_are_kept_once_and_go_with_the_lesson_that_they_are_o
     assert!(typed.source.is_some(), "{typed:?}");
     // Whoever says the lesson otherwise means the value too.
     let source = typed.source.unwrap();
-    let takeaway = Some("release what was taken in a finally block");
-    store.edit_lesson(source, None, takeaway, at(LATER + 1)).unwrap();
-    assert_eq!(store.value(value.id).unwrap().value.text.as_str(), takeaway.unwrap());
+    let takeaway = "release what was taken in a finally block";
+    store.edit_lesson(source, None, Some(takeaway), at(LATER + 1)).unwrap();
+    assert_eq!(store.value(value.id).unwrap().value.text.as_str(), takeaway);
     store.bring_clusters_up_to_date(at(LATER + 2)).unwrap();
     let others: Vec<Row> = ghaps
         .iter()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::{Axis, Member, common, said};
+use super::{Axis, Member, common, pointing, said};
 use crate::cluster::{Group, Point};
 use crate::embed::Vector;
 use crate::ghap::Tier;
@@ -27,8 +27,9 @@ impl Store {
     pub fn plotted(&self, axis: Axis, most: usize) -> Result<Vec<Plotted>, StoreError> {
         let common = common(&self.connection, axis)?;
         let mut select = self.connection.prepare_cached(
-            "SELECT ghap.*, project.key AS project_key, document.vector AS vector, cluster.uid AS cluster_uid
+            "SELECT ghap.*, project.key AS project_key, document.vector AS vector, work.vector AS work, cluster.uid AS cluster_uid
              FROM grouped JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
+             LEFT JOIN document AS work ON ?1 = 'full' AND work.row = grouped.row AND work.axis = 'strategy'
              JOIN ghap ON ghap.uid = grouped.row JOIN project ON project.id = ghap.project
              LEFT JOIN cluster ON cluster.id = grouped.cluster
              WHERE grouped.axis = ?1 ORDER BY grouped.cluster IS NULL, ghap.id DESC LIMIT ?2",
@@ -37,8 +38,7 @@ impl Store {
         let mut found: Vec<Plotted> = Vec::new();
         let mut groups: HashMap<Id, Vec<Point>> = HashMap::new();
         while let Some(row) = rows.next()? {
-            let vector = row.get_ref("vector")?.as_blob_or_null().unwrap_or_default();
-            let Some(vector) = vector.and_then(Vector::of_bytes) else { continue };
+            let Some(vector) = pointing(row, "vector", "work")? else { continue };
             let vector = common.without(&vector).unwrap_or(vector);
             let (cluster, tier): (Option<Id>, Option<Tier>) =
                 (row.get("cluster_uid")?, row.get("tier")?);

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::pointing;
 use crate::Id;
 use crate::cluster::{Axis, Common, Group, Grouping, Left, Point, Rule, Shape};
 use crate::embed::Vector;
@@ -152,8 +153,9 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
     let most = known.texts.div_ceil(ONE_IN).saturating_sub(known.came);
     let mut select = moment.prepare_cached(
         // What is new is the shorter list, whatever is known of the tables.
-        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
          FROM document CROSS JOIN ghap ON ghap.uid = document.row
+         LEFT JOIN document AS work ON ?1 = 'full' AND work.row = document.row AND work.axis = 'strategy'
          LEFT JOIN grouped ON grouped.row = document.row AND grouped.axis = document.axis
          WHERE document.id > ?2 AND document.axis = ?1 AND document.kind = 'experience' ORDER BY document.id",
     )?;
@@ -265,8 +267,9 @@ fn anew(
         "document"
     };
     let mut select = moment.prepare_cached(&format!(
-        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+        "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
          FROM {among} CROSS JOIN ghap ON ghap.uid = document.row
+         LEFT JOIN document AS work ON ?1 = 'full' AND work.row = document.row AND work.axis = 'strategy'
          LEFT JOIN grouped ON grouped.row = document.row AND grouped.axis = document.axis
          WHERE document.axis = ?1 AND document.kind = 'experience' ORDER BY document.id",
     ))?;
@@ -428,9 +431,12 @@ impl Texts<'_> {
         cluster: i64,
     ) -> Result<Vec<(Placed, Point)>, StoreError> {
         let mut select = moment.prepare_cached(
-            "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+            "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
              FROM grouped CROSS JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
-             CROSS JOIN ghap ON ghap.uid = grouped.row WHERE grouped.cluster = ?1",
+             CROSS JOIN ghap ON ghap.uid = grouped.row
+             LEFT JOIN document AS work
+                ON grouped.axis = 'full' AND work.row = grouped.row AND work.axis = 'strategy'
+             WHERE grouped.cluster = ?1",
         )?;
         self.all(select.query([cluster])?)
     }
@@ -443,10 +449,11 @@ impl Texts<'_> {
         seen: i64,
     ) -> Result<Vec<(Placed, Point)>, StoreError> {
         let mut select = moment.prepare_cached(
-            "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster
+            "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
              FROM grouped INDEXED BY grouped_axis
              CROSS JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
              CROSS JOIN ghap ON ghap.uid = grouped.row
+             LEFT JOIN document AS work ON ?1 = 'full' AND work.row = grouped.row AND work.axis = 'strategy'
              WHERE grouped.axis = ?1 AND grouped.cluster IS NULL AND document.id <= ?2",
         )?;
         self.all(select.query(params![axis, seen])?)
@@ -464,8 +471,7 @@ impl Texts<'_> {
 
 /// A text, where it points and how much it counts; nothing of one that points nowhere.
 fn text(row: &Row<'_>) -> Result<Option<(Placed, Vector, f32)>, StoreError> {
-    let vector = row.get_ref(2)?.as_blob_or_null().unwrap_or_default();
-    let Some(vector) = vector.and_then(Vector::of_bytes) else { return Ok(None) };
+    let Some(vector) = pointing(row, 2, 6)? else { return Ok(None) };
     let before: Option<i64> = row.get(4)?;
     let cluster: Option<i64> = row.get(5)?;
     let text = Placed {

@@ -2,41 +2,15 @@
 
 use rusqlite::{Connection, params};
 
-use super::weigh::{lesson, of_axis};
+use super::weigh::lesson;
 use super::{
-    Judged, NewValue, Sentence, ValueEdit, Written, every, insert, judge, one, pointing, update,
-    weigh,
+    Judged, NewValue, Sentence, ValueEdit, Written, every, fit, insert, one, update, weigh,
 };
-use crate::cluster::Axis;
 use crate::project::ProjectKey;
-use crate::store::clusters::{Middle, Regrouped, common};
+use crate::store::clusters::Regrouped;
 use crate::store::{Store, StoreError, projects};
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Id, Time};
-
-/// Holds a text against a cluster.
-fn fit(connection: &Connection, cluster: Id, axis: Axis, text: &str) -> Result<Judged, StoreError> {
-    let common = common(connection, Axis::Full)?;
-    let vector = pointing(&common, text).ok_or(ValueError::NoWords)?;
-    let judged = judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
-    if judged.distance <= judged.threshold {
-        return Ok(judged);
-    }
-    let mut nearest: Option<(Id, f64)> = None;
-    for other in of_axis(connection, axis)? {
-        let distance = Middle::of(connection, other, Axis::Full, &common)?.distance(&vector);
-        if nearest.is_none_or(|(_, so_far)| distance < so_far) {
-            nearest = Some((other, distance));
-        }
-    }
-    Err(ValueError::Far {
-        cluster: cluster.short(),
-        distance: judged.distance,
-        threshold: judged.threshold,
-        nearest: nearest.map(|(id, distance)| (id.short(), distance)),
-    }
-    .into())
-}
 
 /// Values about the same that hold in the same place and seem to say the opposite.
 fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {

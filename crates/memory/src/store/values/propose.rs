@@ -5,20 +5,23 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, params};
 
 use super::against::begins;
-use super::weigh::{every, support};
-use super::{Judged, Sentence, insert, judge, pointing};
+use super::weigh::{Support, every, support};
+use super::{Sentence, insert, pointing};
 use crate::cluster::{Axis, FEWEST};
 use crate::store::StoreError;
 use crate::store::clusters::{Middle, Regrouped, common};
-use crate::value::{Standing, Value};
+use crate::value::{self, Standing, Value};
 use crate::{Clean, Id, Time};
 
 /// A lesson that is longer is a story.
 const LONGEST: usize = 300;
+/// Where members are less alike, in all that they say, none of them speaks for the others.
+const ALIKE: f32 = 0.3;
 /// How many of a cluster, from its middle on, are looked at for a sentence that can be put before everybody.
 const LOOKED_AT: usize = 5;
 
-/// Of every cluster that nobody has weighed yet and nobody has said anything of: the lesson in its middle, if it came often enough.
+/// Of every cluster that nobody has weighed yet and nobody has said anything of: the lesson in its middle, if it came often enough
+/// and most of them say it.
 pub(super) fn propose(
     connection: &Connection,
     now: Time,
@@ -59,6 +62,9 @@ fn proposal(
         own.members.iter().map(|(row, point)| (own.distance(&point.vector), *row)).collect();
     let common = common(connection, Axis::Full)?;
     let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
+    if middle.cohesion() < ALIKE {
+        return Ok(None);
+    }
     members.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let mut looked_at = 0;
     for (_, row) in members {
@@ -77,13 +83,16 @@ fn proposal(
             break;
         }
         let Some(vector) = pointing(&common, &text) else { continue };
-        let Judged { distance, threshold } = judge(&middle, &vector);
+        // It is a lesson of theirs in its own words.
+        let distance = value::distance(middle.nearness(&vector), Some(1.0));
+        let threshold = value::threshold(axis);
         if distance > threshold {
             continue;
         }
         let sentence = Sentence::of(&text);
-        let support = support(connection, &middle, &vector, &sentence, &BTreeSet::new())?;
-        if support < u32::try_from(FEWEST).unwrap_or(u32::MAX) {
+        let Support { independent: support, by_most } =
+            support(connection, &middle, &vector, &sentence, &BTreeSet::new())?;
+        if !by_most || support < u32::try_from(FEWEST).unwrap_or(u32::MAX) {
             continue;
         }
         // It is said already, or was and is no longer held.

@@ -18,7 +18,7 @@ const ABOUT: f32 = 0.45;
 const MORE: usize = 2;
 
 /// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
-static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
+pub(super) static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
 
 /// A sentence.
 pub(crate) struct Sentence {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::against::{self, Failures};
 use super::propose::propose;
 use super::witness::{independent, witness};
-use super::{Judged, Sentence, judge, pointing, read};
+use super::{Candidate, Judged, Sentence, pointing, read};
 use crate::cluster::Axis;
 use crate::embed::Vector;
 use crate::ghap::Status;
@@ -20,17 +20,28 @@ use crate::{Clean, Id, Time};
 /// Fewer failures are chance.
 const FAILURES: u32 = 2;
 
-/// How many experiences of a cluster that have nothing to do with each other say what a text says; but for some.
+/// So near to a sentence is an experience that says the same.
+const SAYS: f64 = 0.15;
+
+/// What speaks for a sentence in a cluster.
+pub(super) struct Support {
+    /// How many experiences that have nothing to do with each other say it.
+    pub(super) independent: u32,
+    /// Whether more than half of the members do.
+    pub(super) by_most: bool,
+}
+
+/// What speaks for a text among the members of a cluster, but for some.
 pub(super) fn support(
     connection: &Connection,
     middle: &Middle,
     vector: &Vector,
     sentence: &Sentence,
     but: &BTreeSet<Id>,
-) -> Result<u32, StoreError> {
+) -> Result<Support, StoreError> {
     let mut witnesses = Vec::new();
     for (row, point) in &middle.members {
-        if f64::from(point.vector.cosine(vector)) < 1.0 - value::LEAST || but.contains(row) {
+        if f64::from(point.vector.cosine(vector)) < SAYS || but.contains(row) {
             continue;
         }
         let Some((witness, status, _)) = witness(connection, *row)? else { continue };
@@ -42,7 +53,8 @@ pub(super) fn support(
             witnesses.push(witness);
         }
     }
-    Ok(independent(witnesses))
+    let by_most = witnesses.len() * 2 > middle.members.len();
+    Ok(Support { independent: independent(witnesses), by_most })
 }
 
 /// What a GHAP says is to be learnt from it.
@@ -137,7 +149,7 @@ fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<I
         .prepare_cached("UPDATE value SET tried = ?2 WHERE uid = ?1")?
         .execute(params![value.id, now])?;
     let common = common(connection, Axis::Full)?;
-    let Some(vector) = pointing(&common, &value.text) else { return Ok(None) };
+    let Some(candidate) = Candidate::of(&common, &value.text) else { return Ok(None) };
     let mut best: Option<(f64, Id)> = None;
     for cluster in of_axis(connection, value.axis)? {
         let asked: bool = connection
@@ -147,7 +159,7 @@ fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<I
             continue;
         }
         let Judged { distance, threshold } =
-            judge(&Middle::of(connection, cluster, Axis::Full, &common)?, &vector);
+            candidate.judge(connection, (cluster, value.axis), &common)?;
         if distance <= threshold && best.is_none_or(|(so_far, _)| distance < so_far) {
             best = Some((distance, cluster));
         }
@@ -173,7 +185,8 @@ fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32,
     let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
     // Whoever acted upon it and failed does not speak for it as well.
     let against = against::of(connection, value.id)?;
-    support(connection, &middle, &vector, &Sentence::of(&value.text), &against)
+    let sentence = Sentence::of(&value.text);
+    Ok(support(connection, &middle, &vector, &sentence, &against)?.independent)
 }
 
 /// Whether so many came to a cluster or went that its members were asked, and nobody has weighed that.

@@ -67,7 +67,8 @@ fn clusters(
             let medoid = draft.placed[shape.medoid].row;
             transaction
                 .prepare_cached(
-                    "UPDATE cluster SET cohesion = ?2, medoid = ?3, asked = ?4, unweighed = 1 WHERE id = ?1",
+                    // Whoever was forgotten meanwhile is in nobody's middle; the next look finds another.
+                    "UPDATE cluster SET cohesion = ?2, medoid = (SELECT uid FROM ghap WHERE uid = ?3), asked = ?4, unweighed = 1 WHERE id = ?1",
                 )?
                 .execute(params![id, shape.cohesion, medoid, now])?;
         }

@@ -1,0 +1,151 @@
+//! Which sentences get into a cluster as its value, and which are proposed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rutter_memory::cluster::{Axis, Common, Point as Text, Rule, middle};
+use rutter_memory::embed::{Vector, embed};
+use rutter_memory::store::ValueFilter;
+use rutter_memory::value::{distance, threshold};
+use rutter_memory::{Id, Time};
+use rutter_testkit::lessons::{Lesson, learnt};
+
+use super::corpus::points;
+use super::measure::{count, grown};
+use super::methods::Method;
+use super::{AXES, COUNT, REPORTED, drawn, speed};
+
+/// A sentence that was held against a cluster.
+struct Tried {
+    /// Whether it is a lesson of the cause that most members have, rather than of one that none has.
+    own: bool,
+    /// Whether a member says it in these words.
+    said: bool,
+    distance: f64,
+}
+
+/// How often a lesson of the cause that most members have fits a cluster, and one of a cause that none has.
+pub(crate) fn fits() {
+    println!("\na value fits");
+    for axis in AXES {
+        let mut tried: Vec<Tried> = Vec::new();
+        for seed in REPORTED {
+            try_values(&drawn(seed, COUNT, Some(1)), axis, &mut tried);
+        }
+        let share = |of: &dyn Fn(&&Tried) -> bool| {
+            let all: Vec<&Tried> = tried.iter().filter(of).collect();
+            let fit = all.iter().filter(|one| one.distance <= threshold(axis)).count();
+            format!("{:.1}% of {}", 100.0 * count(fit) / count(all.len()).max(1.0), all.len())
+        };
+        println!(
+            "{axis:<10} at most {:.2}: of the cause {}, in words of no member {}, of others {}",
+            threshold(axis),
+            share(&|one| one.own),
+            share(&|one| one.own && !one.said),
+            share(&|one| !one.own),
+        );
+    }
+}
+
+fn try_values(drawn: &[Lesson], axis: Axis, tried: &mut Vec<Tried>) {
+    let every = points(drawn, Axis::Full);
+    let common = Common::of(Axis::Full, every.iter().map(|point| &point.vector));
+    let plain = Common::of(Axis::Surprise, []);
+    let pointing = |common: &Common, text: &str| embed(text).and_then(|text| common.without(&text));
+    let says = |lesson: &&Lesson| !points(std::slice::from_ref(*lesson), axis).is_empty();
+    let sayers: Vec<Lesson> = drawn.iter().filter(says).cloned().collect();
+    let texts: Vec<Text> = points(&sayers, Axis::Full)
+        .iter()
+        .map(|point| Text {
+            vector: common.without(&point.vector).unwrap_or(point.vector),
+            weight: point.weight,
+        })
+        .collect();
+    let growth = grown(Method::Kept(Rule::of(axis)), axis, &points(&sayers, axis));
+    for name in growth.of.iter().flatten().collect::<BTreeSet<_>>() {
+        let members: Vec<usize> =
+            (0..texts.len()).filter(|at| growth.of[*at] == Some(*name)).collect();
+        let mut causes: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+        for at in &members {
+            *causes.entry(sayers[*at].label).or_default() += 1;
+        }
+        let most = causes.iter().max_by_key(|(_, times)| **times);
+        let Some((&Some(own), _)) = most.filter(|(_, times)| **times * 2 >= members.len()) else {
+            continue;
+        };
+        let Some(middle) = middle(&members.iter().map(|at| texts[*at]).collect::<Vec<_>>()) else {
+            continue;
+        };
+        let lessons: Vec<&str> = members
+            .iter()
+            .flat_map(|at| [&sayers[*at].takeaway, &sayers[*at].what_worked])
+            .filter_map(|text| text.as_deref())
+            .collect();
+        let drew: Vec<Vector> = lessons.iter().filter_map(|text| pointing(&plain, text)).collect();
+        for cause in (1..40).step_by(2) {
+            if cause != own && causes.contains_key(&Some(cause)) {
+                continue;
+            }
+            for text in learnt(cause) {
+                let near = |other: &Vector, vector: Option<Vector>| {
+                    vector.map_or(0.0, |vector| f64::from(vector.cosine(other)))
+                };
+                let sentence = pointing(&plain, text);
+                let nearest = drew.iter().map(|lesson| near(lesson, sentence)).reduce(f64::max);
+                tried.push(Tried {
+                    own: cause == own,
+                    said: lessons.iter().any(|lesson| lesson.contains(text)),
+                    distance: distance(near(&middle, pointing(&common, text)), nearest),
+                });
+            }
+        }
+    }
+}
+
+/// What is proposed, in a store: whether its cause is the one that most members of its cluster have.
+pub(crate) fn proposals() {
+    println!(
+        "\nproposed: of the cause that most members of the cluster have, and how many members have it"
+    );
+    for (name, parity) in [("other causes", Some(1)), ("all causes", None)] {
+        let mut by: HashMap<Axis, (usize, usize, f64)> = HashMap::new();
+        for seed in REPORTED {
+            let drawn = drawn(seed, COUNT, parity);
+            speed::in_store(&drawn, |store| {
+                store.bring_clusters_up_to_date(speed::later()).expect("groups");
+                for held in store.values(&ValueFilter::default()).expect("values") {
+                    let (Some(cluster), Some(source)) = (held.value.cluster, held.value.source)
+                    else {
+                        continue;
+                    };
+                    let members: Vec<(Id, Option<usize>)> = store
+                        .members(cluster)
+                        .expect("members")
+                        .iter()
+                        .map(|member| (member.ghap, label_at(&drawn, member.at)))
+                        .collect();
+                    let own =
+                        members.iter().find(|(id, _)| *id == source).and_then(|(_, own)| *own);
+                    let same = members.iter().filter(|(_, label)| own.is_some() && *label == own);
+                    let share = count(same.count()) / count(members.len()).max(1.0);
+                    let sums = by.entry(held.value.axis).or_default();
+                    sums.0 += 1;
+                    sums.1 += usize::from(share >= 0.5);
+                    sums.2 += share;
+                }
+            });
+        }
+        for axis in AXES {
+            let (all, right, shares) = by.get(&axis).copied().unwrap_or_default();
+            println!(
+                "{name:<12} {axis:<10} {right} of {all} ({:.0}%), {:.0}% of the members",
+                100.0 * count(right) / count(all).max(1.0),
+                100.0 * shares / count(all).max(1.0),
+            );
+        }
+    }
+}
+
+fn label_at(drawn: &[Lesson], at: Time) -> Option<usize> {
+    let resolved = |lesson: &&Lesson| super::corpus::time(lesson) == at;
+    drawn.iter().find(resolved).and_then(|lesson| lesson.label)
+}

@@ -1,0 +1,150 @@
+//! Memories of the first weeks: few lessons, where a cluster that makes no sense is seen at once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rutter_memory::cluster::{Axis, FEWEST, Rule};
+use rutter_testkit::lessons::Lesson;
+
+use super::corpus::{Point, points};
+use super::drawn;
+use super::measure::{count, grown};
+use super::methods::{Method, Named};
+
+/// Draws that nothing was chosen on; the numbers of the rules were chosen on 101 to 140, of the other causes.
+const DRAWS: std::ops::RangeInclusive<u64> = 201..=260;
+const SIZES: [usize; 5] = [4, 8, 15, 30, 60];
+/// So many lessons have enough of them that say something on each axis.
+const ENOUGH: usize = 800;
+
+/// What came of all draws of one size.
+#[derive(Default)]
+struct Found {
+    /// Pairs of members of one cluster, and how many of them have one cause.
+    pairs: usize,
+    same: usize,
+    /// Texts of causes that came three times or more, and how many of them are in a cluster.
+    often: usize,
+    grouped: usize,
+    clusters: usize,
+    changes: usize,
+}
+
+impl Found {
+    fn add(&mut self, labels: &[Option<usize>], of: &Named) {
+        let mut groups: BTreeMap<usize, Vec<Option<usize>>> = BTreeMap::new();
+        let mut times: HashMap<usize, usize> = HashMap::new();
+        for (label, group) in labels.iter().zip(of) {
+            if let Some(group) = group {
+                groups.entry(*group).or_default().push(*label);
+            }
+            *times.entry(label.unwrap_or(usize::MAX)).or_default() += 1;
+        }
+        for members in groups.values() {
+            for (at, one) in members.iter().enumerate() {
+                self.pairs += members.len() - at - 1;
+                let same = |other: &&Option<usize>| one.is_some() && one == *other;
+                self.same += members[at + 1..].iter().filter(same).count();
+            }
+        }
+        self.clusters += groups.len();
+        for (label, group) in labels.iter().zip(of) {
+            if label.is_some_and(|label| times[&label] >= FEWEST) {
+                self.often += 1;
+                self.grouped += usize::from(group.is_some());
+            }
+        }
+    }
+}
+
+pub(crate) fn measure() {
+    let draws = DRAWS.count();
+    println!(
+        "\nsmall memories, one by one, {draws} draws of each: pairs with one cause, of causes"
+    );
+    println!("that came three times so many in a cluster, clusters, changes");
+    let goals = goals();
+    for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
+        print!("{axis:<10}");
+        for size in SIZES {
+            let mut found = Found::default();
+            for seed in DRAWS {
+                let (texts, labels) = texts(&drawn(seed, ENOUGH, Some(1)), axis, size, &goals);
+                let growth = grown(Method::Kept(Rule::of(axis)), axis, &texts);
+                found.add(&labels, &growth.of);
+                found.changes += growth.changes;
+            }
+            let share = |part: usize, of: usize| 100.0 * count(part) / count(of).max(1.0);
+            print!(
+                "  {size:>2}: {:>3.0}% {:>3.0}% {:>3} {:>2}",
+                share(found.same, found.pairs),
+                share(found.grouped, found.often),
+                found.clusters,
+                found.changes,
+            );
+        }
+        println!();
+    }
+    twins();
+}
+
+/// What the work can be about.
+fn goals() -> BTreeMap<String, usize> {
+    let all: BTreeSet<String> =
+        drawn(1, ENOUGH, None).into_iter().map(|lesson| lesson.goal).collect();
+    all.into_iter().zip(0..).collect()
+}
+
+/// The first texts on an axis, and what they are about: along the strategy the work, else the cause.
+fn texts(
+    drawn: &[Lesson],
+    axis: Axis,
+    size: usize,
+    goals: &BTreeMap<String, usize>,
+) -> (Vec<Point>, Vec<Option<usize>>) {
+    let says = |lesson: &&Lesson| !points(std::slice::from_ref(*lesson), axis).is_empty();
+    let first: Vec<Lesson> = drawn.iter().filter(says).take(size).cloned().collect();
+    let label = |lesson: &Lesson| match axis {
+        Axis::Strategy => goals.get(&lesson.goal).copied(),
+        _ => lesson.label,
+    };
+    (points(&first, axis), first.iter().map(label).collect())
+}
+
+/// Three or five that say the same, and others that have nothing to do with them or each other.
+fn twins() {
+    println!(
+        "\nthe same three or five times, and 1, 3, 6 and 12 others of other causes and other work:"
+    );
+    for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
+        let (mut tried, mut whole, mut others, mut taken) = (0, 0, 0, 0);
+        for seed in DRAWS {
+            let apart = apart(&drawn(seed, ENOUGH, Some(1)), axis);
+            for times in [3, 5] {
+                for beside in [1, 3, 6, 12] {
+                    let mut texts = vec![apart[0].clone(); times];
+                    texts.extend(apart[1..=beside].iter().cloned());
+                    let of = grown(Method::Kept(Rule::of(axis)), axis, &texts).of;
+                    tried += 1;
+                    whole +=
+                        usize::from(of[..times].iter().all(|one| one.is_some() && *one == of[0]));
+                    others += beside;
+                    taken += of[times..].iter().filter(|one| one.is_some()).count();
+                }
+            }
+        }
+        println!("{axis:<10} one cluster in {whole} of {tried}; {taken} of {others} others in one");
+    }
+}
+
+/// Texts of which no two have a cause or a goal in common.
+fn apart(drawn: &[Lesson], axis: Axis) -> Vec<Point> {
+    let mut known: Vec<&Lesson> = Vec::new();
+    for lesson in drawn {
+        let other = |one: &&Lesson| one.goal != lesson.goal && one.label != lesson.label;
+        let says = !points(std::slice::from_ref(lesson), axis).is_empty();
+        if lesson.label.is_some() && says && known.iter().all(other) {
+            known.push(lesson);
+        }
+    }
+    known.iter().flat_map(|lesson| points(std::slice::from_ref(*lesson), axis)).collect()
+}
