@@ -22,7 +22,7 @@ const BACKGROUND: [&str; 12] = [
     "make one small change at a time and see what it does to the result",
 ];
 /// So many texts' worth they are.
-const WORTH: f32 = 15.0;
+const WORTH: f32 = 20.0;
 /// Among so many texts, the oldest, what is said again is not counted again: five that say the same would else be what all have
 /// in common. Among more, five are nothing.
 const FEW: usize = 256;

@@ -29,7 +29,7 @@ pub struct Rule {
 }
 
 /// From so many texts on there are not few.
-const MANY: f32 = 100.0;
+const MANY: f32 = 60.0;
 
 impl Rule {
     /// What holds on an axis. Measured, on lessons of one half of the causes; the other half is what is reported.
@@ -37,7 +37,7 @@ impl Rule {
         let rule = Self {
             join: 0.24,
             found: 0.24,
-            few: 0.13,
+            few: 0.08,
             stay: 0.6,
             gain: 0.1,
             merge: 0.34,
