@@ -17,8 +17,6 @@ use crate::{Clean, Id, Time};
 
 /// Fewer failures are chance.
 const FAILURES: u32 = 2;
-/// A lesson that is longer is a story.
-const LONGEST: usize = 300;
 /// How many of a cluster, from its middle on, are looked at for a sentence that can be put before everybody.
 const LOOKED_AT: usize = 5;
 const DAY: i64 = 24 * 60 * 60 * 1_000;
@@ -301,7 +299,8 @@ fn proposal(
                 rusqlite::Error::QueryReturnedNoRows => Ok(None),
                 error => Err(error),
             })?;
-        let Some(text) = lesson.filter(|text| text.chars().count() <= LONGEST) else { continue };
+        // A lesson that is longer is a story.
+        let Some(text) = lesson.filter(|text| value::is_sentence(text)) else { continue };
         looked_at += 1;
         if looked_at > LOOKED_AT {
             break;
