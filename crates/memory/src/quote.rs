@@ -92,10 +92,14 @@ fn is_tag(rest: &str) -> bool {
         )
 }
 
+/// A text in one line, as [`cite`] has it between its backticks where nothing is cut.
+pub(crate) fn in_line(text: &str) -> String {
+    quoted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// A stored text in backticks, in one line, cut to about so many tokens.
 pub fn cite(text: &str, tokens: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("`{}`", start_of(&quoted(&line), tokens * 4))
+    format!("`{}`", start_of(&in_line(text), tokens * 4))
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod episodes;
 mod exchange;
 pub(crate) mod files;
 mod forget;
+mod fresh;
 mod ghaps;
 pub mod hot;
 mod injections;

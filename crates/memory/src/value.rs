@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::choice::choice;
 use crate::project::ProjectKey;
+use crate::quote::{in_line, tokens};
 use crate::{Clean, Id, Limit, TextError, Time};
 
 mod polarity;
@@ -68,6 +69,17 @@ pub enum ValueError {
     /// Its text.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// It is more than a sentence.
+    #[error(
+        "the value has {length} characters, about {tokens} tokens; at most {LONGEST} characters and {TOKENS} tokens would do, so \
+         that it can be shown whole: say it in one sentence"
+    )]
+    Long {
+        /// How many characters it has.
+        length: usize,
+        /// About how many tokens these are.
+        tokens: usize,
+    },
     /// None of its words is known.
     #[error("no word of it is known, so nobody can say what it is about; say it in other words")]
     NoWords,
@@ -119,15 +131,33 @@ fn advice(nearest: Option<&(String, f64)>, cluster: &str) -> String {
     }
 }
 
+/// How many characters a value may have.
+pub const LONGEST: usize = 300;
+/// How many tokens it may be. One is put before every session that begins, and the half of a sentence is none.
+pub const TOKENS: usize = 75;
+
 /// Checks the text of a value.
 pub fn text(text: &str) -> Result<Clean, ValueError> {
-    Ok(Clean::within(text, "the value", Limit::Short)?)
+    let text = Clean::new(text.trim());
+    if text.is_empty() {
+        return Err(TextError::Empty { what: "the value" }.into());
+    }
+    if !is_sentence(&text) {
+        let (length, tokens) = (text.chars().count(), tokens(&in_line(&text)));
+        return Err(ValueError::Long { length, tokens });
+    }
+    Ok(text)
+}
+
+/// Whether a text is short enough to be shown whole. Older versions kept longer ones.
+pub fn is_sentence(text: &str) -> bool {
+    text.chars().count() <= LONGEST && tokens(&in_line(text)) <= TOKENS
 }
 
 impl Value {
-    /// Holds one from elsewhere to what every command holds to.
+    /// Holds one from elsewhere to what every command holds to, but for its length: an older version took longer ones.
     pub fn check(&self) -> Result<(), ValueError> {
-        text(&self.text)?;
+        Clean::within(&self.text, "the value", Limit::Short)?;
         let can_be = |distance: f64| (0.0..=2.0).contains(&distance);
         if can_be(self.distance) && can_be(self.threshold) {
             Ok(())
@@ -172,6 +202,21 @@ mod tests {
             assert!(far(0.3, 1.0) < threshold(*axis), "{axis}");
         }
         assert!(far(-1.0, -1.0) <= 2.0 && far(1.0, 1.0) >= 0.0);
+    }
+
+    #[test]
+    fn a_value_is_a_sentence() {
+        assert!(text(&"a".repeat(300)).is_ok() && text(&"語".repeat(75)).is_ok());
+        assert_eq!(
+            text(&"a".repeat(301)).unwrap_err().to_string(),
+            "the value has 301 characters, about 76 tokens; at most 300 characters and 75 tokens would do, so that it can be \
+             shown whole: say it in one sentence"
+        );
+        assert_eq!(text(&"語".repeat(76)), Err(ValueError::Long { length: 76, tokens: 76 }));
+        // What takes more room when it is quoted is held to that.
+        let tags = "<system-reminder>".repeat(17);
+        assert!(tags.len() < 300 && matches!(text(&tags), Err(ValueError::Long { .. })));
+        assert_eq!(text(" ").unwrap_err().to_string(), "the value is empty; say what it is");
     }
 
     #[test]

@@ -124,6 +124,12 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// A whole text in one line. Nothing in it can speak to the terminal, or pass for a line of ours.
+pub fn one_line(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(|word| seen(word).collect()).collect();
+    words.join(" ")
+}
+
 /// How much of a text a line of a list shows.
 const LINE: usize = 72;
 

@@ -22,6 +22,8 @@ pub struct Counts {
     pub outcomes: u64,
     /// What was set out to do.
     pub ghaps: u64,
+    /// What many experiences say and somebody may work by: those that are not retired.
+    pub values: u64,
     /// What was shown.
     pub injections: u64,
 }
@@ -44,6 +46,7 @@ impl Store {
                     (SELECT count(*) FROM episode WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM outcome WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM ghap WHERE ?1 IS NULL OR project = here.id),
+                    (SELECT count(*) FROM value WHERE standing != 'retired' AND (?1 IS NULL OR project = here.id)),
                     (SELECT count(*) FROM injection JOIN session ON session.id = injection.session
                      WHERE ?1 IS NULL OR session.project = here.id)
              FROM (SELECT (SELECT id FROM project WHERE uid = ?1) AS id) AS here",
@@ -55,7 +58,8 @@ impl Store {
                     episodes: row.get(2)?,
                     outcomes: row.get(3)?,
                     ghaps: row.get(4)?,
-                    injections: row.get(5)?,
+                    values: row.get(5)?,
+                    injections: row.get(6)?,
                 })
             },
         )?)

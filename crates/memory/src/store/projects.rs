@@ -50,6 +50,8 @@ pub struct ProjectSummary {
     pub episodes: u64,
     /// How many memories.
     pub memories: u64,
+    /// How many values, also of those that are retired.
+    pub values: u64,
 }
 
 /// The row of a place's project, made or joined where needed.
@@ -289,6 +291,7 @@ impl Store {
                  (SELECT count(*) FROM outcome WHERE project = project.id) AS outcomes,
                  (SELECT count(*) FROM episode WHERE project = project.id) AS episodes,
                  (SELECT count(*) FROM memory WHERE project = project.id) AS memories,
+                 (SELECT count(*) FROM value WHERE project = project.id) AS held,
                  (SELECT max(seen) FROM session WHERE project = project.id) AS last
              FROM project ORDER BY last DESC NULLS LAST, id DESC",
         )?;
@@ -300,6 +303,7 @@ impl Store {
                 outcomes: row.get("outcomes")?,
                 episodes: row.get("episodes")?,
                 memories: row.get("memories")?,
+                values: row.get("held")?,
             })
         })?;
         Ok(found.collect::<Result<_, _>>()?)

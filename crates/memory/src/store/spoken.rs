@@ -15,7 +15,7 @@ use crate::ghap::{Cause, Ghap, Status, Strategy, Told};
 use crate::outcome::Outcome;
 use crate::search::document::Axis;
 use crate::search::score::FLOOR;
-use crate::value::Value;
+use crate::value::{self, Value};
 use crate::{Clean, Id, Time};
 
 /// How many of the last that were resolved are looked at.
@@ -120,7 +120,7 @@ pub struct Settled {
     pub before: Option<usize>,
 }
 
-/// What went wrong before, in a project.
+/// What went wrong before, in a project, and what speaks of it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Premortem {
     /// How many were resolved, of the last two hundred.
@@ -326,7 +326,8 @@ impl HotStore {
         last_runs(&self.connection, place, most)
     }
 
-    /// What went wrong before in a project, for a failure that says this. None if the session was told, or nothing did.
+    /// What went wrong before in a project, for a failure that says this, and what many experiences say that bears on it. None if
+    /// the session was told, or there is neither.
     pub fn premortem(
         &self,
         place: &Place,
@@ -338,10 +339,36 @@ impl HotStore {
         let warned: bool = connection
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND warned)")?
             .query_row([client], |row| row.get(0))?;
-        let Some(project) = projects::find(connection, place)?.filter(|_| !warned) else {
+        if warned {
             return Ok(None);
-        };
+        }
         let mut premortem = Premortem::default();
+        if let Some(project) = projects::find(connection, place)? {
+            self.look_back(project, failure, &mut premortem)?;
+        }
+        for near in values::bearing(connection, place, false, failure)? {
+            if premortem.principles.len() < PRINCIPLES
+                && near.is_above_floor()
+                // The half of a sentence is none.
+                && value::is_sentence(&near.value.text)
+                // Nobody is warned but the main agent.
+                && !injections::is_in_context(connection, client, None, near.value.id, now)?
+            {
+                premortem.principles.push((near.value, near.confidence));
+            }
+        }
+        let any = premortem.falsified > 0 || !premortem.principles.is_empty();
+        Ok(any.then_some(premortem))
+    }
+
+    /// Counts what went wrong in a project, and finds what is likely to be the same.
+    fn look_back(
+        &self,
+        project: i64,
+        failure: &str,
+        premortem: &mut Premortem,
+    ) -> Result<(), StoreError> {
+        let connection = &self.connection;
         let mut rows = connection.prepare_cached(
             "SELECT status, strategy, cause FROM ghap
              WHERE project = ?1 AND status IN ('confirmed', 'falsified') ORDER BY id DESC LIMIT ?2",
@@ -367,7 +394,7 @@ impl HotStore {
             }
         }
         if premortem.falsified == 0 {
-            return Ok(None);
+            return Ok(());
         }
         premortem
             .strategies
@@ -398,16 +425,7 @@ impl HotStore {
                 premortem.surprises.push((hit.row, hit.confidence, surprise));
             }
         }
-        for near in values::bearing(connection, place, false, failure)? {
-            if premortem.principles.len() < PRINCIPLES
-                && near.is_above_floor()
-                // Nobody is warned but the main agent.
-                && !injections::is_in_context(connection, client, None, near.value.id, now)?
-            {
-                premortem.principles.push((near.value, near.confidence));
-            }
-        }
-        Ok(Some(premortem))
+        Ok(())
     }
 
     /// Takes what waits for an agent of this kind: what was parked first, for its kind if there is one of it.

@@ -216,6 +216,24 @@ fn what_was_said_before_is_not_said_twice_and_the_opposite_is_pointed_at() {
 }
 
 #[test]
+fn who_looks_while_another_writes_sees_what_there_was_a_moment_ago() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    let known = |store: &Store| store.values(&ValueFilter::default()).unwrap().len();
+    let writer = rusqlite::Connection::open(world.files().database()).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(!store.freshen_values(at(LATER)).unwrap());
+    assert_eq!((known(&store), store.clusters(&ClusterFilter::default()).unwrap()), (0, vec![]));
+    writer.execute_batch("COMMIT").unwrap();
+    assert!(store.freshen_values(at(LATER)).unwrap());
+    assert_eq!(known(&store), 1);
+    // Nobody is kept from looking where there is nothing to do.
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(store.freshen_values(at(LATER)).unwrap() && store.freshen_shown(at(LATER)).unwrap());
+}
+
+#[test]
 fn a_retired_value_is_not_proposed_again() {
     let world = World::new();
     let mut store = world.store();

@@ -26,8 +26,9 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
     // What hooks could not write in time was shown all the same.
-    store.gather_if_free(env.now)?;
-    store.settle_shown(env.now)?;
+    if !store.freshen_shown(env.now)? {
+        ui.remark(super::values::STALE)?;
+    }
     let session = match &args.session {
         Some(name) => Some(store.session_named(name)?.session.client),
         None => None,

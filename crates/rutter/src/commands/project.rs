@@ -82,6 +82,7 @@ pub(super) fn holds(summary: &ProjectSummary) -> String {
         count(summary.ghaps, "GHAP"),
         count(summary.episodes, "episode"),
         count(summary.memories, "memory"),
+        count(summary.values, "value"),
         count(summary.outcomes, "outcome"),
         count(summary.sessions, "session"),
     ]

@@ -20,8 +20,9 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
     // What hooks could not write in time belongs to the story.
-    store.gather_if_free(env.now)?;
-    store.settle_shown(env.now)?;
+    if !store.freshen_shown(env.now)? {
+        ui.remark(super::values::STALE)?;
+    }
     match command {
         SessionsCommand::List(args) => list(args, &store, env, ui),
         SessionsCommand::Show(args) => show(args, &store, env, ui),

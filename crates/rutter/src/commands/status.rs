@@ -225,6 +225,7 @@ fn holds(counts: &Counts) -> String {
         count(counts.episodes, "episode"),
         count(counts.outcomes, "outcome"),
         count(counts.ghaps, "GHAP"),
+        count(counts.values, "value"),
         count(counts.injections, "injection"),
     ]
     .join(", ")

@@ -1,5 +1,6 @@
 //! `rutter values`: what many lessons have in common.
 
+use rutter_memory::project::ProjectKey;
 use rutter_memory::store::{
     Cluster, ClusterFilter, Held, Member, NewValue, ValueEdit, ValueFilter, Written,
 };
@@ -13,8 +14,11 @@ use crate::cli::values::{
     ValuesCommand, ValuesListArgs,
 };
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
+use crate::ui::{Ui, count, first_line, one_line};
 use crate::{Failure, file, report};
+
+/// What is said where things could not be brought up to date.
+pub(super) const STALE: &str = "another process is writing; this may be a moment old";
 
 pub(crate) fn run(
     command: &ValuesCommand,
@@ -22,9 +26,16 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    store.gather_if_free(env.now)?;
     // Whoever looks sees what is known now; hooks never wait for it.
-    store.bring_clusters_up_to_date(env.now)?;
+    let fresh = store.freshen_values(env.now)?;
+    let looks = !matches!(
+        command,
+        ValuesCommand::Add(_) | ValuesCommand::Edit(_) | ValuesCommand::Retire(_)
+    );
+    // Whoever writes is told of it by the writing.
+    if looks && !fresh {
+        ui.remark(STALE)?;
+    }
     match command {
         ValuesCommand::List(args) => list(args, &store, env, ui),
         ValuesCommand::Clusters(args) => clusters(args, &store, env, ui),
@@ -77,6 +88,16 @@ fn list(
              says it",
         )?);
     }
+    // Whoever looks into all of them wants to know which.
+    let projects = if args.all { store.projects()? } else { Vec::new() };
+    let place = |key: &ProjectKey| {
+        let known = projects.iter().map(|summary| &summary.project);
+        let Some(own) = known.clone().find(|project| project.key == *key) else {
+            return "project".to_owned();
+        };
+        let alone = known.filter(|project| project.name == own.name).count() == 1;
+        if alone { first_line(&own.name) } else { one_line(own.key.as_str()) }
+    };
     let rows = values.iter().map(|held| {
         let value = &held.value;
         [
@@ -84,7 +105,7 @@ fn list(
             value.standing.to_string(),
             value.support.to_string(),
             format!("+{} -{}", held.effects.helped, held.effects.hurt + value.contradicted),
-            if value.project.is_some() { "project" } else { "everywhere" }.to_owned(),
+            value.project.as_ref().map_or_else(|| "everywhere".to_owned(), place),
             first_line(&value.text),
         ]
     });
@@ -154,7 +175,7 @@ fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failur
     )?;
     for held in &values {
         let (id, standing) = (held.value.id.short(), held.value.standing);
-        writeln!(ui.out, "  value {id}, {standing}: {}", held.value.text)?;
+        writeln!(ui.out, "  value {id}, {standing}: {}", one_line(&held.value.text))?;
     }
     let rows = members.iter().map(|member| {
         [
@@ -193,7 +214,7 @@ fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failur
         ui.remark(&format!(
             "{} seems to say the opposite: {}; `rutter values retire {}` lets it go",
             other.id.short(),
-            first_line(&other.text),
+            one_line(&other.text),
             other.id.short()
         ))?;
     }
@@ -205,7 +226,7 @@ fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failur
         count(u64::from(value.support), "experience"),
         value.distance,
         value.threshold,
-        value.text
+        one_line(&value.text)
     )?)
 }
 
@@ -268,5 +289,5 @@ fn retire(
     if args.format.chosen() == Format::Json {
         return ui.json(&named(value.id, &value));
     }
-    Ok(writeln!(ui.out, "{} retired: {}", value.id.short(), value.text)?)
+    Ok(writeln!(ui.out, "{} retired: {}", value.id.short(), one_line(&value.text))?)
 }

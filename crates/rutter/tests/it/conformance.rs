@@ -2,10 +2,9 @@
 //! against the contract. And every one of them where something is wrong: then it is silent.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 use rutter_contract::verdict::{HookRun, MessageKind, Outcome, Turn, judge};
 use rutter_contract::version::Contract;
@@ -14,7 +13,7 @@ use rutter_testkit::Ran;
 use serde_json::{Value, json};
 
 use crate::hook::silent;
-use crate::support::{Home, START};
+use crate::support::{Home, START, hold};
 
 /// What an answer says to the model, after a look at everything else about it.
 #[track_caller]
@@ -371,26 +370,6 @@ fn break_it(home: &Home, fault: &str) -> Option<Child> {
         other => panic!("{other}"),
     }
     None
-}
-
-/// A process that has the database locked until its stdin ends: for writers (`NORMAL`), or for readers too (`EXCLUSIVE`).
-fn hold(database: &Path, mode: &str) -> Child {
-    let program = "import sqlite3, sys\n\
-        db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        db.execute('PRAGMA locking_mode = ' + sys.argv[2])\n\
-        db.execute('BEGIN EXCLUSIVE')\nprint('locked', flush=True)\nsys.stdin.read()\n";
-    let mut child = Command::new("python3")
-        .args(["-c", program])
-        .arg(database)
-        .arg(mode)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "locked\n");
-    child
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn a_project_and_everything_can_be_forgotten() {
     --- stdout
     forgot 3 rows
     --- stderr
-      ship (dir:[HOME]/ship): 1 GHAP, 0 episodes, 2 memories, 0 outcomes, 1 session
+      ship (dir:[HOME]/ship): 1 GHAP, 0 episodes, 2 memories, 0 values, 0 outcomes, 1 session
     ");
     assert_output!(home, home.rutter(&["forget", "--project", "--yes"]), @"
     exit 1

@@ -1,12 +1,12 @@
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rutter_check::live::{Record, Turn};
 use serde_json::Value;
 
 use crate::live::{Life, bash, edit, told};
-use crate::support::{bytes_below, holds};
+use crate::support::{bytes_below, hold, holds};
 
 const CART: &str = "def total(items):\n    return sum(items) * 0.9\n";
 const CART_TEST: &str = "import unittest\nfrom cart import total\n\n\nclass Cart(unittest.TestCase):\n    \
@@ -329,7 +329,7 @@ fn whatever_is_wrong_with_the_memory_the_session_is_as_if_there_were_no_hooks() 
                 bytes[60..64].copy_from_slice(&[0, 0, 0, 99]);
                 fs::write(&database, bytes).unwrap();
             }
-            "locked" => holder = Some(hold(&database)),
+            "locked" => holder = Some(hold(&database, "NORMAL")),
             _ => {}
         }
         let project = life.project.clone();
@@ -345,23 +345,4 @@ fn whatever_is_wrong_with_the_memory_the_session_is_as_if_there_were_no_hooks() 
             assert!(ours == theirs, "{fault}: request {number}: {differs:?}");
         }
     }
-}
-
-/// A process that has the database locked until its stdin ends.
-fn hold(database: &Path) -> std::process::Child {
-    let program = "import sqlite3, sys\n\
-        db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        db.execute('BEGIN EXCLUSIVE')\nprint('locked', flush=True)\nsys.stdin.read()\n";
-    let mut child = Command::new("python3")
-        .args(["-c", program])
-        .arg(database)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let stdout = child.stdout.as_mut().unwrap();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
-    assert_eq!(line, "locked\n");
-    child
 }

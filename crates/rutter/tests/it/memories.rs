@@ -146,7 +146,7 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
       also     git:[HOME]/ship/.git
       folder   [HOME]/ship
       since    [TIME]
-      holds    0 GHAPs, 0 episodes, 3 memories, 0 outcomes, 0 sessions
+      holds    0 GHAPs, 0 episodes, 3 memories, 0 values, 0 outcomes, 0 sessions
     ");
     std::fs::create_dir(home.path("boat")).unwrap();
     drop(

@@ -54,8 +54,8 @@ fn where_things_stand() {
     runs      none
     failing   none
     left open none
-    here      0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 injections
-    in all    0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 injections
+    here      0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 values, 0 injections
+    in all    0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 values, 0 injections
     store     [HOME]/memory/rutter.db, [SIZE]
     ");
     home.two_sessions();
@@ -78,8 +78,8 @@ fn where_things_stand() {
     runs      failed just now python3 -m unittest
     failing   [ID]     just now tests.test_cart.Cart.test_total
     left open none
-    here      1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 1 injection
-    in all    1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 1 injection
+    here      1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 0 values, 1 injection
+    in all    1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 0 values, 1 injection
     store     [HOME]/memory/rutter.db, [SIZE]
     ");
     // Outside of it the GHAP is somebody else's, and lives.
@@ -278,8 +278,8 @@ fn one_session_is_paused_and_the_others_are_not() {
     runs      failed just now python3 -m unittest
     failing   [ID]     just now tests.test_cart.Cart.test_total
     left open none
-    here      0 memories, 0 experiences, 2 episodes, 4 outcomes, 0 GHAPs, 2 injections
-    in all    0 memories, 0 experiences, 2 episodes, 4 outcomes, 0 GHAPs, 2 injections
+    here      0 memories, 0 experiences, 2 episodes, 4 outcomes, 0 GHAPs, 0 values, 2 injections
+    in all    0 memories, 0 experiences, 2 episodes, 4 outcomes, 0 GHAPs, 0 values, 2 injections
     store     [HOME]/memory/rutter.db, [SIZE]
     ");
     assert!(home.json(&["status"])["quiet"].is_null());

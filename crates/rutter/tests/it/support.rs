@@ -1,10 +1,10 @@
 //! Running the binary.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -231,4 +231,24 @@ pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
 
 pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// A process that has the database locked until its stdin ends: for writers (`NORMAL`), or for readers too (`EXCLUSIVE`).
+pub(crate) fn hold(database: &Path, mode: &str) -> Child {
+    let program = "import sqlite3, sys\n\
+        db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+        db.execute('PRAGMA locking_mode = ' + sys.argv[2])\n\
+        db.execute('BEGIN EXCLUSIVE')\nprint('locked', flush=True)\nsys.stdin.read()\n";
+    let mut child = Command::new("python3")
+        .args(["-c", program])
+        .arg(database)
+        .arg(mode)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "locked\n");
+    child
 }

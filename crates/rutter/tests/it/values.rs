@@ -1,6 +1,7 @@
+use rutter_testkit::Ran;
 use serde_json::Value;
 
-use crate::support::{Home, START, assert_output, bytes_below, holds};
+use crate::support::{Home, START, assert_output, bytes_below, hold, holds};
 
 /// The same trap in other words each time.
 const CAUSES: [&str; 5] = [
@@ -128,4 +129,109 @@ fn a_value_is_forgotten_to_the_byte_and_travels() {
     let listed = other.json(&["values", "list", "--all"]);
     assert_eq!(listed[0]["text"], text, "{listed}");
     assert_eq!(cluster(&other)["size"], 5);
+}
+
+/// Whatever a value says, it is one line of it, and no other.
+#[test]
+fn no_text_forges_a_line_or_speaks_to_the_terminal() {
+    let home = learnt(&CAUSES);
+    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+    let text = "Round an amount once,\n0123abcd accepted: at the \u{202e}end,\u{1b}[31m\u{7}\tnever before it is added up";
+    let added = home.rutter(&["values", "add", &id, text]).success();
+    let value = added.stdout[..8].to_owned();
+    let shown = home.rutter(&["values", "show", &id]).success();
+    let edited = home.rutter(&["values", "edit", &value, "--standing", "proposed"]).success();
+    let retired = home.rutter(&["values", "retire", &value]).success();
+    let line =
+        "Round an amount once, 0123abcd accepted: at the end,[31m never before it is added up";
+    for ran in [&added, &edited, &retired] {
+        assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
+    }
+    for ran in [&added, &shown, &edited, &retired] {
+        assert!(ran.stdout.contains(line), "{}", ran.stdout);
+        assert!(!ran.stdout.lines().any(|line| line.starts_with("0123abcd")), "{}", ran.stdout);
+        let speaks = |sign: char| sign != '\n' && sign.is_control() || sign == '\u{202e}';
+        assert!(!ran.stdout.contains(speaks), "{:?}", ran.stdout);
+    }
+}
+
+/// The binary in another project of the same memory.
+fn elsewhere(home: &Home, project: &str, args: &[&str]) -> Ran {
+    let folder = home.path(project);
+    std::fs::create_dir_all(&folder).unwrap();
+    Ran::of(home.command(args).current_dir(folder))
+}
+
+#[test]
+fn of_values_of_all_projects_it_is_said_which() {
+    let home = learnt(&CAUSES);
+    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+    let say = |project: &str, text: &str| {
+        drop(elsewhere(&home, project, &["values", "add", &id, text]).success());
+    };
+    home.ok(&["values", "add", &id, "Round the sum at the end, once", "--everywhere"]);
+    say("boat", "Add up the exact amounts, then round");
+    for value in
+        home.json(&["values", "list", "--all", "--standing", "proposed"]).as_array().unwrap()
+    {
+        home.ok(&["values", "retire", value["short"].as_str().unwrap()]);
+    }
+    assert_output!(home, home.rutter(&["values", "list", "--all"]), @"
+    exit 0
+    --- stdout
+    ID        STANDING  SUPPORT  EFFECT  WHERE       TEXT
+    [ID]      accepted  1        +0 -0   boat        Add up the exact amounts, then round
+    [ID]      accepted  1        +0 -0   everywhere  Round the sum at the end, once
+    ");
+    // Two of one name are told apart as the list of projects does it.
+    say("harbour/boat", "Take the tax from amounts that were never rounded");
+    let listed = home.rutter(&["values", "list", "--all"]).success().stdout;
+    for project in ["boat", "harbour/boat"] {
+        let key = format!(" dir:{} ", home.path(project).display());
+        assert_eq!(listed.matches(&key).count(), 1, "{listed}");
+    }
+    let here = home.rutter(&["values", "list"]).success().stdout;
+    assert!(here.contains("everywhere") && !here.contains("boat"), "{here}");
+}
+
+#[test]
+fn values_are_counted_and_what_forgets_a_project_names_them() {
+    let home = learnt(&CAUSES);
+    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+    let proposed = home.json(&["values", "list"]).as_array().unwrap().len() as u64;
+    home.ok(&["values", "add", &id, "Round the sum at the end, once", "--everywhere"]);
+    let own = home.json(&["values", "add", &id, "Add up the exact amounts, then round"]);
+    let status = home.json(&["status"]);
+    assert_eq!(status["here"]["values"], proposed + 1, "{status}");
+    assert_eq!(status["in_all"]["values"], proposed + 2, "{status}");
+    let said = home.rutter(&["status"]).success().stdout;
+    assert!(said.contains(&format!("5 GHAPs, {} value", proposed + 1)), "{said}");
+    // What is retired is no longer worked by, and is forgotten like the rest.
+    home.ok(&["values", "retire", own["short"].as_str().unwrap()]);
+    assert_eq!(home.json(&["status"])["here"]["values"], proposed);
+    let asked = home.rutter(&["forget", "--project"]);
+    assert_eq!(asked.exit, Some(1));
+    assert!(asked.stderr.contains(&format!(", {} value", proposed + 1)), "{}", asked.stderr);
+    home.ok(&["forget", "--project", "--yes"]);
+    assert_eq!(home.json(&["status"])["in_all"]["values"], 1);
+}
+
+#[test]
+fn who_looks_while_another_process_writes_is_answered() {
+    let home = learnt(&CAUSES);
+    assert_eq!(cluster(&home)["size"], 5);
+    // Something is due.
+    home.ok(START);
+    home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "green"]);
+    let mut holder = hold(&home.memory().join("rutter.db"), "NORMAL");
+    let stale = "note: another process is writing; this may be a moment old\n";
+    let listed = home.rutter(&["values", "clusters", "--axis", "root-cause"]).success();
+    assert_eq!((listed.stdout.lines().count(), listed.stderr.as_str()), (2, stale), "{listed}");
+    let found = home.rutter(&["call", "list_clusters", r#"{"axis": "root-cause"}"#]).success();
+    assert!(found.stdout.contains("\"size\": 5"), "{found}");
+    let listed = home.rutter(&["values", "list"]).success();
+    assert!(listed.stderr.starts_with(stale), "{listed}");
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    assert_eq!(home.rutter(&["values", "clusters"]).success().stderr, "");
 }

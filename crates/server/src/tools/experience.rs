@@ -339,10 +339,12 @@ fn told(premortem: &Premortem, domain: Domain) -> String {
     if premortem.resolved == 0 && premortem.principles.is_empty() {
         return format!("Nothing is known of {domain} here yet.");
     }
-    let mut text = format!(
-        "{domain}: {} of the last {} were falsified.",
-        premortem.falsified, premortem.resolved
-    );
+    let mut text = match premortem.resolved {
+        0 => format!("{domain}: nothing was resolved here yet."),
+        resolved => {
+            format!("{domain}: {} of the last {resolved} were falsified.", premortem.falsified)
+        }
+    };
     let strategies: Vec<String> = premortem
         .strategies
         .iter()

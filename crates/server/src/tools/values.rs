@@ -2,9 +2,14 @@
 
 use std::fmt::Write as _;
 
+use rutter_memory::config::Recall;
+use rutter_memory::project::ProjectKey;
 use rutter_memory::store::entry::Place;
-use rutter_memory::store::{Cluster, ClusterFilter, Held, NewValue, ValueFilter};
-use rutter_memory::value::{Axis, Standing};
+use rutter_memory::store::{
+    Cluster, ClusterFilter, Held, Member as Experience, NewValue, ValueFilter,
+};
+use rutter_memory::value::{self, Axis, Standing, Value};
+use rutter_memory::{Id, Store, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +29,9 @@ pub(super) struct Clusters {
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
+    /// In other projects as well
+    #[serde(default)]
+    everywhere: bool,
 }
 
 /// `add_value`
@@ -32,7 +40,7 @@ pub(super) struct Clusters {
 pub(super) struct Add {
     /// The id of the cluster it stands for
     cluster: String,
-    #[schemars(length(min = 1, max = 1000))]
+    #[schemars(length(min = 1, max = value::LONGEST))]
     text: String,
     /// For all projects, not only this one
     #[serde(default)]
@@ -68,9 +76,12 @@ struct Group {
     id: String,
     axis: String,
     size: u32,
+    /// How many of them were made in other projects, and are not shown.
+    #[serde(skip_serializing_if = "is_none")]
+    elsewhere: usize,
     /// How alike they are, from 0 to 1.
     cohesion: f64,
-    /// The experience in the middle.
+    /// The experience in the middle, of those that are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     medoid: Option<String>,
     /// What that one says.
@@ -103,7 +114,7 @@ pub(super) struct Added {
     support: u32,
     /// Whether it was said before, so that there still is one.
     merged: bool,
-    /// Values that seem to say the opposite.
+    /// Values that hold here and seem to say the opposite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<Conflict>,
 }
@@ -138,9 +149,58 @@ struct Shown {
     everywhere: bool,
 }
 
+/// How many of a list are told, where nobody says how many.
+const MOST: usize = 20;
+
 /// Thousandths are as much as anybody compares.
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Whose experiences are shown: those of a project, or with none all of them.
+struct Scope(Option<ProjectKey>);
+
+impl Scope {
+    fn of(everywhere: bool, place: &Place, call: &Call<'_>) -> Result<Self, StoreError> {
+        let recall = call.desk.settings(&place.root).scope.recall;
+        let all = everywhere || recall == Recall::Everywhere;
+        Ok(Self(if all { None } else { Some(call.store.project_key(place)?) }))
+    }
+
+    fn holds(&self, project: &ProjectKey) -> bool {
+        self.0.as_ref().is_none_or(|own| own == project)
+    }
+
+    /// The members of a cluster that are shown, those in its middle first, and how many others there are.
+    fn members(&self, cluster: Id, store: &Store) -> Result<(Vec<Experience>, usize), StoreError> {
+        let mut members = store.members(cluster)?;
+        let all = members.len();
+        members.retain(|member| self.holds(&member.project));
+        let elsewhere = all - members.len();
+        Ok((members, elsewhere))
+    }
+
+    /// A cluster as it is shown; none where nothing of it is.
+    fn group(&self, cluster: &Cluster, store: &Store) -> Result<Option<Group>, StoreError> {
+        let mut group = Group::new(cluster);
+        if cluster.projects.iter().all(|project| self.holds(project)) {
+            return Ok(Some(group));
+        }
+        let (members, elsewhere) = self.members(cluster.id, store)?;
+        let Some(middle) = members.first() else { return Ok(None) };
+        // The one in the middle of all may be another project's.
+        if members.iter().all(|member| Some(member.ghap) != cluster.medoid) {
+            group.medoid = Some(middle.ghap.to_string());
+            group.text = Some(cut(&middle.text, LINE));
+        }
+        group.elsewhere = elsewhere;
+        Ok(Some(group))
+    }
 }
 
 impl Group {
@@ -149,6 +209,7 @@ impl Group {
             id: cluster.id.to_string(),
             axis: cluster.axis.to_string(),
             size: cluster.size,
+            elsewhere: 0,
             cohesion: rounded(cluster.cohesion),
             medoid: cluster.medoid.map(|medoid| medoid.to_string()),
             text: cluster.text.as_deref().map(|text| cut(text, LINE)),
@@ -158,7 +219,12 @@ impl Group {
 
     fn line(&self) -> String {
         let text = self.text.as_deref().map(quoted).unwrap_or_default();
-        format!("{} {}, {} experiences: {text}", short(&self.id), self.axis, self.size)
+        let elsewhere = match self.elsewhere {
+            0 => String::new(),
+            elsewhere => format!(" ({elsewhere} elsewhere)"),
+        };
+        let (id, axis, size) = (short(&self.id), &self.axis, self.size);
+        format!("{id} {axis}, {size} experiences{elsewhere}: {text}")
     }
 }
 
@@ -184,50 +250,32 @@ impl Shown {
 fn up_to_date(call: &mut Call<'_>) -> Result<Place, Refusal> {
     let place = call.owner()?.place;
     let now = call.now();
-    call.store.gather_if_free(now)?;
-    call.store.bring_clusters_up_to_date(now)?;
+    // Where somebody else is writing, what was known a moment ago is an answer too.
+    call.store.freshen_values(now)?;
     Ok(place)
 }
 
 pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grouped>, Refusal> {
-    up_to_date(call)?;
-    let most = ask.limit.unwrap_or(20);
+    let place = up_to_date(call)?;
+    let scope = Scope::of(ask.everywhere, &place, call)?;
     if let Some(text) = &ask.cluster {
-        let cluster = call.store.cluster(call.store.cluster_id(&id("cluster", text)?)?)?;
-        let members: Vec<Member> = call
-            .store
-            .members(cluster.id)?
-            .iter()
-            .take(most)
-            .map(|member| Member {
-                id: member.ghap.to_string(),
-                distance: rounded(member.distance),
-                outcome: member.status.to_string(),
-                domain: member.domain.to_string(),
-                tier: member.tier.map(|tier| tier.to_string()),
-                text: cut(&member.text, PASSAGE),
-            })
-            .collect();
-        let group = Group::new(&cluster);
-        let lines = members.iter().map(|member| {
-            format!(
-                "\n{:.2} {} {}: {}",
-                member.distance,
-                short(&member.id),
-                member.outcome,
-                quoted(&member.text)
-            )
-        });
-        let text = group.line() + &lines.collect::<String>();
-        return Ok(Given {
-            value: Grouped { clusters: vec![group], count: 1, members, hint: None },
-            text,
-        });
+        return one(text, ask, &scope, &call.store);
     }
-    let filter = ClusterFilter { axis: ask.axis, project: None, limit: Some(most) };
-    let clusters: Vec<Group> = call.store.clusters(&filter)?.iter().map(Group::new).collect();
+    let filter = ClusterFilter {
+        axis: ask.axis,
+        project: scope.0.clone(),
+        limit: Some(ask.limit.unwrap_or(MOST)),
+    };
+    let mut clusters = Vec::new();
+    for cluster in call.store.clusters(&filter)? {
+        clusters.extend(scope.group(&cluster, &call.store)?);
+    }
     let hint = clusters.is_empty().then(|| {
-        "there are none: a cluster is three experiences or more that are alike".to_owned()
+        let elsewhere = match scope.0 {
+            Some(_) => "; `everywhere: true` looks into other projects as well",
+            None => "",
+        };
+        format!("there are none: a cluster is three experiences or more that are alike{elsewhere}")
     });
     let text = match &hint {
         Some(hint) => format!("Nothing belongs together yet; {hint}."),
@@ -237,6 +285,47 @@ pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grou
         value: Grouped { count: clusters.len(), clusters, members: Vec::new(), hint },
         text,
     })
+}
+
+/// One cluster, with its members.
+fn one(
+    id_sent: &str,
+    ask: &Clusters,
+    scope: &Scope,
+    store: &Store,
+) -> Result<Given<Grouped>, Refusal> {
+    let cluster = store.cluster(store.cluster_id(&id("cluster", id_sent)?)?)?;
+    let Some(group) = scope.group(&cluster, store)? else {
+        return Err(Refusal::Refused(format!(
+            "no experience of cluster {} was made in this project; `everywhere: true` shows those of others",
+            cluster.id.short()
+        )));
+    };
+    let members: Vec<Member> = scope
+        .members(cluster.id, store)?
+        .0
+        .iter()
+        .take(ask.limit.unwrap_or(MOST))
+        .map(|member| Member {
+            id: member.ghap.to_string(),
+            distance: rounded(member.distance),
+            outcome: member.status.to_string(),
+            domain: member.domain.to_string(),
+            tier: member.tier.map(|tier| tier.to_string()),
+            text: cut(&member.text, PASSAGE),
+        })
+        .collect();
+    let lines = members.iter().map(|member| {
+        format!(
+            "\n{:.2} {} {}: {}",
+            member.distance,
+            short(&member.id),
+            member.outcome,
+            quoted(&member.text)
+        )
+    });
+    let text = group.line() + &lines.collect::<String>();
+    Ok(Given { value: Grouped { clusters: vec![group], count: 1, members, hint: None }, text })
 }
 
 pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusal> {
@@ -250,6 +339,15 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         revives: false,
     };
     let written = call.store.add_value(&new, call.now())?;
+    // What is held in another project is nobody's business here.
+    let own = call.store.project_key(&place)?;
+    let holds = |value: &&Value| value.project.as_ref().is_none_or(|project| *project == own);
+    let conflicts: Vec<Conflict> = written
+        .conflicts
+        .iter()
+        .filter(holds)
+        .map(|other| Conflict { id: other.id.to_string(), text: cut(&other.text, PASSAGE) })
+        .collect();
     let value = &written.value;
     let mut text = format!(
         "{} as {}, supported by {} experience{}.",
@@ -258,9 +356,9 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         value.support,
         if value.support == 1 { "" } else { "s" }
     );
-    for other in &written.conflicts {
-        let said = quoted(&cut(&other.text, LINE));
-        let _ = write!(text, " {} seems to say the opposite: {said}", other.id.short());
+    for other in &conflicts {
+        let said = quoted(&other.text);
+        let _ = write!(text, " {} seems to say the opposite: {said}", short(&other.id));
     }
     Ok(Given {
         text,
@@ -272,11 +370,7 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
             threshold: rounded(value.threshold),
             support: value.support,
             merged: written.merged,
-            conflicts: written
-                .conflicts
-                .iter()
-                .map(|other| Conflict { id: other.id.to_string(), text: cut(&other.text, LINE) })
-                .collect(),
+            conflicts,
         },
     })
 }
@@ -287,15 +381,13 @@ pub(super) fn values(ask: &Values, call: &mut Call<'_>) -> Result<Given<Listed>,
         project: Some(call.store.project_key(&place)?),
         standing: ask.standing,
         retired: ask.standing == Some(Standing::Retired),
-        limit: Some(ask.limit.unwrap_or(20)),
+        limit: Some(ask.limit.unwrap_or(MOST)),
         ..ValueFilter::default()
     };
     let values: Vec<Shown> = call.store.values(&filter)?.iter().map(Shown::new).collect();
     let lines: Vec<String> = values
         .iter()
-        .map(|shown| {
-            format!("{} {}: {}", short(&shown.id), shown.standing, quoted(&cut(&shown.text, LINE)))
-        })
+        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.standing, quoted(&shown.text)))
         .collect();
     let text = if lines.is_empty() { "There are none yet.".to_owned() } else { lines.join("\n") };
     Ok(Given { value: Listed { count: values.len(), values }, text })

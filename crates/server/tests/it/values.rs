@@ -1,8 +1,11 @@
 //! What experiences have in common: clusters, values, and what is refused.
 
+use rutter_memory::store::ValueEdit;
+use rutter_server::Desk;
+use rutter_server::tools::Answer;
 use serde_json::{Value, json};
 
-use crate::support::{World, call, start, wait, with};
+use crate::support::{World, assert_answer, call, now, start, wait, with};
 
 /// A day, in seconds.
 const DAY: i64 = 86_400;
@@ -37,8 +40,14 @@ const TRAPS: [(&str, &str, &str); 5] = [
 ];
 
 fn learnt(world: &World) {
-    for (number, (goal, surprise, takeaway)) in TRAPS.into_iter().enumerate() {
-        let desk = world.session(&format!("rounding-{number}"));
+    learnt_in(world, &world.desk, &TRAPS);
+}
+
+/// In the project of a desk.
+fn learnt_in(world: &World, desk: &Desk, traps: &[(&str, &str, &str)]) {
+    for (number, (goal, surprise, takeaway)) in traps.iter().enumerate() {
+        let session = world.session(&format!("rounding-{number}"));
+        let desk = Desk { folder: desk.folder.clone(), ..session };
         call(&desk, "start_ghap", with(start(), json!({ "goal": goal })));
         let resolved = json!({
             "status": "falsified", "result": "still red", "surprise": surprise,
@@ -129,4 +138,122 @@ fn a_lesson_that_came_back_on_several_days_is_proposed() {
     let accepted = world.call("add_value", value);
     assert_eq!(accepted["id"], proposed[0]["id"]);
     assert_eq!(accepted["standing"], "accepted");
+}
+
+#[test]
+fn what_other_projects_learnt_is_shown_to_whoever_asks_for_it() {
+    let world = World::new();
+    let boat = world.elsewhere("boat");
+    learnt_in(&world, &boat, &TRAPS[..4]);
+    let axis = json!({ "axis": "root_cause" });
+    let answer = world.answer("list_clusters", axis.clone());
+    assert_answer!(answer, @r#"
+    Nothing belongs together yet; there are none: a cluster is three experiences or more that are alike; `everywhere: true` looks into other projects as well.
+    {
+      "clusters": [],
+      "count": 0,
+      "hint": "there are none: a cluster is three experiences or more that are alike; `everywhere: true` looks into other projects as well"
+    }
+    "#);
+    let theirs = call(&boat, "list_clusters", axis.clone());
+    assert_eq!((&theirs["count"], &theirs["clusters"][0]["size"]), (&json!(1), &json!(4)));
+    let id = theirs["clusters"][0]["id"].clone();
+    let refusal = world.refused("list_clusters", json!({ "cluster": id }));
+    assert!(refusal.ends_with("`everywhere: true` shows those of others"), "{refusal}");
+    let all = world.call("list_clusters", json!({ "cluster": id, "everywhere": true }));
+    assert_eq!(all["members"].as_array().unwrap().len(), 4, "{all}");
+
+    // Of a cluster of both each sees its own, and how many others there are.
+    learnt_in(&world, &world.desk, &TRAPS[4..]);
+    assert_answer!(world.answer("list_clusters", json!({ "cluster": id })), @r#"
+    [ID] root-cause, 5 experiences (4 elsewhere): `the amount was rounded before the fee was taken off`
+    0.17 [ID] falsified: `the amount was rounded before the fee was taken off`
+    {
+      "clusters": [
+        {
+          "id": "[UUID]",
+          "axis": "root-cause",
+          "size": 5,
+          "elsewhere": 4,
+          "cohesion": 0.564,
+          "medoid": "[UUID]",
+          "text": "the amount was rounded before the fee was taken off",
+          "values": 1
+        }
+      ],
+      "count": 1,
+      "members": [
+        {
+          "id": "[UUID]",
+          "distance": 0.166,
+          "outcome": "falsified",
+          "domain": "debugging",
+          "tier": "silver",
+          "text": "the amount was rounded before the fee was taken off"
+        }
+      ]
+    }
+    "#);
+    let listed = world.call("list_clusters", axis.clone());
+    assert_eq!(listed["clusters"][0]["text"], TRAPS[4].1, "{listed}");
+    assert_eq!(listed["clusters"][0]["elsewhere"], 4, "{listed}");
+    let theirs = call(&boat, "list_clusters", json!({ "cluster": id }));
+    assert_eq!(theirs["clusters"][0]["elsewhere"], 1, "{theirs}");
+    assert!(!theirs.to_string().contains(TRAPS[4].1), "{theirs}");
+    assert_eq!(theirs["members"].as_array().unwrap().len(), 4);
+    assert_eq!(theirs["clusters"][0]["medoid"], theirs["members"][0]["id"], "{theirs}");
+
+    let everywhere = with(axis.clone(), json!({ "everywhere": true }));
+    let all = world.call("list_clusters", everywhere);
+    assert_eq!(all["clusters"][0].get("elsewhere"), None, "{all}");
+    // Who wants all of it always has said so once.
+    let config = std::fs::read_to_string(&world.desk.config).unwrap();
+    std::fs::write(&world.desk.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n"))
+        .unwrap();
+    assert_eq!(world.call("list_clusters", axis), all);
+}
+
+#[test]
+fn a_value_of_another_project_is_no_conflict_here() {
+    let world = World::new();
+    let boat = world.elsewhere("boat");
+    learnt_in(&world, &boat, &TRAPS[..3]);
+    learnt_in(&world, &world.desk, &TRAPS[3..]);
+    let id = cluster(&world)["id"].clone();
+    let add = |text: &str| json!({ "cluster": id, "text": text });
+    let theirs = "Always round an amount before it is added up";
+    let against = call(&boat, "add_value", add(theirs));
+    let ours = add("Never round an amount before it is added up");
+    let added = world.answer("add_value", ours.clone());
+    let conflict = json!({ "id": against["id"], "text": theirs });
+    let names = |answer: &Answer| {
+        let conflicts = answer.structured["conflicts"].as_array();
+        let listed = conflicts.is_some_and(|conflicts| conflicts.contains(&conflict));
+        assert_eq!(listed, answer.text.contains(theirs), "{answer:?}");
+        listed
+    };
+    assert!(!names(&added), "{added:?}");
+    // What holds everywhere holds here.
+    let everywhere = ValueEdit { place: Some(None), ..ValueEdit::default() };
+    let id = against["id"].as_str().unwrap().parse().unwrap();
+    world.store().edit_value(id, &everywhere, now()).unwrap();
+    let again = world.answer("add_value", ours);
+    assert!(names(&again), "{again:?}");
+}
+
+#[test]
+fn a_value_is_a_sentence() {
+    let world = World::new();
+    learnt(&world);
+    let id = cluster(&world)["id"].clone();
+    let long = |text: String| world.refused("add_value", json!({ "cluster": id, "text": text }));
+    assert_eq!(
+        long("round once ".repeat(30)),
+        "text has 330 characters; at most 300 are kept, so shorten it"
+    );
+    assert_eq!(
+        long("四捨五入は最後に一度だけ".repeat(10)),
+        "the value has 120 characters, about 120 tokens; at most 300 characters and 75 tokens would do, so that it can be shown \
+         whole: say it in one sentence"
+    );
 }

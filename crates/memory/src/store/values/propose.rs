@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, params};
 
 use super::against::begins;
-use super::weigh::{Support, every, support};
+use super::weigh::{Support, every, lesson, support};
 use super::{Sentence, insert, pointing};
 use crate::cluster::{Axis, FEWEST};
 use crate::store::StoreError;
 use crate::store::clusters::{Middle, Regrouped, common};
 use crate::value::{self, Standing, Value};
-use crate::{Clean, Id, Time};
+use crate::{Id, Time};
 
-/// A lesson that is longer is a story.
-const LONGEST: usize = 300;
 /// Where members are less alike, in all that they say, none of them speaks for the others.
 const ALIKE: f32 = 0.3;
 /// How many of a cluster, from its middle on, are looked at for a sentence that can be put before everybody.
@@ -68,16 +66,10 @@ fn proposal(
     members.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let mut looked_at = 0;
     for (_, row) in members {
-        let lesson: Option<Clean> = connection
-            .prepare_cached(
-                "SELECT coalesce(takeaway, what_worked) FROM ghap WHERE uid = ?1 AND status != 'abandoned'",
-            )?
-            .query_row([row], |row| row.get(0))
-            .or_else(|error| match error {
-                rusqlite::Error::QueryReturnedNoRows => Ok(None),
-                error => Err(error),
-            })?;
-        let Some(text) = lesson.filter(|text| text.chars().count() <= LONGEST) else { continue };
+        // A lesson that is longer is a story.
+        let Some(text) = lesson(connection, row)?.filter(|text| value::is_sentence(text)) else {
+            continue;
+        };
         looked_at += 1;
         if looked_at > LOOKED_AT {
             break;
