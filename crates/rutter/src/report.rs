@@ -234,6 +234,9 @@ fn write_values(
             Text(&value.text),
             plural(value.support.into(), "independent experience")
         )?;
+        if let Some(at) = value.doubted {
+            write!(page, ", doubted since {at}")?;
+        }
         if value.contradicted > 0 {
             write!(page, ", contradicted {} since", plural(value.contradicted.into(), "time"))?;
         }

@@ -221,7 +221,7 @@ fn a_principle_is_told_whole_or_not_at_all() {
     let value = proposed(&world, &mut store);
     let said = "release the connection of whoever took it in a finally block, ".repeat(4);
     // One of an older version may be longer than what is taken now.
-    let texts = [format!("{said:!<400}"), format!("{said:!<300}")];
+    let texts = [format!("Of 400: {said:!<400}"), format!("{said:!<300}")];
     import(&mut store, texts.iter().map(|text| other(&value, text)));
     assert_eq!(store.values(&ValueFilter::default()).unwrap().len(), 3);
     drop(store);

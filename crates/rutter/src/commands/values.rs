@@ -102,7 +102,7 @@ fn list(
         let value = &held.value;
         [
             value.id.short(),
-            value.standing.to_string(),
+            standing(value),
             value.support.to_string(),
             format!("+{} -{}", held.effects.helped, held.effects.hurt + value.contradicted),
             value.project.as_ref().map_or_else(|| "everywhere".to_owned(), place),
@@ -110,6 +110,14 @@ fn list(
         ]
     });
     Ok(ui.table(["ID", "STANDING", "SUPPORT", "EFFECT", "WHERE", "TEXT"], rows)?)
+}
+
+/// What a value is worth, and whether it was worth more.
+fn standing(value: &Value) -> String {
+    match value.doubted {
+        Some(_) => format!("{}, doubted", value.standing),
+        None => value.standing.to_string(),
+    }
 }
 
 fn clusters(
@@ -174,7 +182,7 @@ fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failur
         cluster.created
     )?;
     for held in &values {
-        let (id, standing) = (held.value.id.short(), held.value.standing);
+        let (id, standing) = (held.value.id.short(), standing(&held.value));
         writeln!(ui.out, "  value {id}, {standing}: {}", one_line(&held.value.text))?;
     }
     let rows = members.iter().map(|member| {
@@ -207,7 +215,9 @@ fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failur
             conflicts: all_named(&written.conflicts, |value| value.id),
         });
     }
-    if written.merged {
+    if written.revived {
+        ui.remark(&format!("{} had been retired, and is held again", value.id.short()))?;
+    } else if written.merged {
         ui.remark(&format!("{} says the same, so there is still one", value.id.short()))?;
     }
     for other in &written.conflicts {

@@ -52,7 +52,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
         },
         {
           "id": "[UUID]",
-          "score": 0.077,
+          "score": 0.072,
           "content": "commits are signed",
           "category": "preference",
           "importance": 0.5,

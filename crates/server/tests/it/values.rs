@@ -175,7 +175,7 @@ fn what_other_projects_learnt_is_shown_to_whoever_asks_for_it() {
           "axis": "root-cause",
           "size": 5,
           "elsewhere": 4,
-          "cohesion": 0.564,
+          "cohesion": 0.555,
           "medoid": "[UUID]",
           "text": "the amount was rounded before the fee was taken off",
           "values": 1
