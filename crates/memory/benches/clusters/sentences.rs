@@ -43,6 +43,20 @@ pub(crate) fn fits() {
             share(&|one| one.own && !one.said),
             share(&|one| !one.own),
         );
+        // What another threshold would have cost.
+        for most in (60..=90).step_by(2).map(|hundredth| f64::from(hundredth) / 100.0) {
+            let share = |of: &dyn Fn(&&Tried) -> bool| {
+                let all: Vec<&Tried> = tried.iter().filter(of).collect();
+                let fit = all.iter().filter(|one| one.distance <= most).count();
+                100.0 * count(fit) / count(all.len()).max(1.0)
+            };
+            println!(
+                "    {most:.2}: {:>5.1}% {:>5.1}% {:>5.1}%",
+                share(&|one| one.own),
+                share(&|one| one.own && !one.said),
+                share(&|one| !one.own),
+            );
+        }
     }
 }
 
