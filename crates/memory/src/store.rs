@@ -66,7 +66,7 @@ pub use salvage::Salvaged;
 pub use schema::VERSION;
 pub use sessions::SessionSummary;
 pub use spoken::{Premortem, Settled};
-pub use values::{Held, NewValue, ValueEdit, ValueFilter, Written};
+pub use values::{Followed, Held, NewValue, ValueEdit, ValueFilter, Written};
 
 /// The memory, open for everything.
 #[derive(Debug)]

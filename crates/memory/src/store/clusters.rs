@@ -41,6 +41,8 @@ pub struct Regrouped {
     pub proposed: usize,
     /// Values that lost their standing.
     pub doubted: usize,
+    /// Whether nothing was done, because another process was at it for long.
+    pub put_off: bool,
 }
 
 /// Experiences that belong together.
@@ -107,7 +109,7 @@ impl Store {
         self.bring_up_to_date()?;
         match self.tending_within(PATIENCE)? {
             Some(lock) => self.regroup(&lock, now),
-            None => Ok(Regrouped::default()),
+            None => Ok(Regrouped { put_off: true, ..Regrouped::default() }),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What came of what was shown: whether the next run was better for it, or worse.
 //!
 //! On doubt nothing came of it. That something was shown and all went well says nothing: most things go well. So
-//! - the fix of an earlier failure *helped* where the file was changed that it is about and the failure is gone, and *hurt* where
-//!   it was made again, line by line, and the failure is still there;
+//! - the fix of an earlier failure *helped* where a part of it was made again and the failure is gone, and *hurt* where all of it
+//!   was and the failure is still there;
 //! - another lesson that was shown while a failure was open that it bears on *helped* where the next run that met the failure
 //!   found it fixed, by a change that has something to do with the lesson;
 //! - what an agent acted upon *helped* where a run bore the prediction out, and *hurt* where a run did not.
@@ -37,7 +37,7 @@ pub(crate) fn of(connection: &Connection, row: Id, since: Time) -> Result<Effect
     Ok(connection
         .prepare_cached(
             "SELECT count(*) FILTER (WHERE effect = 'helped'), count(*) FILTER (WHERE effect = 'hurt')
-             FROM injection WHERE row = ?1 AND effect IS NOT NULL AND at > ?2",
+             FROM injection WHERE row = ?1 AND effect IS NOT NULL AND coalesce(came, at) > ?2",
         )?
         .query_row(params![row, since], |row| {
             Ok(Effects { helped: row.get(0)?, hurt: row.get(1)? })
@@ -111,8 +111,20 @@ impl Meeting<'_> {
             since.retain(|change| change.at > shown && change.at < self.at);
             let done = Done::of(fix, &since);
             match (is_gone, done) {
-                (true, Done::Partly | Done::Wholly) => effects.push((row.get(0)?, Effect::Helped)),
-                (false, Done::Wholly) => effects.push((row.get(0)?, Effect::Hurt)),
+                (true, Done::Partly | Done::Wholly) => {
+                    effects.push(Came {
+                        injection: row.get(0)?,
+                        effect: Effect::Helped,
+                        at: self.at,
+                    });
+                }
+                (false, Done::Wholly) => {
+                    effects.push(Came {
+                        injection: row.get(0)?,
+                        effect: Effect::Hurt,
+                        at: self.at,
+                    });
+                }
                 _ => {}
             }
         }
@@ -125,9 +137,9 @@ impl Meeting<'_> {
 enum Done {
     /// Nothing that anybody could see.
     Not,
-    /// The same file was changed.
+    /// Some of its lines.
     Partly,
-    /// The same lines were.
+    /// All of them.
     Wholly,
 }
 
@@ -143,24 +155,41 @@ impl Done {
         if fix.sort == Sort::Command {
             return Self::Wholly;
         }
-        let lines = |changes: &mut dyn Iterator<Item = &Change>| {
-            let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
-            for hunk in changes.flat_map(Change::hunks) {
-                let telling = |line: &String| line.trim().to_owned();
-                came.extend(hunk.added.iter().map(telling).filter(|line| line.len() > 2));
-                went.extend(hunk.removed.iter().map(telling).filter(|line| line.len() > 2));
+        let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
+        for hunk in same.flat_map(Change::hunks) {
+            // What is taken out again was not done.
+            for line in telling(&hunk.removed) {
+                came.remove(&line);
+                went.insert(line);
             }
-            (came, went)
-        };
-        let (came, went) = lines(&mut same);
-        let (comes, goes) = lines(&mut std::iter::once(fix));
+            for line in telling(&hunk.added) {
+                went.remove(&line);
+                came.insert(line);
+            }
+        }
+        let (mut comes, mut goes) = (BTreeSet::new(), BTreeSet::new());
+        for hunk in fix.hunks() {
+            comes.extend(telling(&hunk.added));
+            goes.extend(telling(&hunk.removed));
+        }
         let wholly = match (comes.is_empty(), goes.is_empty()) {
             (false, _) => comes.is_subset(&came),
             (true, false) => goes.is_subset(&went),
             (true, true) => false,
         };
-        if wholly { Self::Wholly } else { Self::Partly }
+        if wholly {
+            Self::Wholly
+        } else if comes.is_disjoint(&came) && goes.is_disjoint(&went) {
+            Self::Not
+        } else {
+            Self::Partly
+        }
     }
+}
+
+/// Lines by which a change is known again.
+fn telling(lines: &[String]) -> impl Iterator<Item = String> {
+    lines.iter().map(|line| line.trim().to_owned()).filter(|line| line.len() > 2)
 }
 
 /// What was believed when something was predicted, and what was learnt from it.
@@ -194,9 +223,17 @@ impl Belief {
     }
 }
 
+/// What came of something that was shown.
+struct Came {
+    injection: i64,
+    effect: Effect,
+    /// When.
+    at: Time,
+}
+
 /// What can be said by now of what nothing was known of, to be written down.
 pub(crate) struct Found {
-    effects: Vec<(i64, Effect)>,
+    effects: Vec<Came>,
     /// Whose sessions were looked at.
     sessions: Vec<i64>,
     now: Time,
@@ -241,24 +278,21 @@ pub(crate) fn found(connection: &Connection, now: Time) -> Result<Found, StoreEr
     Ok(Found { effects, sessions, now })
 }
 
-fn write(connection: &Connection, effects: &[(i64, Effect)]) -> Result<(), StoreError> {
-    let mut update = connection
-        .prepare_cached("UPDATE injection SET effect = ?2 WHERE id = ?1 AND effect IS NULL")?;
-    for (injection, effect) in effects {
-        update.execute(params![injection, effect])?;
+fn write(connection: &Connection, effects: &[Came]) -> Result<(), StoreError> {
+    let mut update = connection.prepare_cached(
+        "UPDATE injection SET effect = ?2, came = ?3 WHERE id = ?1 AND effect IS NULL",
+    )?;
+    for Came { injection, effect, at } in effects {
+        update.execute(params![injection, effect, at])?;
     }
     Ok(())
 }
 
 /// Lessons that were shown while a failure was open that they bear on, where the next run that met it found it fixed by something
 /// that has to do with them. Not values: they are about anything. Nor earlier failures: the run itself has said what came of them.
-fn fixed(
-    connection: &Connection,
-    session: i64,
-    effects: &mut Vec<(i64, Effect)>,
-) -> Result<(), StoreError> {
+fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT injection.id, injection.row, episode.uid
+        "SELECT injection.id, injection.row, episode.uid, outcome.at
          -- In this order: few runs mend something, and many things are shown.
          FROM outcome CROSS JOIN episode ON episode.closed = outcome.id
          CROSS JOIN injection ON injection.session = outcome.session
@@ -274,7 +308,7 @@ fn fixed(
     let mut bears: HashMap<(Id, Id), bool> = HashMap::new();
     while let Some(row) = rows.next()? {
         let injection: i64 = row.get(0)?;
-        if effects.iter().any(|(known, _)| *known == injection) {
+        if effects.iter().any(|known| known.injection == injection) {
             continue;
         }
         let (lesson, failure): (Id, Id) = (row.get(1)?, row.get(2)?);
@@ -286,7 +320,7 @@ fn fixed(
             found
         };
         if bears {
-            effects.push((injection, Effect::Helped));
+            effects.push(Came { injection, effect: Effect::Helped, at: row.get(3)? });
         }
     }
     Ok(())
@@ -320,10 +354,10 @@ fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, S
 fn resolved(
     connection: &Connection,
     session: i64,
-    effects: &mut Vec<(i64, Effect)>,
+    effects: &mut Vec<Came>,
 ) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT ghap.id, ghap.agent, ghap.predicted, ghap.status, {BELIEF} FROM ghap
+        "SELECT ghap.resolved, ghap.agent, ghap.predicted, ghap.status, {BELIEF} FROM ghap
          WHERE ghap.session = ?1 AND ghap.status IN ('confirmed', 'falsified') AND ghap.tier = 'gold'
          ORDER BY ghap.resolved, ghap.id"
     ))?;
@@ -342,7 +376,7 @@ fn resolved(
         let mut shown = shown.query(params![session, agent, predicted])?;
         while let Some(one) = shown.next()? {
             let (injection, lesson): (i64, Id) = (one.get(0)?, one.get(1)?);
-            if effects.iter().any(|(known, _)| *known == injection) {
+            if effects.iter().any(|known| known.injection == injection) {
                 continue;
             }
             let sentence = match lessons.entry(lesson) {
@@ -361,7 +395,7 @@ fn resolved(
                 .and_then(Option::as_ref)
                 .is_some_and(|belief| belief.rests_on(sentence))
             {
-                effects.push((injection, effect));
+                effects.push(Came { injection, effect, at: row.get(0)? });
             }
         }
     }

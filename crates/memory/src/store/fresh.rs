@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Store, StoreError};
+use super::{Regrouped, Store, StoreError};
 use crate::Time;
 
 /// How long somebody who looks waits for another process that writes. There is an answer without it.
@@ -12,10 +12,13 @@ impl Store {
     /// Takes in what waits in the spool and brings clusters and values up to date. `false` where another process is writing: then
     /// they are as they were a moment ago, and can be read.
     pub fn freshen_values(&mut self, now: Time) -> Result<bool, StoreError> {
-        self.unless_busy(|store| {
+        let mut done = Regrouped::default();
+        let free = self.unless_busy(|store| {
             store.gather_if_free(now)?;
-            store.bring_clusters_up_to_date(now)
-        })
+            done = store.bring_clusters_up_to_date(now)?;
+            Ok(())
+        })?;
+        Ok(free && !done.put_off)
     }
 
     /// The same for what was shown, and what came of it.
@@ -35,7 +38,8 @@ impl Store {
         super::wait_for_others(&mut self.connection)?;
         match changed {
             Ok(_) => Ok(true),
-            Err(StoreError::Busy) => Ok(false),
+            // What cannot be written can be read.
+            Err(StoreError::Busy | StoreError::Full | StoreError::ReadOnly(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::entry::Place;
+use super::values::Followed;
 use super::{Store, StoreError, sessions, values};
 use crate::ghap::{self, Domain, Expectation, Ghap, GhapError, Resolve, Start, Status, Update};
 use crate::outcome::Outcome;
@@ -285,14 +286,14 @@ impl Store {
         })
     }
 
-    /// Says anew what to take along from one that has ended. What is `None` stays.
+    /// Says anew what to take along from one that has ended, and what became of values in its words. What is `None` stays.
     pub fn edit_lesson(
         &mut self,
         id: Id,
         what_worked: Option<&str>,
         takeaway: Option<&str>,
         now: Time,
-    ) -> Result<Ghap, StoreError> {
+    ) -> Result<(Ghap, Vec<Followed>), StoreError> {
         let long = |text: Option<&str>, what| {
             text.map(|text| Clean::within(text, what, Limit::Long))
                 .transpose()
@@ -311,8 +312,8 @@ impl Store {
                  WHERE uid = ?1",
                 params![id, what_worked, takeaway, now],
             )?;
-            values::follow(transaction, id, now)?;
-            by_id(transaction, id)
+            let followed = values::follow(transaction, id, now)?;
+            Ok((by_id(transaction, id)?, followed))
         })
     }
 

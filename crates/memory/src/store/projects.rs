@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::entry::Place;
-use super::{Store, StoreError, ghaps, sessions};
+use super::{Store, StoreError, ghaps, sessions, values};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
@@ -345,7 +345,8 @@ impl Store {
             }
             transaction
                 .execute("UPDATE project_alias SET merged = 1 WHERE project = ?1", [from])?;
-            join(transaction, from, into)
+            join(transaction, from, into)?;
+            values::unite(transaction)
         })
     }
 }

@@ -9,7 +9,7 @@ use super::{Store, StoreError, effects, projects, tables};
 use crate::cluster::FEWEST;
 use crate::injection::Effects;
 use crate::project::ProjectKey;
-use crate::value::{Standing, Value};
+use crate::value::{self, Standing, Value};
 use crate::{Id, IdSuffix, Time};
 
 mod against;
@@ -23,6 +23,7 @@ mod witness;
 
 pub(crate) use bearing::bearing;
 use fit::{Candidate, Judged, fit, pointing};
+pub use forming::Followed;
 pub(crate) use forming::{follow, unite};
 pub(crate) use sentence::Sentence;
 pub(crate) use weigh::{every, is_due, weigh};
@@ -200,16 +201,29 @@ pub(crate) fn held_in(
     let project = Some(projects::key_of(connection, place)?);
     let mut held = list(connection, &ValueFilter { project, ..ValueFilter::default() })?;
     held.retain(|held| is_worth_saying(&held.value, held.effects));
-    held.truncate(most);
-    Ok(held)
+    // What the project and everybody say is said once.
+    let mut said: Vec<Held> = Vec::with_capacity(most.min(held.len()));
+    for one in held {
+        if said.len() == most {
+            break;
+        }
+        let sentence = Sentence::of(&one.value.text);
+        let is_new = |other: &Held| !Sentence::of(&other.value.text).says(&sentence);
+        if said.iter().all(is_new) {
+            said.push(one);
+        }
+    }
+    Ok(said)
 }
 
-/// Whether a value may be put before somebody who did not ask: not where it hurt, and not one that nobody holds and hardly anybody
-/// says any more.
+/// Whether a value may be put before somebody who did not ask: not where it hurt or is doubted, not one that nobody holds and
+/// hardly anybody says any more, and not one that is too long to be said whole.
 fn is_worth_saying(value: &Value, effects: Effects) -> bool {
-    let is_found = value.standing == Standing::Proposed && value.source.is_some();
-    let is_said = !is_found || value.support as usize >= FEWEST;
-    is_said && !effects.is_harmful()
+    let is_held = value.standing == Standing::Accepted;
+    let is_said = value.source.is_none() || value.support as usize >= FEWEST;
+    (is_held || (is_said && value.doubted.is_none()))
+        && !effects.is_harmful()
+        && value::is_sentence(&value.text)
 }
 
 fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {

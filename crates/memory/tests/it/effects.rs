@@ -89,6 +89,27 @@ fn a_fix_that_did_not_fix_it_hurt_and_is_not_shown_for_ever() {
 }
 
 #[test]
+fn what_was_taken_out_again_or_had_nothing_to_do_with_it_says_nothing() {
+    let back = ["-* 10", "+* 9"];
+    for (edits, green) in [(vec![&FIX[..], &back[..]], false), (vec![&["+// a remark"][..]], true)]
+    {
+        let world = World::new();
+        let mut story = Story::new(&world);
+        fixed_before(&mut story);
+        assert_ne!(story.red("cargo test", &[TOTAL]), "");
+        for edit in edits {
+            story.edit("src/cart.rs", edit);
+        }
+        if green {
+            story.green("cargo test");
+        } else {
+            story.red("cargo test", &[TOTAL]);
+        }
+        assert_eq!(effects(&story), [at_failure(None)], "{green}");
+    }
+}
+
+#[test]
 fn another_agents_run_says_nothing_of_what_this_one_was_shown() {
     let world = World::new();
     let mut story = Story::new(&world);
@@ -271,12 +292,42 @@ fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
         assert_eq!((held.effects.hurt, held.value.contradicted), (hurt, 0), "{session}");
         assert_eq!((held.value.standing, held.value.support), (standing, 3), "{session}");
     }
-    // What has cost it one standing does not cost it the next; nobody had shown it here.
+    // What has cost it one standing does not cost it the next; and what is doubted is not said unasked.
     story.session = "session-3";
+    assert!(!story.start("startup").contains("finally block"));
     act(&story, "it would help to release the connection in a finally block", false);
     let held = value(&story);
     assert_eq!((held.effects.hurt, held.value.contradicted), (0, 1));
     assert!(held.value.standing == Standing::Proposed && held.value.doubted.is_some());
+}
+
+#[test]
+fn what_came_of_a_value_counts_from_when_it_came_not_from_when_it_was_shown() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    for number in 0..3 {
+        let mut owner = owner(&story);
+        owner.client = Some(Clean::new(&format!("learner-{number}")));
+        learn(&mut world.store(), &owner, &again(number));
+    }
+    story.clock.set(1_000_000_000);
+    world.store().bring_clusters_up_to_date(now(&story)).unwrap();
+    let sessions = ["session-1", "session-2"];
+    for session in sessions {
+        story.session = session;
+        assert!(story.start("startup").contains("finally block"), "{session}");
+    }
+    // It is accepted while both are at work.
+    let mut memory = world.store();
+    let id = memory.values(&ValueFilter::default()).unwrap()[0].value.id;
+    let accepted = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    memory.edit_value(id, &accepted, now(&story)).unwrap();
+    for session in sessions {
+        story.session = session;
+        act(&story, "it would help to release the connection in a finally block", false);
+    }
+    memory.bring_clusters_up_to_date(now(&story)).unwrap();
+    assert_eq!(memory.value(id).unwrap().value.standing, Standing::Proposed);
 }
 
 #[test]

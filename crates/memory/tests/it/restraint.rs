@@ -194,5 +194,6 @@ fn values_keep_silent_as_lessons_do() {
     let own: Vec<_> = lessons.into_iter().map(|lesson| (lesson.id, lesson.text)).collect();
     let (wrong, right) = measure_values(&own, &prompts);
     assert_eq!((wrong.prompts, wrong.counted), (181, 3));
-    assert_eq!((right.prompts, right.counted), (108, 60));
+    // Three are too long for a value.
+    assert_eq!((right.prompts, right.counted), (108, 57));
 }

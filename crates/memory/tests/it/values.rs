@@ -19,6 +19,8 @@ use rutter_testkit::lessons::Lesson;
 use crate::clusters::{again, learn, repeated};
 use crate::support::{World, all, at};
 
+/// What somebody says of what is learnt again and again, in words of their own.
+const OWN: &str = "give connections back to the pool, whatever happens";
 const LATER: i64 = 90_000_000;
 
 /// The cluster of all that is learnt again and again.
@@ -33,8 +35,7 @@ fn new(cluster: Id, text: &str) -> NewValue<'_> {
 
 /// Somebody says it in words of their own, for everywhere.
 fn say(store: &mut Store) -> Value {
-    let text = "give connections back to the pool, whatever happens";
-    store.add_value(&new(cluster(store), text), at(LATER)).unwrap().value
+    store.add_value(&new(cluster(store), OWN), at(LATER)).unwrap().value
 }
 
 fn values(store: &Store) -> Vec<Value> {
@@ -204,12 +205,14 @@ fn what_was_said_before_is_not_said_twice_and_the_opposite_is_pointed_at() {
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
     let cluster = cluster(&store);
     let [proposed] = values(&store).try_into().unwrap();
-    let same = new(cluster, "Release the connection in a `finally` block!");
+    let place = world.owner().place;
+    let here = |text| NewValue { place: Some(&place), ..new(cluster, text) };
+    let same = here("Release the connection in a `finally` block!");
     let written = store.add_value(&same, at(LATER + 1)).unwrap();
     assert!(written.merged);
     assert_eq!((written.value.id, written.value.standing), (proposed.id, Standing::Accepted));
     assert_eq!(written.conflicts, []);
-    let opposite = new(cluster, "never release the connection in a finally block");
+    let opposite = here("never release the connection in a finally block");
     let written = store.add_value(&opposite, at(LATER + 2)).unwrap();
     assert!(!written.merged);
     assert_eq!(written.conflicts.iter().map(|value| value.id).collect::<Vec<_>>(), [proposed.id]);
@@ -246,7 +249,8 @@ fn a_retired_value_is_not_proposed_again() {
     let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
     assert_eq!((done.placed, done.proposed), (4, 0));
     // Nor does an agent hold it again. A person does.
-    let said = NewValue { revives: true, ..new(cluster(&store), &value.text) };
+    let place = world.owner().place;
+    let said = NewValue { place: Some(&place), revives: true, ..new(cluster(&store), &value.text) };
     let refused = store.add_value(&NewValue { revives: false, ..said }, at(LATER + 5)).unwrap_err();
     let advice = format!("rutter values edit {} --standing accepted", value.id.short());
     assert!(refused.to_string().contains(&advice), "{refused}");
@@ -544,9 +548,21 @@ fn what_one_project_learnt_is_said_in_no_other_unless_somebody_says_so() {
     assert!(!written.merged && written.value.id != value.id, "{written:?}");
     assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
     assert!(store.add_value(&there, at(LATER + 2)).unwrap().merged);
-    // Said for everywhere, one of them is widened.
+    // Said for everywhere, it is a third, and each place hears it once.
     let written = store.add_value(&new(cluster, &value.text), at(LATER + 3)).unwrap();
-    assert!(written.merged && written.value.project.is_none(), "{written:?}");
+    assert!(!written.merged && written.value.project.is_none(), "{written:?}");
+    assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
+    let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
+    for (place, expected) in [(&beta, 1), (&world.owner().place, 1)] {
+        assert_eq!(hot.values(place, 5).unwrap().len(), expected);
+    }
+    // What holds everywhere is not for a project to hold again or to let go of.
+    store.retire_value(written.value.id, at(LATER + 4)).unwrap();
+    let delta = elsewhere(&world, "delta").place;
+    let there = NewValue { place: Some(&delta), revives: true, ..new(cluster, &value.text) };
+    let own = store.add_value(&there, at(LATER + 5)).unwrap();
+    assert!(!own.revived && own.value.project.is_some(), "{own:?}");
+    assert_eq!(store.value(written.value.id).unwrap().value.standing, Standing::Retired);
 }
 
 #[test]
@@ -586,7 +602,9 @@ fn words_that_somebody_said_are_kept_once_and_go_with_the_lesson_that_they_are_o
     let ghaps = repeated(&world, &mut store, 4);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
     let [value] = values(&store).try_into().unwrap();
-    let own = say(&mut store);
+    let place = world.owner().place;
+    let own = NewValue { place: Some(&place), ..new(cluster(&store), OWN) };
+    let own = store.add_value(&own, at(LATER)).unwrap().value;
     let edit = |text| ValueEdit { text: Some(text), ..ValueEdit::default() };
     let refused = store.edit_value(own.id, &edit(&value.text), at(LATER)).unwrap_err();
     assert!(matches!(refused, StoreError::Value(ValueError::Said { .. })), "{refused}");
@@ -643,4 +661,54 @@ fn import(store: &mut Store, records: &[Record]) {
     let lines: Vec<String> =
         records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
     store.import(lines.join("\n").as_bytes(), |_| {}).unwrap();
+}
+
+#[test]
+fn a_lesson_that_says_something_else_takes_its_value_along_and_nobody_elses() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    let accept = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    store.edit_value(value.id, &accept, at(LATER)).unwrap();
+    let beta = elsewhere(&world, "beta").place;
+    let there = NewValue { place: Some(&beta), ..new(cluster(&store), &value.text) };
+    let there = store.add_value(&there, at(LATER)).unwrap().value;
+    assert_eq!(there.source, None, "its words are somebody's own there");
+    let source = value.source.unwrap();
+    let mut say = |takeaway: &str, second| {
+        let (_, followed) =
+            store.edit_lesson(source, None, Some(takeaway), at(LATER + second)).unwrap();
+        assert_eq!(store.value(there.id).unwrap().value.text, there.text, "{takeaway}");
+        let own = store.value(value.id).ok().map(|held| (held.value.text, held.value.standing));
+        (followed.into_iter().map(|one| one.standing).collect::<Vec<_>>(), own)
+    };
+    let near = "release the connection of the pool in a finally block";
+    let (followed, own) = say(near, 1);
+    assert_eq!(followed, [Some(Standing::Accepted)]);
+    assert_eq!(own, Some((Clean::new(near), Standing::Accepted)));
+    let (followed, own) = say("buy more coffee and look at the weather", 2);
+    assert_eq!(followed, [Some(Standing::Proposed)], "somebody has to accept that anew");
+    assert!(own.is_some());
+    let (followed, own) = say(&"a story that has no end, ".repeat(20), 3);
+    assert_eq!((followed, own), (vec![None], None));
+}
+
+#[test]
+fn another_project_that_learns_it_by_itself_has_its_own() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    assert_eq!(values(&store).len(), 1);
+    let beta = elsewhere(&world, "beta");
+    for number in 0..3 {
+        let owner = Owner { client: Some(Clean::new(&format!("beta-{number}"))), ..beta.clone() };
+        learn(&mut store, &owner, &again(20 + number));
+        store.bring_clusters_up_to_date(at(LATER + number)).unwrap();
+        assert_eq!(values(&store).len(), if number < 2 { 1 } else { 2 }, "{number}");
+    }
+    let projects: Vec<_> = values(&store).into_iter().map(|value| value.project).collect();
+    assert!(projects[0].is_some() && projects[1].is_some() && projects[0] != projects[1]);
 }

@@ -94,7 +94,16 @@ pub(crate) fn edit(args: &EditArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     if args.what_worked.is_some() || args.takeaway.is_some() {
         let id = store.ghap_id(&args.id)?;
         let (what_worked, takeaway) = (args.what_worked.as_deref(), args.takeaway.as_deref());
-        let ghap = store.edit_lesson(id, what_worked, takeaway, env.now)?;
+        let (ghap, followed) = store.edit_lesson(id, what_worked, takeaway, env.now)?;
+        for value in followed {
+            let id = value.id.short();
+            ui.remark(&match value.standing {
+                Some(standing) => {
+                    format!("value {id} was in its words, and says the same now: {standing}")
+                }
+                None => format!("value {id} was in its words, and is gone with them"),
+            })?;
+        }
         return super::ghap::show(&ghap, &store, args.format.chosen(), env, ui);
     }
     let id = store.memory_id(&args.id)?;

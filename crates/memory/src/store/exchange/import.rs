@@ -219,6 +219,12 @@ pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became,
         Record::Injection(injection) => {
             let session = session_of(connection, &injection.session)?;
             let added = injections::insert(connection, session, injection)?;
+            // Nobody knows here when it left the context; so nothing is made of it.
+            connection
+                .prepare_cached(
+                    "UPDATE injection SET gone = at WHERE uid = ?1 AND effect IS NULL AND gone IS NULL AND ?2",
+                )?
+                .execute(params![injection.id, added])?;
             Ok(if added { Became::Added } else { Became::Kept })
         }
     }
@@ -377,6 +383,9 @@ fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<Became, Refused> 
              WHERE ghap.uid = ?1 AND experience.ghap = ghap.id AND ghap.tier IS NOT NULL",
         )?
         .execute([ghap.id])?;
+    if ours.is_some() {
+        values::follow(connection, ghap.id, ghap.changed)?;
+    }
     Ok(if ours.is_some() { Became::Updated } else { Became::Added })
 }
 

@@ -1,6 +1,8 @@
 -- What came of what was shown. Of most of it nobody can say; those where somebody can are counted whenever their row is about
 -- to be shown again.
-CREATE INDEX injection_effect ON injection (row, effect, at) WHERE effect IS NOT NULL;
+-- When that was.
+ALTER TABLE injection ADD COLUMN came INTEGER;
+CREATE INDEX injection_effect ON injection (row, effect, came) WHERE effect IS NOT NULL;
 -- When it left the context of whom it was shown to; none while it is there.
 ALTER TABLE injection ADD COLUMN gone INTEGER;
 UPDATE injection SET gone = (SELECT refreshed FROM session

@@ -6,7 +6,6 @@ CREATE TABLE summed (
     size    INTEGER NOT NULL, -- of so many; where the cluster has another size, it was not kept up and is made anew
     unrest  INTEGER NOT NULL  -- so many came or went since the members were asked whether they still belong
 ) STRICT;
-INSERT INTO summed (cluster, sum, size, unrest) SELECT id, x'', size, 0 FROM cluster;
 
 -- When the members of a cluster were last asked, and it was told from them what it looks like.
 ALTER TABLE cluster ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
@@ -26,7 +25,8 @@ CREATE TABLE against (
 CREATE INDEX against_ghap ON against (ghap);
 
 -- What texts have in common stays as it is while only a few more come: how many it was taken of, and how many came since.
--- Nobody knows that of what was taken before; so it is taken anew.
+-- Nobody knows that of what was taken before, and it was taken of other vectors; so it is taken anew, and all members are asked.
+DELETE FROM common;
 ALTER TABLE common ADD COLUMN texts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE common ADD COLUMN came INTEGER NOT NULL DEFAULT 0;
 

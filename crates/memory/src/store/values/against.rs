@@ -112,11 +112,11 @@ impl Failures {
             .execute(params![number, self.seen])?;
         let against: Vec<Id> = connection
             .prepare_cached(
-                // Whoever had been shown it is counted among those whom it hurt.
+                // What it hurt by is counted there.
                 "SELECT ghap.uid FROM against JOIN ghap ON ghap.uid = against.ghap
                  WHERE against.value = ?1 AND ghap.status = 'falsified' AND ghap.resolved > ?2 AND NOT EXISTS (
                      SELECT 1 FROM injection WHERE injection.session = ghap.session AND injection.row = ?3
-                        AND injection.effect = 'hurt' AND injection.at <= ghap.resolved)
+                        AND injection.effect = 'hurt' AND injection.came = ghap.resolved)
                  ORDER BY ghap.id",
             )?
             .query_map(params![number, value.since, value.id], |row| row.get(0))?

@@ -10,7 +10,7 @@ use crate::project::ProjectKey;
 use crate::store::clusters::Regrouped;
 use crate::store::{Store, StoreError, projects};
 use crate::value::{self, Standing, Value, ValueError};
-use crate::{Id, Time};
+use crate::{Clean, Id, Time};
 
 /// Values about the same that hold in the same place and seem to say the opposite.
 fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {
@@ -25,31 +25,38 @@ fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, Store
     Ok(all)
 }
 
-/// The value that says the same where a sentence is to hold: the project's own before everybody's. What is to hold everywhere may be
-/// said anywhere so far.
+/// The value that says the same where a sentence is to hold: in a project its own, else everybody's that is held; everywhere only
+/// what holds everywhere. What another project says is that project's.
 fn said_already(
     connection: &Connection,
     place: Option<&ProjectKey>,
     sentence: &Sentence,
 ) -> Result<Option<Value>, StoreError> {
-    let holds = |value: &Value| match (&value.project, place) {
-        (_, None) | (None, _) => true,
-        (Some(own), Some(place)) => own == place,
+    let holds = |value: &Value| match &value.project {
+        Some(own) => Some(own) == place,
+        None => place.is_none() || value.standing != Standing::Retired,
     };
     let mut all = every(connection)?;
     all.retain(|value| holds(value) && Sentence::of(&value.text).says(sentence));
-    // Where nobody asks for a place, what holds everywhere already comes first.
-    let last = |value: &Value| value.project.is_none() == place.is_some();
-    Ok(all.into_iter().min_by_key(|value| (value.standing == Standing::Retired, last(value))))
+    let last = |value: &Value| (value.standing == Standing::Retired, value.project.is_none());
+    Ok(all.into_iter().min_by_key(last))
 }
 
-/// The member of a cluster whose lesson this is, to the word. Whoever forgets it forgets this too.
-fn in_words_of(connection: &Connection, cluster: Id, text: &str) -> Result<Option<Id>, StoreError> {
+/// The member of a cluster whose lesson this is, to the word, in the project where it is to hold. Whoever forgets it forgets this
+/// too.
+fn in_words_of(
+    connection: &Connection,
+    cluster: Id,
+    place: Option<&ProjectKey>,
+    text: &str,
+) -> Result<Option<Id>, StoreError> {
     let wanted = words(text);
     let mut members = connection.prepare_cached(
-        "SELECT grouped.row FROM cluster JOIN grouped ON grouped.cluster = cluster.id WHERE cluster.uid = ?1",
+        "SELECT grouped.row FROM cluster JOIN grouped ON grouped.cluster = cluster.id
+         JOIN ghap ON ghap.uid = grouped.row JOIN project ON project.id = ghap.project
+         WHERE cluster.uid = ?1 AND project.key = ?2",
     )?;
-    let mut rows = members.query([cluster])?;
+    let mut rows = members.query(params![cluster, place])?;
     while let Some(row) = rows.next()? {
         let ghap = row.get(0)?;
         if lesson(connection, ghap)?.is_some_and(|lesson| words(&lesson) == wanted) {
@@ -91,21 +98,21 @@ impl Store {
                     let value = known.id.short();
                     return Err(ValueError::Retired { value, at: known.changed }.into());
                 }
-                if known.standing != Standing::Accepted {
-                    hold(&mut known, new.standing, now);
-                }
-                known.cluster = known.cluster.or(Some(cluster.id));
-                known.changed = Time::from_millis(known.changed.millis() + 1).max(now);
-                update(transaction, &known)?;
-                if place.is_none() {
-                    settle_in(transaction, known.id, None)?;
+                // What holds everywhere is not for one project to change.
+                if known.project == place {
+                    if known.standing != Standing::Accepted {
+                        hold(&mut known, new.standing, now);
+                    }
+                    known.cluster = known.cluster.or(Some(cluster.id));
+                    known.changed = Time::from_millis(known.changed.millis() + 1).max(now);
+                    update(transaction, &known)?;
                 }
                 known.id
             } else {
                 let value = Value {
                     id: Id::new(now),
                     project: None,
-                    source: in_words_of(transaction, cluster.id, &text)?,
+                    source: in_words_of(transaction, cluster.id, place.as_ref(), &text)?,
                     text,
                     axis: cluster.axis,
                     cluster: Some(cluster.id),
@@ -147,15 +154,12 @@ impl Store {
                 && edit.standing.is_some_and(|standing| standing != Standing::Retired);
             if let Some(text) = text.filter(|text| *text != value.text) {
                 if words(&text) != words(&value.text) {
-                    let other =
-                        said_already(transaction, value.project.as_ref(), &Sentence::of(&text))?;
-                    if let Some(other) = other.filter(|other| other.id != id) {
-                        return Err(ValueError::Said { value: other.id.short() }.into());
-                    }
+                    refuse_twice(transaction, &value, value.project.as_ref(), &text)?;
                     if let Some(cluster) = value.cluster {
                         let judged = fit(transaction, cluster, value.axis, &text)?;
                         (value.distance, value.threshold) = (judged.distance, judged.threshold);
-                        value.source = in_words_of(transaction, cluster, &text)?;
+                        value.source =
+                            in_words_of(transaction, cluster, value.project.as_ref(), &text)?;
                     } else {
                         // Words of somebody's own are no longer those of a lesson, and stay when that is forgotten.
                         value.source = None;
@@ -171,6 +175,10 @@ impl Store {
             value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
             update(transaction, &value)?;
             if let Some(place) = edit.place {
+                let key = place.map(|place| projects::key_of(transaction, place)).transpose()?;
+                if key != value.project {
+                    refuse_twice(transaction, &value, key.as_ref(), &value.text)?;
+                }
                 let project = place.map(|place| projects::row_of(transaction, place, now));
                 settle_in(transaction, id, project.transpose()?)?;
             }
@@ -188,6 +196,21 @@ impl Store {
     }
 }
 
+/// Refuses words for a value that another one says where it is to hold.
+fn refuse_twice(
+    connection: &Connection,
+    value: &Value,
+    place: Option<&ProjectKey>,
+    text: &Clean,
+) -> Result<(), StoreError> {
+    match said_already(connection, place, &Sentence::of(text))? {
+        Some(other) if other.id != value.id => {
+            Err(ValueError::Said { value: other.id.short() }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Has a value hold in a project, or everywhere.
 fn settle_in(connection: &Connection, value: Id, project: Option<i64>) -> Result<(), StoreError> {
     connection
@@ -196,27 +219,51 @@ fn settle_in(connection: &Connection, value: Id, project: Option<i64>) -> Result
     Ok(())
 }
 
-/// Lets values that are in a lesson's own words follow it, where it is said otherwise: whoever takes a name out of it means
-/// everywhere.
-pub(crate) fn follow(connection: &Connection, ghap: Id, now: Time) -> Result<(), StoreError> {
-    let lesson = lesson(connection, ghap)?.map(|lesson| value::text(&lesson));
+/// What became of a value whose lesson was said otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// Which.
+    pub id: Id,
+    /// What it is worth now; none where it is gone.
+    pub standing: Option<Standing>,
+}
+
+/// Lets values that are in a lesson's own words follow it, where it is said otherwise: whoever takes a name out of it means them
+/// too. What says something else now has to be accepted anew; and what can be no value, or is one already, is none.
+pub(crate) fn follow(
+    connection: &Connection,
+    ghap: Id,
+    now: Time,
+) -> Result<Vec<Followed>, StoreError> {
+    let lesson = lesson(connection, ghap)?.and_then(|lesson| value::text(&lesson).ok());
+    let mut followed = Vec::new();
     for mut value in every(connection)?.into_iter().filter(|value| value.source == Some(ghap)) {
-        match &lesson {
-            Some(Ok(lesson)) if words(lesson) == words(&value.text) => {}
-            Some(Ok(lesson)) => {
-                (value.text, value.support) = (lesson.clone(), 0);
-                value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
-                update(connection, &value)?;
+        if lesson.as_ref().is_some_and(|lesson| words(lesson) == words(&value.text)) {
+            continue;
+        }
+        let (old, new) = (Sentence::of(&value.text), lesson.as_ref().map(Sentence::of));
+        let place = value.project.clone();
+        let twice = match &new {
+            Some(new) => said_already(connection, place.as_ref(), new)?
+                .is_some_and(|other| other.id != value.id),
+            None => true,
+        };
+        let new = new.filter(|_| !twice && value.standing != Standing::Retired);
+        if let Some(new) = new {
+            if !new.is_about(&old) || new.contradicts(&old) {
+                value.standing = Standing::Proposed;
             }
-            // There is none any more that could be one.
-            _ => {
-                connection
-                    .prepare_cached("DELETE FROM value WHERE uid = ?1")?
-                    .execute([value.id])?;
-            }
+            (value.text, value.support) = (new.text, 0);
+            (value.since, value.contradicted) = (now.max(value.since), 0);
+            value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
+            update(connection, &value)?;
+            followed.push(Followed { id: value.id, standing: Some(value.standing) });
+        } else {
+            connection.prepare_cached("DELETE FROM value WHERE uid = ?1")?.execute([value.id])?;
+            followed.push(Followed { id: value.id, standing: None });
         }
     }
-    Ok(())
+    Ok(followed)
 }
 
 /// Makes one of values that say the same in the same place: two machines propose the same, each under its own name. What somebody
@@ -225,8 +272,12 @@ pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
     let mut kept: Vec<(Value, Sentence)> = Vec::new();
     for value in every(connection)? {
         let sentence = Sentence::of(&value.text);
+        let held = |value: &Value| value.standing == Standing::Accepted;
         let same = |(known, said): &&mut (Value, Sentence)| {
-            known.project == value.project && said.says(&sentence)
+            known.project == value.project
+                && said.says(&sentence)
+                // Nobody lets go of what two people hold in other words.
+                && !(held(known) && held(&value) && words(&known.text) != words(&value.text))
         };
         let Some((known, _)) = kept.iter_mut().find(same) else {
             kept.push((value, sentence));

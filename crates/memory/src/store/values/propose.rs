@@ -1,11 +1,9 @@
 //! Which lessons have come often enough to be proposed.
 
-use std::collections::BTreeSet;
-
 use rusqlite::{Connection, params};
 
 use super::against::begins;
-use super::weigh::{Support, every, lesson, support};
+use super::weigh::{Asked, Support, lesson, support};
 use super::{Sentence, insert, pointing};
 use crate::cluster::{Axis, FEWEST};
 use crate::store::StoreError;
@@ -18,43 +16,73 @@ const ALIKE: f32 = 0.3;
 /// How many of a cluster, from its middle on, are looked at for a sentence that can be put before everybody.
 const LOOKED_AT: usize = 5;
 
-/// Of every cluster that nobody has weighed yet and nobody has said anything of: the lesson in its middle, if it came often enough
-/// and most of them say it.
+/// What was said, and the row of the project that it holds in; none is everywhere.
+type Said = Vec<(Option<i64>, Sentence)>;
+
+/// Of every cluster that nobody has weighed yet: the lesson in its middle, if it came often enough and most of them say it; once in
+/// its project, and in every other where it came often enough by itself. What one project says is no reason for others not to.
 pub(super) fn propose(
     connection: &Connection,
     now: Time,
     done: &mut Regrouped,
 ) -> Result<(), StoreError> {
-    let mut said: Vec<Sentence> =
-        every(connection)?.iter().map(|value| Sentence::of(&value.text)).collect();
+    let mut said: Said = connection
+        .prepare_cached("SELECT project, text FROM value ORDER BY id")?
+        .query_map([], |row| Ok((row.get(0)?, Sentence::of(&row.get(1)?))))?
+        .collect::<Result<_, _>>()?;
     // Along the strategy work is grouped by what it was about, and its middle is no lesson for anything else.
     for axis in [Axis::RootCause, Axis::Surprise, Axis::Full] {
-        let unsaid: Vec<Id> = connection
+        let unweighed: Vec<Id> = connection
             .prepare_cached(
-                "SELECT uid FROM cluster WHERE axis = ?1 AND size >= ?2 AND unweighed
-                    AND NOT EXISTS (SELECT 1 FROM value WHERE value.cluster = cluster.uid) ORDER BY id",
+                "SELECT uid FROM cluster WHERE axis = ?1 AND size >= ?2 AND unweighed ORDER BY id",
             )?
             .query_map(params![axis, FEWEST], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        for cluster in unsaid {
-            if let Some(value) = proposal(connection, axis, cluster, &said, now)? {
-                said.push(Sentence::of(&value.0.text));
-                insert(connection, value.1, &value.0)?;
-                begins(connection, value.0.id)?;
-                done.proposed += 1;
+        for cluster in unweighed {
+            let mut held: Vec<Option<i64>> = connection
+                .prepare_cached("SELECT project FROM value WHERE cluster = ?1")?
+                .query_map([cluster], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            let mut places: Vec<Option<i64>> =
+                if held.is_empty() { vec![None] } else { Vec::new() };
+            places.extend(homes(connection, cluster)?.into_iter().map(Some));
+            for place in places {
+                if held.contains(&None) || (place.is_some() && held.contains(&place)) {
+                    continue;
+                }
+                let found = proposal(connection, axis, cluster, place, &said, now)?;
+                if let Some((value, project)) = found {
+                    said.push((Some(project), Sentence::of(&value.text)));
+                    held.push(Some(project));
+                    insert(connection, Some(project), &value)?;
+                    begins(connection, value.id)?;
+                    done.proposed += 1;
+                }
             }
         }
     }
     Ok(())
 }
 
+/// The projects that have enough members of a cluster by themselves.
+fn homes(connection: &Connection, cluster: Id) -> Result<Vec<i64>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT ghap.project FROM cluster JOIN grouped ON grouped.cluster = cluster.id
+         JOIN ghap ON ghap.uid = grouped.row WHERE cluster.uid = ?1
+         GROUP BY ghap.project HAVING count(*) >= ?2 ORDER BY ghap.project",
+    )?;
+    Ok(select.query_map(params![cluster, FEWEST], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+/// The lesson in the middle of a cluster, or of what one project has of it, and the project whose words it is in.
 fn proposal(
     connection: &Connection,
     axis: Axis,
     cluster: Id,
-    said: &[Sentence],
+    of: Option<i64>,
+    said: &Said,
     now: Time,
-) -> Result<Option<(Value, Option<i64>)>, StoreError> {
+) -> Result<Option<(Value, i64)>, StoreError> {
     let own = Middle::of(connection, cluster, axis, &common(connection, axis)?)?;
     let mut members: Vec<(f64, Id)> =
         own.members.iter().map(|(row, point)| (own.distance(&point.vector), *row)).collect();
@@ -65,7 +93,14 @@ fn proposal(
     }
     members.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let mut looked_at = 0;
+    let asked = Asked { project: of, ..Asked::default() };
     for (_, row) in members {
+        let project: i64 = connection
+            .prepare_cached("SELECT project FROM ghap WHERE uid = ?1")?
+            .query_row([row], |row| row.get(0))?;
+        if of.is_some_and(|of| of != project) {
+            continue;
+        }
         // A lesson that is longer is a story.
         let Some(text) = lesson(connection, row)?.filter(|text| value::is_sentence(text)) else {
             continue;
@@ -83,13 +118,14 @@ fn proposal(
         }
         let sentence = Sentence::of(&text);
         let Support { independent: support, by_most } =
-            support(connection, &middle, &vector, &sentence, &BTreeSet::new())?;
+            support(connection, &middle, &vector, &sentence, &asked)?;
         if !by_most || support < u32::try_from(FEWEST).unwrap_or(u32::MAX) {
             continue;
         }
         // It is said already, or was and is no longer held.
-        if said.iter().any(|other| other.repeats(&sentence))
-            || is_said_of_them(connection, cluster, &sentence)?
+        let here = |place: Option<i64>| place.is_none_or(|place| place == project);
+        if said.iter().any(|(place, other)| here(*place) && other.repeats(&sentence))
+            || is_said_of_them(connection, cluster, project, &sentence)?
         {
             return Ok(None);
         }
@@ -112,9 +148,6 @@ fn proposal(
         };
         // It holds where it was learnt until somebody says that it holds elsewhere: what one project's lessons say is nobody else's
         // business unasked.
-        let project = connection
-            .prepare_cached("SELECT project FROM ghap WHERE uid = ?1")?
-            .query_row([row], |row| row.get(0))?;
         return Ok(Some((value, project)));
     }
     Ok(None)
@@ -125,15 +158,16 @@ fn proposal(
 fn is_said_of_them(
     connection: &Connection,
     cluster: Id,
+    project: i64,
     sentence: &Sentence,
 ) -> Result<bool, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT value.text FROM cluster AS own, cluster AS other JOIN value ON value.cluster = other.uid
-         WHERE own.uid = ?1 AND other.uid != ?1
+         WHERE own.uid = ?1 AND other.uid != ?1 AND (value.project IS NULL OR value.project = ?2)
            AND 2 * (SELECT count(*) FROM grouped AS here JOIN grouped AS there ON there.row = here.row
                     WHERE here.cluster = own.id AND there.cluster = other.id) > own.size",
     )?;
-    let mut texts = select.query([cluster])?;
+    let mut texts = select.query(params![cluster, project])?;
     while let Some(row) = texts.next()? {
         if Sentence::of(&row.get(0)?).is_about(sentence) {
             return Ok(true);

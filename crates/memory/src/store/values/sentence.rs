@@ -7,13 +7,20 @@ use super::pointing;
 use crate::Clean;
 use crate::cluster::{Axis, Common};
 use crate::embed::Vector;
-use crate::search::terms::distinct;
 use crate::value;
 
 /// Texts so near to each other are about the same to the point.
 const SAME: f32 = 0.8;
 /// Texts so near are about the same, and may say the opposite.
 const ABOUT: f32 = 0.45;
+/// Words that say nothing by themselves.
+const FILLERS: [&str; 9] = ["a", "an", "the", "all", "and", "please", "always", "just", "also"];
+/// Words that part what stands before them from what stands behind: the other way round is something else.
+const PARTS: [&str; 26] = [
+    "before", "after", "over", "under", "instead", "than", "rather", "from", "to", "into", "with",
+    "without", "until", "unless", "except", "but", "only", "if", "when", "while", "not", "no",
+    "never", "or", "above", "below",
+];
 /// So many words more than another says it in may stand in a sentence that says the same.
 const MORE: usize = 2;
 
@@ -25,14 +32,11 @@ pub(crate) struct Sentence {
     pub(crate) text: Clean,
     /// Where it points, beside what sentences have in common; none where none of its words is known.
     pub(crate) vector: Option<Vector>,
-    /// What it says it with.
-    terms: BTreeSet<String>,
 }
 
 impl Sentence {
     pub(crate) fn of(text: &Clean) -> Self {
-        let terms = distinct(text).into_iter().map(|term| term.text).collect();
-        Self { text: text.clone(), vector: pointing(&PLAIN, text), terms }
+        Self { text: text.clone(), vector: pointing(&PLAIN, text) }
     }
 
     /// How near two are to each other.
@@ -44,20 +48,24 @@ impl Sentence {
     }
 
     /// Whether both say the same, as far as anybody can tell who does not understand them: with the same words, or with a few more.
-    /// `raise the size` and `lower the size` are as near as can be.
+    /// `raise the size` and `lower the size` are as near as can be; and where a word parts what stands before it from what stands
+    /// behind, the order counts as well.
     pub(super) fn says(&self, other: &Self) -> bool {
         if value::opposed(&self.text, &other.text) || numbers(&self.text) != numbers(&other.text) {
             return false;
         }
-        if self.terms == other.terms {
-            return !self.terms.is_empty() || self.text == other.text;
+        let (one, another) = (words(&self.text), words(&other.text));
+        if one == another {
+            return true;
         }
-        let (few, many) = if self.terms.len() < other.terms.len() {
-            (&self.terms, &other.terms)
-        } else {
-            (&other.terms, &self.terms)
-        };
-        few.is_subset(many) && many.len() - few.len() <= MORE && self.nearness(other) >= SAME
+        let parts = |words: &[String]| words.iter().any(|word| PARTS.contains(&word.as_str()));
+        if parts(&one) || parts(&another) || one.is_empty() || another.is_empty() {
+            return false;
+        }
+        let (one, another): (BTreeSet<&String>, BTreeSet<&String>) =
+            (one.iter().collect(), another.iter().collect());
+        let (few, many) = if one.len() < another.len() { (one, another) } else { (another, one) };
+        few.is_subset(&many) && many.len() - few.len() <= MORE && self.nearness(other) >= SAME
     }
 
     /// Whether nobody has to hear one who has heard the other.
@@ -74,6 +82,13 @@ impl Sentence {
     pub(super) fn contradicts(&self, other: &Self) -> bool {
         value::opposed(&self.text, &other.text) && self.is_about(other)
     }
+}
+
+/// What is said in a sentence, without what only makes it one.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|sign: char| !(sign.is_alphanumeric() || "'\u{2019}_".contains(sign)));
+    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.filter(|word| !FILLERS.contains(&word.as_str())).collect()
 }
 
 /// The numbers in a text: three times is not five times.
@@ -101,6 +116,19 @@ mod tests {
         assert!(!same("pin direct dependencies", "release the connection in finally"));
         assert!(!same("raise the size of the pool", "lower the size of the pool"));
         assert!(!same("retry 3 times", "retry 5 times"));
+        for (one, other) in [
+            ("prefer a lock over a flag", "prefer a flag over a lock"),
+            ("log the error before the retry", "log the error after the retry"),
+            ("use a pool instead of a thread", "use a thread instead of a pool"),
+            ("write it with the lock held", "write it without the lock held"),
+            (
+                "After an error, release it in finally",
+                "After an error, never release it in finally",
+            ),
+        ] {
+            assert!(!same(one, other), "{one} | {other}");
+            assert!(same(one, &one.to_uppercase()), "{one}");
+        }
         assert!(!same(
             "release it in a finally block",
             "Don\u{2019}t release it in a finally block"

@@ -21,7 +21,7 @@ use crate::{Clean, Id, Time};
 const FAILURES: u32 = 2;
 
 /// So near to a sentence is an experience that says the same.
-const SAYS: f64 = 0.15;
+const SAYS: f64 = 0.3;
 
 /// What speaks for a sentence in a cluster.
 pub(super) struct Support {
@@ -31,20 +31,31 @@ pub(super) struct Support {
     pub(super) by_most: bool,
 }
 
-/// What speaks for a text among the members of a cluster, but for some.
+/// Who is asked whether they say something: of one project, or of all; but for some.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub(super) project: Option<i64>,
+    pub(super) but: BTreeSet<Id>,
+}
+
+/// What speaks for a text among the members of a cluster.
 pub(super) fn support(
     connection: &Connection,
     middle: &Middle,
     vector: &Vector,
     sentence: &Sentence,
-    but: &BTreeSet<Id>,
+    asked: &Asked,
 ) -> Result<Support, StoreError> {
-    let mut witnesses = Vec::new();
+    let (mut witnesses, mut among) = (Vec::new(), 0);
     for (row, point) in &middle.members {
-        if f64::from(point.vector.cosine(vector)) < SAYS || but.contains(row) {
+        let Some((witness, status, project)) = witness(connection, *row)? else { continue };
+        if asked.project.is_some_and(|asked| asked != project) {
             continue;
         }
-        let Some((witness, status, _)) = witness(connection, *row)? else { continue };
+        among += 1;
+        if f64::from(point.vector.cosine(vector)) < SAYS || asked.but.contains(row) {
+            continue;
+        }
         // Whoever gave up has learnt nothing that holds; and who learnt the opposite does not say it.
         if matches!(status, Status::Confirmed | Status::Falsified)
             && lesson(connection, *row)?
@@ -53,7 +64,7 @@ pub(super) fn support(
             witnesses.push(witness);
         }
     }
-    let by_most = witnesses.len() * 2 > middle.members.len();
+    let by_most = witnesses.len() * 2 > among;
     Ok(Support { independent: independent(witnesses), by_most })
 }
 
@@ -122,7 +133,8 @@ pub(crate) fn weigh(
 
 /// Of how much that was shown of a value it is known what came of it.
 const CAME: &str = "(SELECT count(*) FROM injection
-                      WHERE injection.row = value.uid AND effect IS NOT NULL AND injection.at > value.since)";
+                      WHERE injection.row = value.uid AND effect IS NOT NULL
+                         AND coalesce(injection.came, injection.at) > value.since)";
 
 /// Whether anything speaks for or against a value that nobody has weighed.
 pub(crate) fn is_due(connection: &Connection) -> Result<bool, StoreError> {
@@ -184,9 +196,9 @@ fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32,
     let Some(vector) = pointing(&common, &value.text) else { return Ok(0) };
     let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
     // Whoever acted upon it and failed does not speak for it as well.
-    let against = against::of(connection, value.id)?;
+    let asked = Asked { but: against::of(connection, value.id)?, project: None };
     let sentence = Sentence::of(&value.text);
-    Ok(support(connection, &middle, &vector, &sentence, &against)?.independent)
+    Ok(support(connection, &middle, &vector, &sentence, &asked)?.independent)
 }
 
 /// Whether so many came to a cluster or went that its members were asked, and nobody has weighed that.

@@ -84,7 +84,10 @@ fn of_session(
 ) -> Result<BTreeSet<Clean>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT failing FROM outcome
-         WHERE session = ?1 AND coalesce(agent, '') = ?2 AND verdict = 'failed' AND at >= ?3 AND at <= ?4",
+         WHERE session = ?1 AND coalesce(agent, '') = ?2 AND verdict = 'failed' AND at <= ?4 AND at >= coalesce(
+             -- What failed last when it was begun is most likely what it was begun for.
+             (SELECT max(at) FROM outcome WHERE session = ?1 AND coalesce(agent, '') = ?2 AND verdict = 'failed' AND at < ?3),
+             ?3)",
     )?;
     let mut rows = select.query(params![session, agent, begun, ended])?;
     let mut failures = BTreeSet::new();
