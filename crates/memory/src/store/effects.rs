@@ -87,7 +87,8 @@ impl Meeting<'_> {
     ) -> Result<(), StoreError> {
         let mut select = connection.prepare_cached(
             "SELECT injection.id, injection.at, episode.fix
-             FROM injection JOIN episode ON episode.uid = injection.row
+             -- A session was shown a few things, and a project may have thousands of failures.
+             FROM injection CROSS JOIN episode ON episode.uid = injection.row
              WHERE injection.session = ?1 AND injection.agent IS ?2 AND injection.effect IS NULL
                AND injection.at >= ?3 AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
                AND episode.project = ?5 AND episode.how = 'fixed' AND (episode.signature = ?6 OR episode.test = ?7)",

@@ -43,11 +43,18 @@ pub(super) fn propose(
                 .prepare_cached("SELECT project FROM value WHERE cluster = ?1")?
                 .query_map([cluster], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
-            let mut places: Vec<Option<i64>> =
-                if held.is_empty() { vec![None] } else { Vec::new() };
-            places.extend(homes(connection, cluster)?.into_iter().map(Some));
+            let homes = homes(connection, cluster)?;
+            let mut places: Vec<Option<Home>> = Vec::new();
+            if held.is_empty() {
+                places.push(None);
+            }
+            // Where all are of one project, that was it.
+            if homes.len() > 1 || !held.is_empty() {
+                places.extend(homes.into_iter().filter(|home| home.1 >= FEWEST).map(Some));
+            }
             for place in places {
-                if held.contains(&None) || (place.is_some() && held.contains(&place)) {
+                let is_held = |(project, _): Home| held.contains(&Some(project));
+                if held.contains(&None) || place.is_some_and(is_held) {
                     continue;
                 }
                 let found = proposal(connection, axis, cluster, place, &said, now)?;
@@ -64,14 +71,17 @@ pub(super) fn propose(
     Ok(())
 }
 
-/// The projects that have enough members of a cluster by themselves.
-fn homes(connection: &Connection, cluster: Id) -> Result<Vec<i64>, StoreError> {
+/// A project that has members of a cluster, and how many.
+type Home = (i64, usize);
+
+fn homes(connection: &Connection, cluster: Id) -> Result<Vec<Home>, StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT ghap.project FROM cluster JOIN grouped ON grouped.cluster = cluster.id
-         JOIN ghap ON ghap.uid = grouped.row WHERE cluster.uid = ?1
-         GROUP BY ghap.project HAVING count(*) >= ?2 ORDER BY ghap.project",
+        "SELECT ghap.project, count(*) FROM cluster JOIN grouped ON grouped.cluster = cluster.id
+         JOIN ghap ON ghap.uid = grouped.row WHERE cluster.uid = ?1 GROUP BY ghap.project ORDER BY ghap.project",
     )?;
-    Ok(select.query_map(params![cluster, FEWEST], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    Ok(select
+        .query_map([cluster], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?)
 }
 
 /// The lesson in the middle of a cluster, or of what one project has of it, and the project whose words it is in.
@@ -79,7 +89,7 @@ fn proposal(
     connection: &Connection,
     axis: Axis,
     cluster: Id,
-    of: Option<i64>,
+    of: Option<Home>,
     said: &Said,
     now: Time,
 ) -> Result<Option<(Value, i64)>, StoreError> {
@@ -98,7 +108,7 @@ fn proposal(
         let project: i64 = connection
             .prepare_cached("SELECT project FROM ghap WHERE uid = ?1")?
             .query_row([row], |row| row.get(0))?;
-        if of.is_some_and(|of| of != project) {
+        if of.is_some_and(|(of, _)| of != project) {
             continue;
         }
         // A lesson that is longer is a story.

@@ -34,7 +34,8 @@ pub(super) struct Support {
 /// Who is asked whether they say something: of one project, or of all; but for some.
 #[derive(Default)]
 pub(super) struct Asked {
-    pub(super) project: Option<i64>,
+    /// Which, and how many members it has.
+    pub(super) project: Option<(i64, usize)>,
     pub(super) but: BTreeSet<Id>,
 }
 
@@ -46,14 +47,13 @@ pub(super) fn support(
     sentence: &Sentence,
     asked: &Asked,
 ) -> Result<Support, StoreError> {
-    let (mut witnesses, mut among) = (Vec::new(), 0);
+    let mut witnesses = Vec::new();
     for (row, point) in &middle.members {
-        let Some((witness, status, project)) = witness(connection, *row)? else { continue };
-        if asked.project.is_some_and(|asked| asked != project) {
+        if f64::from(point.vector.cosine(vector)) < SAYS || asked.but.contains(row) {
             continue;
         }
-        among += 1;
-        if f64::from(point.vector.cosine(vector)) < SAYS || asked.but.contains(row) {
+        let Some((witness, status, project)) = witness(connection, *row)? else { continue };
+        if asked.project.is_some_and(|(asked, _)| asked != project) {
             continue;
         }
         // Whoever gave up has learnt nothing that holds; and who learnt the opposite does not say it.
@@ -64,6 +64,7 @@ pub(super) fn support(
             witnesses.push(witness);
         }
     }
+    let among = asked.project.map_or(middle.members.len(), |(_, count)| count);
     let by_most = witnesses.len() * 2 > among;
     Ok(Support { independent: independent(witnesses), by_most })
 }
