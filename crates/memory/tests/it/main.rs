@@ -64,6 +64,8 @@ mod support;
 mod tend;
 /// What many experiences say together, and what becomes of it.
 mod values;
+/// Whose a value is: of which project, of which lesson, of which machine.
+mod values_places;
 /// What hooks and commands say of them.
 mod values_said;
 /// Databases of every version there ever was.
