@@ -208,7 +208,13 @@ pub(crate) fn held_in(
             break;
         }
         let sentence = Sentence::of(&one.value.text);
-        let is_new = |other: &Held| !Sentence::of(&other.value.text).says(&sentence);
+        // Who hears what somebody holds has no need of what was only found about the same.
+        let is_found = one.value.standing == Standing::Proposed;
+        let is_new = |other: &Held| {
+            let is_held = other.value.standing == Standing::Accepted;
+            let other = Sentence::of(&other.value.text);
+            !(other.says(&sentence) || (is_found && is_held && other.repeats(&sentence)))
+        };
         if said.iter().all(is_new) {
             said.push(one);
         }

@@ -9,7 +9,6 @@ CREATE TABLE summed (
 
 -- When the members of a cluster were last asked, and it was told from them what it looks like.
 ALTER TABLE cluster ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
-UPDATE cluster SET asked = changed;
 
 -- A value without a cluster is held against those whose members were asked since: it fits none of the others.
 ALTER TABLE value ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;
@@ -25,8 +24,11 @@ CREATE TABLE against (
 CREATE INDEX against_ghap ON against (ghap);
 
 -- What texts have in common stays as it is while only a few more come: how many it was taken of, and how many came since.
--- Nobody knows that of what was taken before, and it was taken of other vectors; so it is taken anew, and all members are asked.
+-- Nobody knows that of what was taken before, and it was taken of other vectors; so all of it is begun anew. Values find the
+-- clusters that they fit.
 DELETE FROM common;
+DELETE FROM grouped;
+DELETE FROM cluster;
 ALTER TABLE common ADD COLUMN texts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE common ADD COLUMN came INTEGER NOT NULL DEFAULT 0;
 
