@@ -110,24 +110,12 @@ impl Meeting<'_> {
             let Some(fix) = fix.first() else { continue };
             let mut since = episodes::changes(connection, self.project, self.root, shown)?;
             since.retain(|change| change.at > shown && change.at < self.at);
-            let done = Done::of(fix, &since);
-            match (is_gone, done) {
-                (true, Done::Partly | Done::Wholly) => {
-                    effects.push(Came {
-                        injection: row.get(0)?,
-                        effect: Effect::Helped,
-                        at: self.at,
-                    });
-                }
-                (false, Done::Wholly) => {
-                    effects.push(Came {
-                        injection: row.get(0)?,
-                        effect: Effect::Hurt,
-                        at: self.at,
-                    });
-                }
-                _ => {}
-            }
+            let effect = match (is_gone, Done::of(fix, &since)) {
+                (true, Done::Partly | Done::Wholly) => Effect::Helped,
+                (false, Done::Wholly) => Effect::Hurt,
+                _ => continue,
+            };
+            effects.push(Came { injection: row.get(0)?, effect, at: self.at });
         }
         write(connection, &effects)
     }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::entry::Place;
-use super::{Store, StoreError, ghaps, sessions, values};
+use super::{Store, StoreError, ghaps, sessions, tables, values};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
@@ -153,17 +153,7 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
                            AND other.root = episode.root AND other.signature = episode.signature)",
         [from, into],
     )?;
-    for table in [
-        "project_alias",
-        "session",
-        "outcome",
-        "ghap",
-        "experience",
-        "memory",
-        "value",
-        "episode",
-        "change",
-    ] {
+    for table in tables::OF_PROJECT {
         connection.execute(
             &format!("UPDATE {table} SET project = ?2 WHERE project = ?1"),
             [from, into],

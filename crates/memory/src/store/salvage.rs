@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::exchange::{Became, Refused, import};
 use super::files::{Lock, SALVAGED, WORKSHOP, with_end};
-use super::{Files, Store, StoreError, at, create, files, look};
+use super::{Files, Store, StoreError, at, create, files, look, tables};
 use crate::{Id, Time};
 
 /// Rows between the two ends of the damage that are asked for one by one; more would take too long.
@@ -281,17 +281,7 @@ fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
         ))?;
         Ok(lost.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     };
-    for child in [
-        "project_alias",
-        "session",
-        "outcome",
-        "ghap",
-        "experience",
-        "memory",
-        "value",
-        "episode",
-        "change",
-    ] {
+    for child in tables::OF_PROJECT {
         for number in lost(child, "project", "project")? {
             into.execute(
                 "INSERT OR IGNORE INTO project (id, uid, key, name, root, created, changed)

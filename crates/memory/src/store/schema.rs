@@ -69,3 +69,29 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.pragma_update(None, "user_version", VERSION)?;
     Ok(transaction.commit()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::store::tables::OF_PROJECT;
+
+    #[test]
+    fn every_table_of_a_project_is_known_as_one() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        let tables: BTreeSet<String> = connection
+            .prepare(
+                "SELECT child.name FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key
+                 WHERE child.type = 'table' AND key.\"table\" = 'project'",
+            )
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let known = OF_PROJECT.into_iter().chain(["document"]).map(str::to_owned).collect();
+        assert_eq!(tables, known);
+    }
+}

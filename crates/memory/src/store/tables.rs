@@ -19,6 +19,19 @@ impl FromSql for ProjectKey {
     }
 }
 
+/// Tables whose rows are of a project. Documents are too, and follow what they are made of.
+pub(crate) const OF_PROJECT: [&str; 9] = [
+    "project_alias",
+    "session",
+    "outcome",
+    "ghap",
+    "experience",
+    "memory",
+    "value",
+    "episode",
+    "change",
+];
+
 /// A list that is kept as JSON.
 pub(crate) fn list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> {
     let text: String = row.get(column)?;

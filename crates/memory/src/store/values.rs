@@ -202,7 +202,7 @@ pub(crate) fn held_in(
     let mut held = list(connection, &ValueFilter { project, ..ValueFilter::default() })?;
     held.retain(|held| is_worth_saying(&held.value, held.effects));
     // What the project and everybody say is said once.
-    let mut said: Vec<Held> = Vec::with_capacity(most.min(held.len()));
+    let mut said: Vec<(Held, Sentence)> = Vec::with_capacity(most.min(held.len()));
     for one in held {
         if said.len() == most {
             break;
@@ -210,16 +210,15 @@ pub(crate) fn held_in(
         let sentence = Sentence::of(&one.value.text);
         // Who hears what somebody holds has no need of what was only found about the same.
         let is_found = one.value.standing == Standing::Proposed;
-        let is_new = |other: &Held| {
+        let is_new = |(other, known): &(Held, Sentence)| {
             let is_held = other.value.standing == Standing::Accepted;
-            let other = Sentence::of(&other.value.text);
-            !(other.says(&sentence) || (is_found && is_held && other.repeats(&sentence)))
+            !(known.says(&sentence) || (is_found && is_held && known.repeats(&sentence)))
         };
         if said.iter().all(is_new) {
-            said.push(one);
+            said.push((one, sentence));
         }
     }
-    Ok(said)
+    Ok(said.into_iter().map(|(held, _)| held).collect())
 }
 
 /// Whether a value may be put before somebody who did not ask: not where it hurt or is doubted, not one that nobody holds and

@@ -259,16 +259,21 @@ fn what_helped_comes_before_what_fits_as_well_and_what_hurt_behind() {
     assert!(after.prior > before.prior, "{} {}", after.prior, before.prior);
 }
 
+/// Three sessions have learnt the same, long ago.
+fn learnt_before(story: &Story<'_>) {
+    for number in 0..3 {
+        let mut owner = owner(story);
+        owner.client = Some(Clean::new(&format!("learner-{number}")));
+        learn(&mut story.world.store(), &owner, &again(number));
+    }
+    story.clock.set(1_000_000_000);
+}
+
 #[test]
 fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
     let world = World::new();
     let mut story = Story::new(&world);
-    for number in 0..3 {
-        let mut owner = owner(&story);
-        owner.client = Some(Clean::new(&format!("learner-{number}")));
-        learn(&mut world.store(), &owner, &again(number));
-    }
-    story.clock.set(1_000_000_000);
+    learnt_before(&story);
     let value = |story: &Story<'_>| {
         let mut memory = story.world.store();
         memory.bring_clusters_up_to_date(now(story)).unwrap();
@@ -305,12 +310,7 @@ fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
 fn what_came_of_a_value_counts_from_when_it_came_not_from_when_it_was_shown() {
     let world = World::new();
     let mut story = Story::new(&world);
-    for number in 0..3 {
-        let mut owner = owner(&story);
-        owner.client = Some(Clean::new(&format!("learner-{number}")));
-        learn(&mut world.store(), &owner, &again(number));
-    }
-    story.clock.set(1_000_000_000);
+    learnt_before(&story);
     world.store().bring_clusters_up_to_date(now(&story)).unwrap();
     let sessions = ["session-1", "session-2"];
     for session in sessions {

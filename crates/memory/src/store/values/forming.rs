@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, params};
 
+use super::sentence::verbatim;
 use super::weigh::lesson;
 use super::{
     Judged, NewValue, Sentence, ValueEdit, Written, every, fit, insert, one, update, weigh,
@@ -50,7 +51,7 @@ fn in_words_of(
     place: Option<&ProjectKey>,
     text: &str,
 ) -> Result<Option<Id>, StoreError> {
-    let wanted = words(text);
+    let wanted = verbatim(text);
     let mut members = connection.prepare_cached(
         "SELECT grouped.row FROM cluster JOIN grouped ON grouped.cluster = cluster.id
          JOIN ghap ON ghap.uid = grouped.row JOIN project ON project.id = ghap.project
@@ -59,16 +60,16 @@ fn in_words_of(
     let mut rows = members.query(params![cluster, place])?;
     while let Some(row) = rows.next()? {
         let ghap = row.get(0)?;
-        if lesson(connection, ghap)?.is_some_and(|lesson| words(&lesson) == wanted) {
+        if lesson(connection, ghap)?.is_some_and(|lesson| verbatim(&lesson) == wanted) {
             return Ok(Some(ghap));
         }
     }
     Ok(None)
 }
 
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|sign: char| !sign.is_alphanumeric());
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+/// Says that a value was changed, and never at the time of the change before: what changed last stays, on whichever machine.
+fn touch(value: &mut Value, now: Time) {
+    value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
 }
 
 /// Gives a value a standing. Whoever accepts one that was not has seen what speaks against it, and it begins anew.
@@ -104,7 +105,7 @@ impl Store {
                         hold(&mut known, new.standing, now);
                     }
                     known.cluster = known.cluster.or(Some(cluster.id));
-                    known.changed = Time::from_millis(known.changed.millis() + 1).max(now);
+                    touch(&mut known, now);
                     update(transaction, &known)?;
                 }
                 known.id
@@ -153,7 +154,7 @@ impl Store {
             let revived = value.standing == Standing::Retired
                 && edit.standing.is_some_and(|standing| standing != Standing::Retired);
             if let Some(text) = text.filter(|text| *text != value.text) {
-                if words(&text) != words(&value.text) {
+                if verbatim(&text) != verbatim(&value.text) {
                     refuse_twice(transaction, &value, value.project.as_ref(), &text)?;
                     if let Some(cluster) = value.cluster {
                         let judged = fit(transaction, cluster, value.axis, &text)?;
@@ -172,7 +173,7 @@ impl Store {
             if let Some(standing) = edit.standing {
                 hold(&mut value, standing, now);
             }
-            value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
+            touch(&mut value, now);
             update(transaction, &value)?;
             if let Some(place) = edit.place {
                 let key = place.map(|place| projects::key_of(transaction, place)).transpose()?;
@@ -238,7 +239,7 @@ pub(crate) fn follow(
     let lesson = lesson(connection, ghap)?.and_then(|lesson| value::text(&lesson).ok());
     let mut followed = Vec::new();
     for mut value in every(connection)?.into_iter().filter(|value| value.source == Some(ghap)) {
-        if lesson.as_ref().is_some_and(|lesson| words(lesson) == words(&value.text)) {
+        if lesson.as_ref().is_some_and(|lesson| verbatim(lesson) == verbatim(&value.text)) {
             continue;
         }
         let (old, new) = (Sentence::of(&value.text), lesson.as_ref().map(Sentence::of));
@@ -255,7 +256,7 @@ pub(crate) fn follow(
             }
             (value.text, value.support) = (new.text, 0);
             (value.since, value.contradicted) = (now.max(value.since), 0);
-            value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
+            touch(&mut value, now);
             update(connection, &value)?;
             followed.push(Followed { id: value.id, standing: Some(value.standing) });
         } else {
@@ -277,7 +278,7 @@ pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
             known.project == value.project
                 && said.says(&sentence)
                 // Nobody lets go of what two people hold in other words.
-                && !(held(known) && held(&value) && words(&known.text) != words(&value.text))
+                && !(held(known) && held(&value) && verbatim(&known.text) != verbatim(&value.text))
         };
         let Some((known, _)) = kept.iter_mut().find(same) else {
             kept.push((value, sentence));

@@ -91,6 +91,12 @@ fn words(text: &str) -> Vec<String> {
     words.filter(|word| !FILLERS.contains(&word.as_str())).collect()
 }
 
+/// Every word of a text, so that other marks and capitals are no other words.
+pub(super) fn verbatim(text: &str) -> Vec<String> {
+    let words = text.split(|sign: char| !sign.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
 /// The numbers in a text: three times is not five times.
 fn numbers(text: &str) -> BTreeSet<&str> {
     text.split(|sign: char| !sign.is_ascii_digit()).filter(|number| !number.is_empty()).collect()
