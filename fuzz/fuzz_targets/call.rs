@@ -6,8 +6,8 @@
 use libfuzzer_sys::fuzz_target;
 use rutter_contract::input::Wire;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::outcome::call::{Call, WINDOW};
-use rutter_memory::outcome::read::read;
+use rutter_memory::bash_call::{Call, WINDOW};
+use rutter_memory::runs::read::read;
 
 fuzz_target!(|payload: &[u8]| {
     let Ok(wire) = Wire::parse(payload) else { return };

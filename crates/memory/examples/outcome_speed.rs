@@ -9,10 +9,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rutter_contract::input::Wire;
+use rutter_memory::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Kind;
-use rutter_memory::outcome::call::{Call, WINDOW};
-use rutter_memory::outcome::read::{Seen, read};
-use rutter_memory::outcome::runners::RUNNERS;
+use rutter_memory::runs::read::{Seen, read};
+use rutter_memory::runs::runners::RUNNERS;
 
 /// Sizes in KB, and what they may cost in milliseconds.
 const PROMISED: [(usize, f64); 3] = [(10, 1.0), (30, 1.0), (300, 5.0)];
@@ -53,7 +53,7 @@ fn main() {
     }
     for script in ["npm test", "make test", "npm run build", "npm run lint", "npm run typecheck"] {
         print(&format!("{script}, hostile"), &|size| time(script, &fill(HOSTILE.as_bytes(), size)));
-        let prose = include_bytes!("../src/outcome/read.rs");
+        let prose = include_bytes!("../src/runs/read.rs");
         print(&format!("{script}, prose"), &|size| time(script, &fill(prose, size)));
     }
     for (name, _, text) in texts.iter().filter(|(name, ..)| ["cargo test", "jest"].contains(name)) {

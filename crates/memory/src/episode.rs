@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{self, Change};
 use crate::choice::choice;
-use crate::outcome::run::Fault;
-use crate::outcome::selection::Selection;
-use crate::outcome::signature;
 use crate::project::ProjectKey;
+use crate::runs::run::Fault;
+use crate::runs::selection::Selection;
+use crate::runs::signature;
 use crate::{Clean, Id, Time};
 
 mod judge;

@@ -5,6 +5,7 @@
 //! [`store::spool`]. Texts enter as [`Clean`], which cannot be made without taking the secrets out, so there is no
 //! way around the redaction. Nothing here prints, reads the environment or asks what time it is.
 
+pub mod bash_call;
 pub mod change;
 pub mod checksum;
 mod choice;
@@ -27,6 +28,7 @@ pub mod project;
 pub mod quiet;
 pub mod quote;
 pub mod redact;
+pub mod runs;
 pub mod search;
 pub mod session;
 mod speech;

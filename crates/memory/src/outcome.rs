@@ -1,64 +1,10 @@
-//! What a run of tests or a build really said.
+//! The outcome of one captured run, as it is stored.
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
 use crate::project::ProjectKey;
+pub use crate::runs::{Counts, Kind, Verdict};
 use crate::{Clean, Id, Time};
-
-pub mod call;
-#[cfg(test)]
-mod cases;
-pub(crate) mod line;
-mod persisted;
-pub mod read;
-pub mod report;
-pub mod run;
-pub mod runners;
-mod scan;
-pub mod script;
-pub mod selection;
-pub mod signature;
-mod tells;
-pub mod text;
-
-choice! {
-    /// What was run.
-    Kind, "kind of run" {
-        /// Tests.
-        Test = "test",
-        /// A build.
-        Build = "build",
-        /// A linter.
-        Lint = "lint",
-        /// A type checker.
-        Typecheck = "typecheck",
-    }
-}
-
-choice! {
-    /// How a run went. On doubt it is unknown, never passed.
-    Verdict, "verdict" {
-        /// Everything that ran was fine.
-        Passed = "passed",
-        /// Something was not.
-        Failed = "failed",
-        /// Nobody can say.
-        Unknown = "unknown",
-    }
-}
-
-/// How many tests went which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Counts {
-    /// Were fine.
-    pub passed: u32,
-    /// Were not, errors included.
-    pub failed: u32,
-    /// Did not run.
-    pub skipped: u32,
-}
 
 /// One captured run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

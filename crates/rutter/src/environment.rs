@@ -58,7 +58,7 @@ pub(crate) fn client_folder() -> Option<PathBuf> {
 /// How much of a command's output the client passes on: hooks inherit its environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_window() -> usize {
-    rutter_memory::outcome::call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
+    rutter_memory::bash_call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
 /// How an agent starts this program: by its name where that leads here, else by its path.

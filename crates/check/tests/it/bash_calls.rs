@@ -2,7 +2,7 @@
 
 use rutter_check::live::{Client, Conversation, Hook, Script, Step, Turn};
 use rutter_contract::EventName;
-use rutter_memory::outcome::call::{WINDOW, window};
+use rutter_memory::bash_call::{WINDOW, window};
 use serde_json::json;
 
 use crate::bash::{Session, sandbox, text, turn};
@@ -185,7 +185,7 @@ fn lines(sign: char, length: usize) -> String {
 /// within a hair's breadth of the window is not said to be cut.
 fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
     let mut sandbox = sandbox();
-    let bytes = rutter_memory::outcome::call::window(window);
+    let bytes = rutter_memory::bash_call::window(window);
     sandbox.env("BASH_MAX_OUTPUT_LENGTH", window.unwrap_or_default());
     let mut turns = Vec::new();
     for (number, text) in texts.iter().enumerate() {

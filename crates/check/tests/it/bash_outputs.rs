@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::outcome::Verdict;
-use rutter_memory::outcome::read::{Reading, Seen, read};
+use rutter_memory::runs::read::{Reading, Seen, read};
 use serde_json::Value;
 
 use crate::bash::{Session, sandbox, turn};

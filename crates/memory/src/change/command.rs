@@ -3,9 +3,9 @@
 //! A list of those that do, not of those that do not: a fix that is named wrongly teaches nonsense, and one that is not
 //! named leaves an episode without a lesson.
 
-use crate::ghap::expect::command::shell::commands;
-use crate::ghap::expect::command::wrapped::unwrapped;
-use crate::outcome::line;
+use crate::runs::line;
+use crate::runs::shell::commands;
+use crate::runs::wrapped::unwrapped;
 
 /// Programs that change something whatever they are told.
 const ALWAYS: &[&str] = &[

@@ -163,8 +163,8 @@ fn bounded(fix: Vec<Change>) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::selection::Selection;
     use crate::project::ProjectKey;
+    use crate::runs::selection::Selection;
     use crate::{Clean, Id};
 
     fn at(second: i64) -> Time {

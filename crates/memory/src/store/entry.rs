@@ -9,8 +9,8 @@ use super::{
 use crate::change::Change;
 use crate::ghap::Told;
 use crate::injection::Injection;
-use crate::outcome::run::Run;
 use crate::project::{Located, ProjectKey};
+use crate::runs::run::Run;
 use crate::session::{Process, Source};
 use crate::{Clean, Id, Time};
 

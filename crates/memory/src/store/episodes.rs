@@ -5,8 +5,8 @@ use rusqlite::{Connection, Params, Row, params};
 use super::{Store, StoreError, projects, tables};
 use crate::change::Change;
 use crate::episode::{Ending, Episode, How};
-use crate::outcome::selection::Selection;
 use crate::project::ProjectKey;
+use crate::runs::selection::Selection;
 use crate::{Id, IdSuffix, Time};
 
 mod moves;

@@ -15,7 +15,7 @@ use super::episodes::{self, Recalled};
 use super::files::Lock;
 use super::spool::{self, SpoolError};
 use super::{Files, StoreError, documents, injections, projects, schema};
-use crate::outcome::run::Run;
+use crate::runs::run::Run;
 use crate::{Clean, Id, Time};
 
 /// The database, for one hook.

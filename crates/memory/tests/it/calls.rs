@@ -2,9 +2,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_contract::input::Wire;
+use rutter_memory::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Verdict;
-use rutter_memory::outcome::call::{Call, WINDOW};
-use rutter_memory::outcome::read::{Reading, Seen, read};
+use rutter_memory::runs::read::{Reading, Seen, read};
 
 use crate::recordings::{Fixture, fixtures};
 

@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
-use rutter_memory::outcome::report::{Report, Runner};
-use rutter_memory::outcome::runners::RUNNERS;
-use rutter_memory::outcome::script::script;
-use rutter_memory::outcome::signature;
-use rutter_memory::outcome::text::plain;
 use rutter_memory::outcome::{Counts, Verdict};
+use rutter_memory::runs::report::{Report, Runner};
+use rutter_memory::runs::runners::RUNNERS;
+use rutter_memory::runs::script::script;
+use rutter_memory::runs::signature;
+use rutter_memory::runs::text::plain;
 
 use crate::recordings::{Expected, Fixture, fixtures};
 

@@ -3,8 +3,8 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use rutter_memory::Time;
+use rutter_memory::bash_call::WINDOW;
 use rutter_memory::hook::{Around, hear};
-use rutter_memory::outcome::call::WINDOW;
 use serde_json::{Value, json};
 
 use crate::support::World;

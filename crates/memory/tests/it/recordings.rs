@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_memory::outcome::report::{Report, Runner};
-use rutter_memory::outcome::runners::RUNNERS;
-use rutter_memory::outcome::text::plain;
 use rutter_memory::outcome::{Counts, Verdict};
+use rutter_memory::runs::report::{Report, Runner};
+use rutter_memory::runs::runners::RUNNERS;
+use rutter_memory::runs::text::plain;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

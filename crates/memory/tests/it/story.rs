@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use rutter_memory::bash_call::WINDOW;
 use rutter_memory::episode::{Episode, How};
 use rutter_memory::hook::{Around, Heard, hear};
-use rutter_memory::outcome::call::WINDOW;
 use rutter_memory::store::EpisodeFilter;
 use rutter_memory::{Clean, Time};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `rutter outcome`: what a run said, and how that was decided. Nothing is stored: what is typed in is no evidence.
 
-use rutter_memory::outcome::read::{Reading, Seen, read};
+use rutter_memory::runs::read::{Reading, Seen, read};
 use serde_json::json;
 
 use crate::Failure;

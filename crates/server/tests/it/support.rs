@@ -2,8 +2,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use rutter_memory::bash_call::WINDOW;
 use rutter_memory::hook::{Around, Heard, hear};
-use rutter_memory::outcome::call::WINDOW;
 use rutter_memory::outcome::{Kind, Outcome, Verdict};
 use rutter_memory::project::Located;
 use rutter_memory::store::entry::{Entry, Place, What};

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::change::Hunk;
 use crate::episode::{Ending, How};
-use crate::outcome::selection::Selection;
 use crate::project::ProjectKey;
+use crate::runs::selection::Selection;
 use crate::{Clean, Id};
 
 fn days(days: i64) -> Time {
@@ -52,7 +52,7 @@ fn the_same_words_are_the_same_failure() {
         ("t", "AssertionError: assert [] == 100", false),
         ("u", "AssertionError: assert 90 == 100 in the total", false),
     ] {
-        let fault = crate::outcome::run::Fault {
+        let fault = crate::runs::run::Fault {
             test: Some(test.into()),
             error: error.into(),
             file: None,

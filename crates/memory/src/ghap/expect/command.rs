@@ -1,12 +1,9 @@
 //! A command line as the runs in it, seen through what is wrapped around them.
 
-mod runners;
-pub(crate) mod shell;
-pub(crate) mod wrapped;
-
 use super::names::{self, Name};
-use runners::{EXCLUDING, NARROWING, NARROWING_ALONE, PLAIN, RUNNERS, WHOLE};
-use wrapped::{is_assignment, spell_out, split_flags, unwrapped};
+use crate::runs::old_runners::{EXCLUDING, NARROWING, NARROWING_ALONE, PLAIN, RUNNERS, WHOLE};
+use crate::runs::shell;
+use crate::runs::wrapped::{is_assignment, spell_out, split_flags, unwrapped};
 
 /// One run of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]

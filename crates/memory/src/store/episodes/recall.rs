@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::select;
 use crate::episode::{Again, Episode};
-use crate::outcome::run::Run;
+use crate::runs::run::Run;
 use crate::store::{StoreError, effects, injections};
 use crate::{Clean, Time};
 

@@ -1,0 +1,63 @@
+//! Test, build, lint and type-check runs: finding them in a command line and reading what they printed.
+//!
+//! [`command_line`](self) parses what was typed, [`runners`] lists the programs that are known, and [`read`](mod@read) turns
+//! a command and its output into a verdict with its failures.
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::choice;
+
+#[cfg(test)]
+mod cases;
+pub(crate) mod line;
+pub(crate) mod old_runners;
+pub mod read;
+pub mod report;
+pub mod run;
+pub mod runners;
+mod scan;
+pub mod script;
+pub mod selection;
+pub(crate) mod shell;
+pub mod signature;
+mod tells;
+pub mod text;
+pub(crate) mod wrapped;
+
+choice! {
+    /// What was run.
+    Kind, "kind of run" {
+        /// Tests.
+        Test = "test",
+        /// A build.
+        Build = "build",
+        /// A linter.
+        Lint = "lint",
+        /// A type checker.
+        Typecheck = "typecheck",
+    }
+}
+
+choice! {
+    /// How a run went. On doubt it is unknown, never passed.
+    Verdict, "verdict" {
+        /// Everything that ran was fine.
+        Passed = "passed",
+        /// Something was not.
+        Failed = "failed",
+        /// Nobody can say.
+        Unknown = "unknown",
+    }
+}
+
+/// How many tests went which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Were fine.
+    pub passed: u32,
+    /// Were not, errors included.
+    pub failed: u32,
+    /// Did not run.
+    pub skipped: u32,
+}

@@ -1,0 +1,16 @@
+//! cargo build.
+
+use super::rustc;
+use crate::runs::Kind;
+use crate::runs::report::Runner;
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "cargo build", kind: Kind::Build, tells: &[], read: rustc::read };
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("cargo build");
+    }
+}

@@ -1,0 +1,16 @@
+//! cargo check.
+
+use super::rustc;
+use crate::runs::Kind;
+use crate::runs::report::Runner;
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "cargo check", kind: Kind::Typecheck, tells: &[], read: rustc::read };
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("cargo check");
+    }
+}

@@ -1,0 +1,192 @@
+//! cargo nextest: a status per test, right-aligned, then one summary and the failures again.
+//!
+//! What tests print is indented, unless `--no-capture` lets it through; so a second summary is one too many.
+
+use super::rust_failure::{Loose, inside, named};
+use super::rustc;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::{self, counted, number};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "cargo nextest",
+    kind: Kind::Test,
+    tells: &["s] ", "[] ", " ] ", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read,
+};
+
+/// The line that sets the summary off.
+const RULE: &str = "────────────";
+
+/// A summary: the time, how many ran of how many, and how they went.
+#[derive(Clone, Copy)]
+struct Summary {
+    millis: u64,
+    of: u32,
+    counts: Counts,
+}
+
+/// A test that failed, and what it printed below its status.
+struct Failed<'a> {
+    test: &'a str,
+    status: &'a str,
+    printed: Vec<&'a str>,
+}
+
+fn read(text: &str) -> Report {
+    let mut announced = Vec::new();
+    let mut summaries: Vec<Summary> = Vec::new();
+    let mut failed: Vec<Failed> = Vec::new();
+    // Failures that stand before the summary; those behind it repeat them, and are all there is with some settings.
+    let mut early = 0;
+    let mut said_failed = false;
+    // With --no-capture a test is announced, and what it prints stands before its status.
+    let mut running = 0_usize;
+    let mut printing = false;
+    let mut before = RULE;
+    for line in text.lines() {
+        if let Some(summary) = summary(line).filter(|_| before == RULE) {
+            if !announced.is_empty() || summaries.is_empty() {
+                summaries.push(summary);
+            }
+            early = failed.len();
+            printing = false;
+        } else if let Some(number) = starting(line) {
+            announced.push(number);
+        } else if let Some((status, test)) = status(line) {
+            printing = bad(status);
+            running = if status == "START" { running + 1 } else { running.saturating_sub(1) };
+            if printing {
+                failed.push(Failed { test, status, printed: Vec::new() });
+            }
+        } else if line == "error: test run failed" {
+            said_failed = true;
+            printing = false;
+        } else if printing && let Some(failed) = failed.last_mut() {
+            failed.printed.push(line.strip_prefix("    ").unwrap_or(line));
+        }
+        before = line;
+    }
+
+    let compile = if announced.is_empty() && summaries.is_empty() {
+        rustc::errors(text.lines())
+    } else {
+        Vec::new()
+    };
+    // Before the summary a try that failed may be followed by one that passes.
+    let certain = failed.get(early..).is_some_and(|late| !summaries.is_empty() && !late.is_empty())
+        || failed.iter().any(|failed| !failed.status.starts_with("TRY "));
+    let clear = running == 0
+        && summaries.len() == announced.len().max(1)
+        && announced.iter().zip(&summaries).all(|(announced, summary)| *announced == summary.of);
+    let counts = if clear { total(&summaries) } else { last(&announced, &summaries) };
+    let said_failed =
+        said_failed || certain || !compile.is_empty() || text.lines().any(rustc::uncompiled);
+    let verdict = match counts {
+        _ if said_failed => Verdict::Failed,
+        Some(counts) if counts.failed > 0 => Verdict::Failed,
+        Some(counts) if clear && counts.passed > 0 => Verdict::Passed,
+        _ => Verdict::Unknown,
+    };
+    let failures = if verdict == Verdict::Failed {
+        let loose = Loose::of(text);
+        let chosen = if summaries.is_empty() { &failed[..] } else { &failed[early..] };
+        let mut failures = compile;
+        failures.extend(chosen.iter().map(|one| why(one, &failed, &loose)));
+        failures
+    } else {
+        Vec::new()
+    };
+    let duration = clear.then(|| summaries.iter().map(|s| s.millis).fold(0, u64::saturating_add));
+    Report { verdict, counts, failures, duration }
+}
+
+/// What the last summary says of a run whose tests printed others; a failure in it is trusted, a success not.
+fn last(announced: &[u32], summaries: &[Summary]) -> Option<Counts> {
+    match (announced, summaries.last()) {
+        ([announced], Some(summary)) if *announced == summary.of => Some(summary.counts),
+        _ => None,
+    }
+    .filter(|counts| counts.failed > 0)
+}
+
+fn total(summaries: &[Summary]) -> Option<Counts> {
+    let mut sum = Counts::default();
+    for Summary { counts, .. } in summaries {
+        sum.passed = sum.passed.checked_add(counts.passed)?;
+        sum.failed = sum.failed.checked_add(counts.failed)?;
+        sum.skipped = sum.skipped.checked_add(counts.skipped)?;
+    }
+    Some(sum)
+}
+
+/// The number of `    Starting 7 tests across 3 binaries (1 test skipped)`.
+fn starting(line: &str) -> Option<u32> {
+    let (count, rest) = number(line.strip_prefix("    Starting ")?)?;
+    (rest.starts_with(" test across ") || rest.starts_with(" tests across ")).then_some(count)
+}
+
+/// `     Summary [   0.033s] 3/4 tests run: 2 passed, 1 failed, 1 skipped`, all of it.
+fn summary(line: &str) -> Option<Summary> {
+    let (time, rest) = line.strip_prefix("     Summary [")?.split_once("s] ")?;
+    let (ran, rest) = number(rest)?;
+    let (of, rest) = match rest.strip_prefix('/') {
+        Some(rest) => number(rest)?,
+        None => (ran, rest),
+    };
+    let list = rest.strip_prefix(" tests run: ").or_else(|| rest.strip_prefix(" test run: "))?;
+    let some = |word| counted(list, word).unwrap_or(0);
+    let failed = some("failed").checked_add(some("timed"))?.checked_add(some("exec"))?;
+    let counts =
+        Counts { passed: counted(list, "passed")?, failed, skipped: counted(list, "skipped")? };
+    let whole = counts.passed.checked_add(failed)? == ran && ran <= of;
+    whole.then_some(Summary { millis: scan::seconds(time.trim())?, of, counts })
+}
+
+/// Status and test of `        FAIL [   0.028s] (2/4) ledger tests::adds`; older versions have no `(2/4)`.
+fn status(line: &str) -> Option<(&str, &str)> {
+    let (status, rest) = (line.get(..12)?, line.get(12..)?);
+    let (time, rest) = rest.strip_prefix(" [")?.split_once("] ")?;
+    let timed = time.is_empty() || time.ends_with('s') || time.trim().is_empty();
+    let rest = match rest.strip_prefix('(') {
+        Some(rest) => rest.split_once(") ")?.1,
+        None => rest,
+    };
+    let (binary, test) = rest.split_once(' ')?;
+    (timed && !binary.is_empty()).then(|| (status.trim(), test.trim()))
+}
+
+/// Whether a status is a failure.
+fn bad(status: &str) -> bool {
+    let last = status.rsplit(' ').next().unwrap_or_default();
+    let known =
+        ["FAIL", "XFAIL", "ABORT", "TIMEOUT", "TMT", "FL+LK", "LKFAIL", "LEAK-FAIL", "TERMINATED"];
+    known.contains(&last) || last.starts_with("SIG")
+}
+
+fn why(one: &Failed, all: &[Failed], loose: &Loose) -> Failure {
+    let told = all.iter().filter(|other| other.test == one.test);
+    let told = told.filter_map(|other| inside(one.test, &other.printed)).next_back();
+    let why = told.or_else(|| loose.why(one.test)).unwrap_or_else(|| named(one.test));
+    let status = one.status.rsplit(' ').next().filter(|status| *status != "FAIL");
+    let error = why.error.or_else(|| status.map(str::to_owned));
+    Failure { error, ..why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("cargo nextest");
+    }
+
+    #[test]
+    fn the_end_alone_is_enough() {
+        let text = "────────────\n     Summary [   0.050s] 7 tests run: 7 passed, 1 skipped\n";
+        assert_eq!(read(text).verdict, Verdict::Passed);
+        let text = "     Summary [   0.050s] 7 tests run: 6 passed, 1 skipped\n";
+        assert_eq!(read(text).verdict, Verdict::Unknown);
+    }
+}

@@ -1,0 +1,173 @@
+//! cargo test: one section per binary, `running 3 tests` to `test result: …`, and cargo's own words between them.
+//!
+//! Tests print what they like, a summary too. So a summary counts only where its numbers add up to what was announced,
+//! as many results were seen before it, and it stands where the harness puts it.
+
+mod section;
+mod why;
+
+use section::{Section, Summary, summary};
+use why::failures;
+
+use super::rustc;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::number;
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "cargo test",
+    kind: Kind::Test,
+    tells: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read,
+};
+
+fn read(text: &str) -> Report {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut started = 0;
+    let mut cargo_spoke = false;
+    let mut foreign = false;
+    let mut said_failed = false;
+    let mut stray = false;
+    let mut crash = None;
+    // The names in a list whose section began before the text did.
+    let mut headless: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let section = sections.last_mut().filter(|section| section.ended.is_none());
+        let captured = section.as_ref().is_some_and(|section| section.captures());
+        if !captured {
+            if let Some(announced) = announced(line) {
+                sections.push(Section::new(announced));
+                continue;
+            }
+            cargo_spoke |= line.starts_with("   Compiling ") || line.starts_with("    Finished ");
+            started += u32::from(starts(line));
+            said_failed |= says_failed(line);
+            crash = crash.or_else(|| crashed(line));
+        }
+        if let Some(section) = section {
+            section.read(line);
+            continue;
+        }
+        foreign |= !sections.is_empty() && !own(line);
+        if let Some(summary) = summary(line) {
+            // The start of the text is missing. A failure is one, but what came before may have failed as well.
+            stray = true;
+            if len(&headless) != summary.counts.failed {
+                headless.clear();
+            }
+            said_failed |= !summary.ok && sections.is_empty();
+        } else if sections.is_empty() && !stray {
+            match line.strip_prefix("    ") {
+                Some(name) if !name.starts_with(' ') => headless.push(name),
+                _ if line == "failures:" => headless.clear(),
+                _ => {}
+            }
+        }
+    }
+
+    let compile = if text.lines().any(rustc::uncompiled) || (sections.is_empty() && !stray) {
+        rustc::errors(text.lines())
+    } else {
+        Vec::new()
+    };
+    let complete = sections.iter().all(|section| section.ended.is_some());
+    let said_failed = said_failed
+        || !compile.is_empty()
+        || sections.iter().any(|section| section.ended.is_some_and(|summary| !summary.ok))
+        || sections.last().is_some_and(Section::surely_failed);
+    // Cargo announces each binary, unless it is quiet or its words are elsewhere.
+    // Then a line between the sections is of a binary with a harness of its own.
+    let all = started == len(&sections) || (started == 0 && !cargo_spoke && !foreign);
+    let counts = (complete && all && !stray && !sections.is_empty() && !goes_on(text))
+        .then(|| total(&sections));
+    let verdict = match counts {
+        _ if said_failed => Verdict::Failed,
+        Some(counts) if counts.passed > 0 => Verdict::Passed,
+        _ => Verdict::Unknown,
+    };
+    let failures = if verdict == Verdict::Failed {
+        let headless = if stray { &headless[..] } else { &[] };
+        failures(text, &sections, headless, compile, crash)
+    } else {
+        Vec::new()
+    };
+    let took = sections.iter().filter_map(|section| section.ended).map(|summary| summary.millis);
+    Report {
+        verdict,
+        counts,
+        failures,
+        duration: counts.map(|_| took.fold(0, u64::saturating_add)),
+    }
+}
+
+/// Whether a line between sections is the harness's or cargo's own.
+fn own(line: &str) -> bool {
+    line.is_empty() || line.starts_with("error") || line.starts_with("all doctests ran in ")
+}
+
+/// Whether cargo says that it starts a binary. A line that was cut off is no less a start.
+fn starts(line: &str) -> bool {
+    line.starts_with("     Running ") || line.starts_with("   Doc-tests ")
+}
+
+/// Whether the text ends within the first line of another section, which a blank line sets off from the last, or
+/// within the name of its binary.
+fn goes_on(text: &str) -> bool {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    let starts = ["running ", "     Running ", "   Doc-tests "];
+    let begun = !last.is_empty() && starts.iter().any(|start| start.starts_with(last));
+    let unnamed = last.starts_with("     Running ") && !last.ends_with(')');
+    let begun = begun || last.starts_with("running ");
+    text.ends_with("\n\n\n") || begun || unnamed
+}
+
+/// The number of `running 5 tests`.
+fn announced(line: &str) -> Option<u32> {
+    let (announced, rest) = number(line.strip_prefix("running ")?)?;
+    matches!(rest, " test" | " tests").then_some(announced)
+}
+
+/// Whether cargo says in its own words that something failed.
+fn says_failed(line: &str) -> bool {
+    rustc::uncompiled(line)
+        || line.starts_with("error: test failed, to rerun pass `")
+        || line.starts_with("error: doctest failed, to rerun pass `")
+}
+
+/// How a test binary ended that did not get to its summary: `signal: 6, SIGABRT: process abort signal`.
+fn crashed(line: &str) -> Option<&str> {
+    let (_, how) =
+        line.strip_prefix("  process didn't exit successfully: `")?.rsplit_once("` (")?;
+    how.strip_suffix(')')
+}
+
+fn total(sections: &[Section]) -> Counts {
+    let ended = sections.iter().filter_map(|section| section.ended);
+    ended.fold(Counts::default(), |sum, Summary { counts, .. }| Counts {
+        passed: sum.passed.saturating_add(counts.passed),
+        failed: sum.failed.saturating_add(counts.failed),
+        skipped: sum.skipped.saturating_add(counts.skipped),
+    })
+}
+
+fn len<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("cargo test");
+    }
+
+    #[test]
+    fn a_summary_without_its_start_proves_no_success() {
+        let line = "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        assert_eq!(read(line).verdict, Verdict::Unknown);
+        let line = "test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        assert_eq!(read(line).verdict, Verdict::Failed);
+    }
+}

@@ -1,0 +1,50 @@
+//! Why the tests failed that failed.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::rust_failure::{Loose, inside, named};
+use super::{Failure, Section};
+
+/// One failure per failing test, in order, and one for a binary that crashed or code that does not compile.
+pub(super) fn failures(
+    text: &str,
+    sections: &[Section],
+    headless: &[&str],
+    compile: Vec<Failure>,
+    crash: Option<&str>,
+) -> Vec<Failure> {
+    let mut found = compile;
+    let loose = Loose::of(text);
+    let mut seen = HashSet::new();
+    found.extend(headless.iter().map(|name| loose.why(name).unwrap_or_else(|| named(name))));
+    for section in sections {
+        let captured: HashMap<&str, &Vec<&str>> =
+            section.captured.iter().map(|(name, lines)| (*name, lines)).collect();
+        for name in section.failing() {
+            if seen.insert(*name) {
+                let why = match captured.get(name) {
+                    Some(lines) => inside(name, lines),
+                    None => loose.why(name),
+                };
+                found.push(why.unwrap_or_else(|| named(name)));
+            }
+        }
+    }
+    if let Some(how) = crash {
+        found.push(loose.overflow().unwrap_or_else(|| crashed(how, sections)));
+    }
+    found
+}
+
+/// A binary that did not end. With one thread alone the test is known that was running.
+fn crashed(how: &str, sections: &[Section]) -> Failure {
+    let signal = how.split([' ', ':', ',']).find(|word| word.starts_with("SIG"));
+    let mut unfinished = sections.iter().filter(|section| section.ended.is_none());
+    Failure {
+        test: unfinished.find_map(|section| section.open).map(str::to_owned),
+        error: Some(signal.unwrap_or("crashed").to_owned()),
+        message: Some(how.to_owned()),
+        frame: None,
+        ..Failure::default()
+    }
+}

@@ -1,0 +1,180 @@
+//! dotnet test: a line per test project, and the failures above it. Written from the documented forms: the one of
+//! VSTest, and the summary that the terminal logger of .NET 9 prints instead.
+
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::number;
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "dotnet test",
+    kind: Kind::Test,
+    tells: &[
+        "ed!  - ",
+        "\nTest summary: ",
+        "\nTest Run ",
+        "\nBuild FAILED.",
+        "\n  Failed ",
+        "): error ",
+    ],
+    read,
+};
+
+fn read(text: &str) -> Report {
+    let mut projects: Vec<Counts> = Vec::new();
+    let mut summary = None;
+    let mut started = 0_usize;
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut part = Part::None;
+    let mut said_failed = false;
+    for line in text.lines() {
+        if let Some(counts) = project(line) {
+            projects.push(counts);
+            part = Part::None;
+        } else if let Some(counts) = terminal(line) {
+            summary = Some(counts);
+        } else if line.starts_with("Test run for ") {
+            started += 1;
+        } else if let Some(test) = failed(line) {
+            failures.push(Failure { test: Some(test.to_owned()), ..Failure::default() });
+            part = Part::None;
+        } else if let Some(failure) = compiler(line) {
+            if failures.iter().rev().take(64).all(|other| *other != failure) {
+                failures.push(failure);
+            }
+        } else if line.trim() == "Error Message:" {
+            part = Part::Message;
+        } else if line.trim() == "Stack Trace:" {
+            part = Part::Stack;
+        } else if line == "Test Run Aborted."
+            || line == "Test Run Failed."
+            || line == "Build FAILED."
+        {
+            said_failed = true;
+        } else if let Some(failure) = failures.last_mut() {
+            part = part.read(failure, line);
+        }
+    }
+    let whole = !projects.is_empty() && projects.len() >= started;
+    let counts = summary.or_else(|| whole.then(|| sum(&projects)));
+    let failed = said_failed
+        || counts.is_some_and(|counts| counts.failed > 0)
+        || projects.iter().any(|counts| counts.failed > 0)
+        || failures.iter().any(|failure| failure.test.is_none());
+    let verdict = match counts {
+        _ if failed => Verdict::Failed,
+        Some(counts) if counts.passed > 0 && failures.is_empty() => Verdict::Passed,
+        // A test that failed, and a text that ends before its project does.
+        None if !failures.is_empty() => Verdict::Failed,
+        _ => Verdict::Unknown,
+    };
+    if verdict != Verdict::Failed {
+        failures.clear();
+    }
+    Report { verdict, counts, failures, duration: None }
+}
+
+/// What the lines below a failed test tell.
+#[derive(Clone, Copy)]
+enum Part {
+    None,
+    Message,
+    Stack,
+}
+
+impl Part {
+    fn read(self, failure: &mut Failure, line: &str) -> Self {
+        let said = line.trim();
+        match self {
+            Self::Message if failure.message.is_none() && !said.is_empty() => {
+                let kind = said.split_once(" : ").filter(|(kind, _)| kind.ends_with("Exception"));
+                failure.error = kind.map(|(kind, _)| kind.to_owned());
+                failure.message = Some(kind.map_or(said, |(_, message)| message).to_owned());
+            }
+            Self::Stack if failure.frame.is_none() => {
+                // Only code that was built here has its source beside it.
+                let place =
+                    said.split_once(" in ").and_then(|(_, place)| place.rsplit_once(":line "));
+                failure.frame = place.map(|(file, _)| file.to_owned());
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// `Failed!  - Failed:     1, Passed:     2, Skipped:     1, Total:     4, Duration: 12 ms - Ledger.Tests.dll (net8.0)`.
+fn project(line: &str) -> Option<Counts> {
+    let rest = line.strip_prefix("Passed!  - ").or_else(|| line.strip_prefix("Failed!  - "))?;
+    let counts = labelled(rest, ["Passed", "Failed", "Skipped", "Total"])?;
+    (rest.contains(", Duration: ") && (counts.failed == 0) == line.starts_with("Passed!"))
+        .then_some(counts)
+}
+
+/// `Test summary: total: 4, failed: 1, succeeded: 2, skipped: 1, duration: 1.5s`.
+fn terminal(line: &str) -> Option<Counts> {
+    let rest = line.strip_prefix("Test summary: ").filter(|rest| rest.ends_with('s'))?;
+    labelled(rest, ["succeeded", "failed", "skipped", "total"])
+}
+
+/// The numbers behind the names of passed, failed, skipped and all, where they add up.
+fn labelled(list: &str, [passed, failed, skipped, total]: [&str; 4]) -> Option<Counts> {
+    let value = |name: &str| {
+        list.split(',').find_map(|part| {
+            let rest = part.trim().strip_prefix(name)?.strip_prefix(':')?;
+            number(rest.trim()).map(|(value, _)| value)
+        })
+    };
+    let counts =
+        Counts { passed: value(passed)?, failed: value(failed)?, skipped: value(skipped)? };
+    let sum = counts.passed.checked_add(counts.failed)?.checked_add(counts.skipped)?;
+    (value(total)? == sum).then_some(counts)
+}
+
+/// The test of `  Failed Ledger.Tests.LedgerTests.Adds [5 ms]`.
+fn failed(line: &str) -> Option<&str> {
+    let (test, time) = line.strip_prefix("  Failed ")?.rsplit_once(" [")?;
+    (time.ends_with("s]") && !test.is_empty()).then_some(test)
+}
+
+/// `/home/ada/Ledger.cs(10,5): error CS0029: Cannot implicitly convert … [/home/ada/Ledger.csproj]`.
+fn compiler(line: &str) -> Option<Failure> {
+    let (place, rest) = line.split_once("): error ")?;
+    let (code, message) = rest.split_once(": ")?;
+    let (file, _) = place.rsplit_once('(')?;
+    let message = message.rsplit_once(" [").map_or(message, |(message, _)| message);
+    let frame = Some(file.trim_start().to_owned());
+    if code == "TESTERROR" {
+        let (test, rest) = message.split_once(" (")?;
+        let said = rest.split_once("Error Message: ").map(|(_, said)| said.to_owned());
+        return Some(Failure {
+            test: Some(test.to_owned()),
+            error: None,
+            message: said,
+            frame,
+            ..Failure::default()
+        });
+    }
+    code.chars().all(char::is_alphanumeric).then(|| Failure {
+        test: None,
+        error: Some(code.to_owned()),
+        message: Some(message.to_owned()),
+        frame,
+        ..Failure::default()
+    })
+}
+
+fn sum(projects: &[Counts]) -> Counts {
+    projects.iter().fold(Counts::default(), |sum, one| Counts {
+        passed: sum.passed.saturating_add(one.passed),
+        failed: sum.failed.saturating_add(one.failed),
+        skipped: sum.skipped.saturating_add(one.skipped),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("dotnet test");
+    }
+}

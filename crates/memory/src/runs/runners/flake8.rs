@@ -1,0 +1,45 @@
+//! Flake8: `./a.py:1:8: F401 'os' imported but unused`, and nothing when all is well.
+
+use super::findings::Findings;
+use crate::runs::report::{Report, Runner};
+use crate::runs::{Kind, scan};
+
+pub(super) static RUNNER: Runner = Runner { name: "flake8", kind: Kind::Lint, tells: &[], read };
+
+fn read(text: &str) -> Report {
+    let mut findings = Findings::default();
+    for line in text.lines() {
+        if let Some((path, rest)) = scan::located(line)
+            && let Some((code, message)) =
+                rest.strip_prefix(": ").and_then(|rest| rest.split_once(' '))
+            && is_code(code)
+            && !path.contains(' ')
+        {
+            findings.add(Some(path), Some(code), message);
+        }
+    }
+    findings.report()
+}
+
+/// Up to three letters and up to three digits, as plugins must have it.
+fn is_code(text: &str) -> bool {
+    let digits = text.trim_start_matches(|sign: char| sign.is_ascii_uppercase());
+    let letters = text.len() - digits.len();
+    (1..=3).contains(&letters)
+        && (1..=4).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::Verdict;
+
+    #[test]
+    fn only_findings_fail() {
+        assert_eq!(read("a.py:1:1: E302 x\n").verdict, Verdict::Failed);
+        for text in ["", "a.py:1:1: note x\n", "see a.py:1:1: E302 x\n", "E302\n", "0\n"] {
+            assert_eq!(read(text).verdict, Verdict::Unknown, "{text}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! go vet.
+
+use super::go_errors;
+use crate::runs::Kind;
+use crate::runs::report::Runner;
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "go vet", kind: Kind::Lint, tells: &[], read: go_errors::read };
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("go vet");
+    }
+}

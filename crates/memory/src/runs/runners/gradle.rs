@@ -1,0 +1,227 @@
+//! Gradle: tasks, the tests that failed, and how the build ended. It counts tests only of a task in which some failed.
+
+use super::java;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::{counted, file, has_extension, number};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "gradle",
+    kind: Kind::Test,
+    tells: &[
+        "\nBUILD ",
+        " FAILED\n",
+        "\nFAILURE: Build ",
+        " tests completed",
+        " test completed",
+        ".java",
+        ".kt",
+        ".groovy",
+        ".scala",
+    ],
+    read,
+};
+
+fn read(text: &str) -> Report {
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut counts: Vec<Counts> = Vec::new();
+    let mut tasks = Tasks::default();
+    let mut ended: Option<bool> = None;
+    let mut took = None;
+    let mut said_failed = false;
+    let mut wrong: Vec<&str> = Vec::new();
+    let mut explaining = false;
+    let mut open = false;
+    for line in text.lines() {
+        if let Some((good, time)) = end(line) {
+            ended = Some(good && ended != Some(false));
+            took = time;
+        } else if tasks.read(line) {
+            open = false;
+        } else if let Some(test) = failed(line) {
+            failures.push(Failure { test: Some(test), ..Failure::default() });
+            open = true;
+        } else if let Some(failure) = compiler(line) {
+            failures.push(failure);
+            open = false;
+        } else if let Some(of_task) = completed(line) {
+            counts.push(of_task);
+        } else if line.starts_with("FAILURE: Build ") {
+            said_failed = true;
+            open = false;
+        } else if line == "* What went wrong:" {
+            explaining = true;
+        } else if line == "* Try:" {
+            explaining = false;
+        } else if explaining && !line.is_empty() {
+            wrong.push(line);
+        } else if let Some(failure) = failures.last_mut().filter(|_| open) {
+            if line.is_empty() {
+                open = false;
+            } else {
+                detail(failure, line);
+            }
+        }
+    }
+    let known = tasks.ran > 0 && tasks.ran == counts.len();
+    let counts = known.then(|| {
+        counts.iter().fold(Counts::default(), |sum, one| Counts {
+            passed: sum.passed.saturating_add(one.passed),
+            failed: sum.failed.saturating_add(one.failed),
+            skipped: sum.skipped.saturating_add(one.skipped),
+        })
+    });
+    let clean =
+        failures.is_empty() && !said_failed && counts.is_none_or(|counts| counts.failed == 0);
+    let verdict = match ended {
+        Some(false) => Verdict::Failed,
+        // Tests that are up to date did not run; a build without any is a build.
+        Some(true) if clean && (tasks.ran > 0 || tasks.idle == 0) => Verdict::Passed,
+        _ if !clean => Verdict::Failed,
+        _ => Verdict::Unknown,
+    };
+    if verdict == Verdict::Failed {
+        let mut seen = std::collections::HashSet::new();
+        failures.retain(|one| {
+            seen.insert((one.test.clone(), one.message.clone().filter(|_| one.test.is_none())))
+        });
+        if failures.is_empty() {
+            // The second line has the reason, the first only names the task.
+            let message = wrong.get(1).or_else(|| wrong.first());
+            let message = message.map(|line| line.trim_start_matches("> ").trim().to_owned());
+            failures.extend(
+                message.map(|message| Failure { message: Some(message), ..Failure::default() }),
+            );
+        }
+    }
+    Report { verdict, counts, failures, duration: took }
+}
+
+/// Tasks that test: those that ran, and those that had nothing to do.
+#[derive(Default)]
+struct Tasks {
+    ran: usize,
+    idle: usize,
+}
+
+impl Tasks {
+    /// Takes `> Task :app:test FAILED`, or `:app:test` of versions before 4.7, which name a task that failed twice.
+    fn read(&mut self, line: &str) -> bool {
+        let Some(task) =
+            line.strip_prefix("> Task ").or(Some(line)).filter(|task| task.starts_with(':'))
+        else {
+            return false;
+        };
+        let (path, outcome) = task.split_once(' ').unwrap_or((task, ""));
+        let name = path.rsplit(':').next().unwrap_or(path);
+        let tests = name == "test"
+            || name.ends_with("Test")
+            || (name.starts_with("test") && name.ends_with("UnitTest"));
+        match outcome {
+            "" if tests => self.ran += 1,
+            "FAILED" if tests && line.starts_with('>') => self.ran += 1,
+            "UP-TO-DATE" | "NO-SOURCE" | "FROM-CACHE" | "SKIPPED" if tests => self.idle += 1,
+            _ => {}
+        }
+        !path.contains(['/', '.'])
+    }
+}
+
+/// `BUILD SUCCESSFUL in 6s`, and the milliseconds.
+fn end(line: &str) -> Option<(bool, Option<u64>)> {
+    let rest = line.strip_prefix("BUILD ")?;
+    let (said, time) = rest.split_once(" in ")?;
+    let good = match said {
+        "SUCCESSFUL" => true,
+        "FAILED" => false,
+        _ => return None,
+    };
+    // `1h 2m 3s`, or `812ms`.
+    let mut millis: u64 = 0;
+    for part in time.split(' ') {
+        let (value, unit) = number(part)?;
+        let unit = match unit {
+            "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        millis = millis.checked_add(u64::from(value).checked_mul(unit)?)?;
+    }
+    Some((good, Some(millis)))
+}
+
+/// The test of `com.acme.LedgerTest > adds FAILED`, as `--tests` takes it.
+fn failed(line: &str) -> Option<String> {
+    let test = line
+        .strip_suffix(" FAILED")
+        .filter(|test| test.contains(" > ") && !test.starts_with(' '))?;
+    let parts: Vec<&str> =
+        test.split(" > ").map(|part| part.split('(').next().unwrap_or(part).trim()).collect();
+    Some(parts.join("."))
+}
+
+/// `4 tests completed, 1 failed, 1 skipped`.
+fn completed(line: &str) -> Option<Counts> {
+    let (all, rest) = number(line)?;
+    rest.strip_prefix(" tests completed").or_else(|| rest.strip_prefix(" test completed"))?;
+    let failed = counted(line, "failed")?;
+    let skipped = counted(line, "skipped").unwrap_or(0);
+    Some(Counts { passed: all.checked_sub(failed)?.checked_sub(skipped)?, failed, skipped })
+}
+
+/// `/home/ada/Ledger.java:4: error: incompatible types`, or Kotlin's `e: file:///home/ada/A.kt:4:2 Unresolved`.
+fn compiler(line: &str) -> Option<Failure> {
+    let (place, message) = match line.strip_prefix("e: ") {
+        Some(rest) => rest.strip_prefix("file://").unwrap_or(rest).split_once(' ')?,
+        None => line.split_once(": error: ")?,
+    };
+    let frame = file(place).unwrap_or(place.trim_end_matches(':'));
+    let source =
+        ["java", "kt", "kts", "groovy", "scala"].iter().any(|kind| has_extension(frame, kind));
+    source.then(|| Failure {
+        test: None,
+        error: None,
+        message: Some(message.to_owned()),
+        frame: Some(frame.to_owned()),
+        ..Failure::default()
+    })
+}
+
+/// A line below a failed test: the short form `java.lang.AssertionError at LedgerTest.java:7`, or a whole stack.
+fn detail(failure: &mut Failure, line: &str) {
+    if failure.error.is_none()
+        && let Some((class, place)) = line.trim().split_once(" at ")
+        && !class.contains([' ', ':'])
+    {
+        failure.error = Some(class.to_owned());
+        failure.frame = file(place).map(str::to_owned);
+    } else if failure.frame.is_none() {
+        java::detail(failure, line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("gradle");
+    }
+
+    #[test]
+    fn newer_versions() {
+        let text = "> Task :compileJava\n> Task :test FAILED\n\nLedgerTest > adds() FAILED\n    \
+            org.opentest4j.AssertionFailedError at LedgerTest.java:7\n\n4 tests completed, 1 failed\n\n\
+            FAILURE: Build failed with an exception.\n\nBUILD FAILED in 812ms\n2 actionable tasks: 2 executed\n";
+        let report = read(text);
+        assert_eq!(report.verdict, Verdict::Failed);
+        assert_eq!(report.counts.map(|counts| counts.failed), Some(1));
+        assert_eq!(report.failures[0].test.as_deref(), Some("LedgerTest.adds"));
+        assert_eq!(report.duration, Some(812));
+        let text = "> Task :test\n\nBUILD SUCCESSFUL in 1m 2s\n2 actionable tasks: 2 executed\n";
+        assert_eq!(read(text).verdict, Verdict::Passed);
+    }
+}

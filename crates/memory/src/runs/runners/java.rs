@@ -1,0 +1,64 @@
+//! What Maven and Gradle have in common: the stack of a failed Java test.
+
+use crate::runs::report::Failure;
+
+/// Packages that are no project's own, by how their names begin.
+const FOREIGN: &[&str] = &[
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "kotlin.",
+    "groovy.",
+    "org.junit.",
+    "junit.",
+    "org.testng.",
+    "org.hamcrest.",
+    "org.assertj.",
+    "org.mockito.",
+    "org.opentest4j.",
+    "org.apache.maven.",
+    "org.gradle.",
+    "org.springframework.",
+    "worker.org.gradle.",
+];
+
+/// Takes a line of a stack: first the exception and its message, then the frames, innermost first.
+pub(super) fn detail(failure: &mut Failure, line: &str) {
+    let said = line.trim();
+    if let Some(call) = said.strip_prefix("at ") {
+        if failure.frame.is_none() {
+            failure.frame = own(call).map(str::to_owned);
+        }
+    } else if failure.error.is_none() && !said.is_empty() && !said.starts_with('[') {
+        let (class, message) = match said.split_once(": ") {
+            Some((class, message)) => (class, Some(message)),
+            None => (said.trim_end_matches(':'), None),
+        };
+        if is_class(class) {
+            failure.error = Some(class.to_owned());
+            failure.message = message.map(str::to_owned);
+        }
+    } else if failure.error.is_some()
+        && failure.message.is_none()
+        && failure.frame.is_none()
+        && !said.is_empty()
+    {
+        // A message that starts on the next line.
+        failure.message = Some(said.to_owned());
+    }
+}
+
+/// `java.lang.AssertionError`.
+fn is_class(text: &str) -> bool {
+    text.contains('.') && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '$'))
+}
+
+/// The file of `com.acme.Ledger.share(Ledger.java:6)`, where the project's own. A module stands before a slash.
+pub(super) fn own(call: &str) -> Option<&str> {
+    let (name, place) = call.split_once('(')?;
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let (file, _) = place.strip_suffix(')').unwrap_or(place).split_once(':')?;
+    FOREIGN.iter().all(|foreign| !name.starts_with(foreign)).then_some(file)
+}

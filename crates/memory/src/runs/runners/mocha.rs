@@ -1,0 +1,227 @@
+//! Mocha: `  3 passing (13ms)`, perhaps `  1 pending` and `  2 failing`, then each failure at length.
+//!
+//! A test can print such lines. They are sure where as many passes were shown above as they tell of; a tail of the output
+//! shows fewer, and is believed only if nothing surer comes and the start of the run, an empty line, is not there. Names
+//! are `describe > test`, as `--grep` has them with blanks.
+
+use super::stack::Stack;
+use super::tally;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::{Counts, Kind, Verdict, scan};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "mocha",
+    kind: Kind::Test,
+    tells: &[" passing (", "Exception during run: "],
+    read,
+};
+
+/// What marks a pass, on one system or the other.
+const PASSES: [char; 3] = ['✔', '✓', '√'];
+
+/// A run as its closing lines tell it, and the failures told below them.
+#[derive(Debug, Default)]
+struct Run {
+    counts: Counts,
+    milliseconds: Option<u64>,
+    failures: Vec<Failure>,
+    /// No empty line follows: `failing` may have been cut off.
+    cut: bool,
+}
+
+#[derive(Default)]
+struct Reading {
+    /// Passes shown since the last closing lines, and whether a failure was.
+    shown: u32,
+    failing: bool,
+    sure: Vec<Run>,
+    unsure: Option<Run>,
+    /// Whether the last closing lines were sure.
+    is_sure: bool,
+    open: Option<(Vec<String>, bool, Stack)>,
+    broken: Vec<Failure>,
+    cut: bool,
+}
+
+fn read(text: &str) -> Report {
+    let mut reading = Reading::default();
+    let from_start = text.starts_with("\n\n");
+    let mut lines = text.lines();
+    let mut above = "";
+    while let Some(line) = lines.next() {
+        if above.is_empty()
+            && let Some((run, more)) = closing(line, lines.clone())
+        {
+            reading.close(run);
+            for _ in 0..more {
+                lines.next();
+            }
+        } else {
+            reading.take(line);
+        }
+        above = line;
+    }
+    reading.report(from_start)
+}
+
+/// The closing lines that start with this one, and how many there are after it.
+fn closing<'a>(first: &str, mut rest: impl Iterator<Item = &'a str>) -> Option<(Run, usize)> {
+    let (passed, time) = scan::amount(first.strip_prefix("  ")?)?;
+    let time = time.strip_prefix("passing (")?.strip_suffix(')')?;
+    let milliseconds = match time.strip_suffix("ms") {
+        Some(time) => scan::decimal(time, 1)?,
+        None => scan::decimal(time.strip_suffix(['s', 'm', 'h'])?, 1000)?,
+    };
+    // `2m` is minutes; nobody needs to know it to the second.
+    let milliseconds = milliseconds * if time.ends_with('m') { 60 } else { 1 };
+    let mut run = Run { milliseconds: Some(milliseconds), ..Run::default() };
+    run.counts.passed = passed;
+    let mut more = 0;
+    loop {
+        let line = rest.next();
+        match line.and_then(|line| line.strip_prefix("  ")).and_then(scan::amount) {
+            Some((number, "pending")) => run.counts.skipped = number,
+            Some((number, "failing")) => run.counts.failed = number,
+            _ => {
+                run.cut = line.is_none_or(|line| !line.is_empty());
+                return Some((run, more));
+            }
+        }
+        more += 1;
+    }
+}
+
+/// How many passes a line of progress shows.
+fn shown(line: &str) -> u32 {
+    let text = line.trim_start();
+    if text.starts_with(PASSES) {
+        return 1;
+    }
+    // The dot reporter.
+    let dots = text.len() < line.len() && text.bytes().all(|byte| b".,!".contains(&byte));
+    if dots { u32::try_from(text.matches('.').count()).unwrap_or(0) } else { 0 }
+}
+
+/// Whether a line of progress shows a failure: `    1) adds up`, or `..!` from the dot reporter.
+fn is_failing(line: &str) -> bool {
+    let text = line.trim_start();
+    let numbered = text.split_once(") ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    numbered || (text.contains('!') && text.bytes().all(|byte| b".,!".contains(&byte)))
+}
+
+impl Reading {
+    fn close(&mut self, run: Run) {
+        self.finish();
+        self.cut |= run.cut && self.failing;
+        self.is_sure = self.shown >= run.counts.passed;
+        (self.shown, self.failing) = (0, false);
+        if self.is_sure {
+            self.sure.push(run);
+        } else {
+            self.unsure = Some(run);
+        }
+    }
+
+    fn take(&mut self, line: &str) {
+        if let Some(error) = line.trim_start().strip_prefix("Exception during run: ") {
+            let mut stack = Stack::default();
+            stack.take(error);
+            self.open = Some((Vec::new(), true, stack));
+            return;
+        }
+        self.shown = self.shown.saturating_add(shown(line));
+        if self.shown > 0 && line.trim_start().starts_with(PASSES) {
+            // Another run has begun, or what told of failures was printed by a test.
+            self.finish();
+        }
+        self.failing |= is_failing(line);
+        if let Some(title) = heading(line).filter(|_| self.is_listing()) {
+            self.finish();
+            self.open = Some((Vec::new(), false, Stack::default()));
+            self.name(title);
+        } else if let Some((_, named, stack)) = &mut self.open {
+            if *named {
+                stack.take(line);
+            } else {
+                self.name(line.trim());
+            }
+        }
+    }
+
+    /// A part of a name; a colon ends it.
+    fn name(&mut self, title: &str) {
+        if let Some((path, named, _)) = &mut self.open {
+            *named = title.ends_with(':') || title.is_empty();
+            path.push(title.strip_suffix(':').unwrap_or(title).to_owned());
+        }
+    }
+
+    /// Whether failures are told here.
+    fn is_listing(&self) -> bool {
+        let run = if self.is_sure { self.sure.last() } else { self.unsure.as_ref() };
+        run.is_some_and(|run| run.counts.failed > 0 && self.shown == 0)
+    }
+
+    fn finish(&mut self) {
+        let Some((path, _, stack)) = self.open.take() else { return };
+        if path.is_empty() {
+            self.broken.push(stack.failure(None));
+            return;
+        }
+        let run = if self.is_sure { self.sure.last_mut() } else { self.unsure.as_mut() };
+        if let Some(run) = run.filter(|_| !stack.is_empty())
+            && run.failures.len() < scan::MOST
+        {
+            run.failures.push(stack.failure(Some(path.join(" > "))));
+        }
+    }
+
+    fn report(mut self, from_start: bool) -> Report {
+        self.finish();
+        let mut doubt = false;
+        if let Some(unsure) = self.unsure.take() {
+            if self.sure.is_empty() && !from_start {
+                self.sure.push(unsure);
+            } else {
+                // One that tells what failed was a run; one that does not was printed.
+                doubt = !unsure.failures.is_empty();
+            }
+        }
+        let mut counts = Counts::default();
+        let mut duration = None;
+        let mut failures = self.broken;
+        for run in &mut self.sure {
+            tally::add(&mut counts, run.counts);
+            tally::add_time(&mut duration, run.milliseconds);
+            failures.append(&mut run.failures);
+        }
+        let verdict = if counts.failed > 0 || !failures.is_empty() {
+            Verdict::Failed
+        } else if counts.passed > 0 && !doubt && !self.cut {
+            Verdict::Passed
+        } else {
+            Verdict::Unknown
+        };
+        let counts = (!self.sure.is_empty()).then_some(counts);
+        Report { verdict, counts, failures, duration }
+    }
+}
+
+/// The title in `  1) shop`.
+fn heading(line: &str) -> Option<&str> {
+    let (number, title) = line.strip_prefix("  ")?.split_once(") ")?;
+    number.parse::<u32>().ok().map(|_| title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_is_believed_but_not_what_comes_too_early() {
+        assert_eq!(read("    ✔ a\n\n\n  2 passing (2ms)\n").verdict, Verdict::Passed);
+        assert_eq!(read("\n\n  ✔ a\n\n\n  2 passing (2ms)\n").verdict, Verdict::Unknown);
+        assert_eq!(read("\n\n  ✔ a\n\n\n  1 passing (2m)\n").duration, Some(120_000));
+        assert_eq!(read("text\n  2 passing (2ms)\n").verdict, Verdict::Unknown);
+    }
+}

@@ -1,0 +1,61 @@
+//! The tests of one module: a line per class, and the total.
+
+use crate::runs::Counts;
+use crate::runs::scan::number;
+
+#[derive(Default)]
+pub(super) struct Module<'a> {
+    classes: Counts,
+    /// The class whose line came last.
+    pub(super) class: Option<&'a str>,
+    /// A class with failures was seen.
+    pub(super) failed: bool,
+    results: bool,
+    /// With -q only classes with failures are told, and neither heading.
+    quiet: bool,
+    pub(super) total: Option<Counts>,
+}
+
+impl<'a> Module<'a> {
+    /// One whose heading was not printed.
+    pub(super) fn quiet() -> Self {
+        Self { quiet: true, results: true, ..Self::default() }
+    }
+
+    /// The total comes next.
+    pub(super) fn results(&mut self) {
+        self.results = true;
+    }
+
+    /// Takes a line that counts tests: of a class where it says how long they took, else the total, which is believed
+    /// where it is the sum.
+    pub(super) fn read(&mut self, line: &'a str, counts: Counts) {
+        if let Some((_, rest)) = line.split_once(", Time elapsed: ") {
+            self.failed |= counts.failed > 0;
+            self.class = rest.rsplit_once("in ").map(|(_, class)| class.trim());
+            self.classes.passed = self.classes.passed.saturating_add(counts.passed);
+            self.classes.failed = self.classes.failed.saturating_add(counts.failed);
+            self.classes.skipped = self.classes.skipped.saturating_add(counts.skipped);
+        } else if self.results && self.adds_up(counts) {
+            self.total = Some(counts);
+        } else {
+            // A test printed it.
+            self.results = false;
+        }
+    }
+
+    fn adds_up(&self, total: Counts) -> bool {
+        total == self.classes || (self.quiet && self.failed && total.failed == self.classes.failed)
+    }
+}
+
+/// The numbers of `Tests run: 3, Failures: 1, Errors: 0, Skipped: 1`.
+pub(super) fn tests(line: &str) -> Option<Counts> {
+    let (run, rest) = number(line.strip_prefix("Tests run: ")?)?;
+    let (failures, rest) = number(rest.strip_prefix(", Failures: ")?)?;
+    let (errors, rest) = number(rest.strip_prefix(", Errors: ")?)?;
+    let (skipped, rest) = number(rest.strip_prefix(", Skipped: ")?)?;
+    let failed = failures.checked_add(errors)?;
+    let passed = run.checked_sub(failed)?.checked_sub(skipped)?;
+    (rest.is_empty() || rest.starts_with(", ")).then_some(Counts { passed, failed, skipped })
+}

@@ -1,0 +1,145 @@
+//! Node's own test runner, in its two forms: TAP (into a pipe, up to Node 22) and spec.
+//!
+//! Both end in the same block of numbers, in a fixed order; in TAP it follows the plan `1..N`, which the output of a
+//! test, being a comment there, cannot imitate. A test that was cancelled counts as failed, one to do as skipped. A name is
+//! the path that `--test-name-pattern` matches, `suite > test`, or the file where all of it failed.
+
+mod spec;
+mod tap;
+
+use super::tally;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::{Counts, Kind, Verdict, scan};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "node --test",
+    kind: Kind::Test,
+    tells: &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
+    read,
+};
+
+/// The numbers of the block, in their order.
+const NAMES: &[&str] =
+    &["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
+
+/// The numbers at the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Numbers {
+    counts: Counts,
+    milliseconds: u64,
+    lines: usize,
+}
+
+fn read(text: &str) -> Report {
+    let mut total: Option<Numbers> = None;
+    let mut failures: Vec<Failure> = Vec::new();
+    let (mut tap, mut spec) = (tap::Reading::default(), spec::Reading::default());
+    let mut lines = text.lines();
+    let mut above = "";
+    while let Some(line) = lines.next() {
+        let mark = if line.starts_with("# tests ") && is_plan(above) {
+            Some("# ")
+        } else {
+            line.starts_with("ℹ tests ").then_some("ℹ ")
+        };
+        if let Some(numbers) = mark.and_then(|mark| numbers(line, lines.clone(), mark)) {
+            // What looked like a failure was a test to do, or printed by one.
+            if numbers.counts.failed == 0 {
+                (tap, spec) = (tap::Reading::default(), spec::Reading::default());
+            }
+            failures.append(&mut tap.take_failures());
+            spec.close(numbers.counts.failed > 0, &mut failures);
+            let total = total.get_or_insert_default();
+            tally::add(&mut total.counts, numbers.counts);
+            total.milliseconds = total.milliseconds.saturating_add(numbers.milliseconds);
+            lines.nth(numbers.lines - 2);
+            above = "";
+            continue;
+        }
+        tap.take(line);
+        spec.take(line);
+        above = line;
+    }
+    failures.append(&mut tap.take_failures());
+    spec.close(false, &mut failures);
+    let counts = total.map(|total| total.counts);
+    let verdict = if !failures.is_empty() || counts.is_some_and(|counts| counts.failed > 0) {
+        Verdict::Failed
+    } else if counts.is_some_and(|counts| counts.passed > 0) {
+        Verdict::Passed
+    } else {
+        Verdict::Unknown
+    };
+    Report { verdict, counts, failures, duration: total.map(|total| total.milliseconds) }
+}
+
+fn is_plan(line: &str) -> bool {
+    line.strip_prefix("1..").is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// The block that starts with this line. Its numbers must add up.
+fn numbers<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>, mark: &str) -> Option<Numbers> {
+    let mut numbers = Numbers::default();
+    let mut tests = 0;
+    let mut next = 0;
+    for line in std::iter::once(first).chain(rest) {
+        let (name, value) = line.strip_prefix(mark)?.split_once(' ')?;
+        // Node 18 did not count suites.
+        if NAMES[next] == "suites" && name == "pass" {
+            next += 1;
+        }
+        if name != NAMES[next] {
+            return None;
+        }
+        next += 1;
+        numbers.lines += 1;
+        let counts = &mut numbers.counts;
+        if name == "duration_ms" {
+            numbers.milliseconds = scan::decimal(value, 1)?;
+            let ran = [counts.passed, counts.failed, counts.skipped]
+                .iter()
+                .try_fold(0, |sum: u32, part| sum.checked_add(*part));
+            return (ran == Some(tests)).then_some(numbers);
+        }
+        let value: u32 = value.parse().ok()?;
+        let sum = match name {
+            "tests" => &mut tests,
+            "pass" => &mut counts.passed,
+            "fail" | "cancelled" => &mut counts.failed,
+            "skipped" | "todo" => &mut counts.skipped,
+            _ => continue,
+        };
+        *sum = sum.checked_add(value)?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: &str = "# tests 2\n# suites 0\n# pass 2\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 9.5\n";
+
+    #[test]
+    fn numbers_follow_the_plan_and_add_up() {
+        assert_eq!(read(&format!("1..2\n{BLOCK}")).verdict, Verdict::Passed);
+        for text in [
+            BLOCK.to_owned(),
+            format!("1..2\n\n{BLOCK}"),
+            format!("1..2\n{}", BLOCK.replace("# todo 0\n", "")),
+            format!("1..2\n{}", BLOCK.replace("pass 2", "pass 3")),
+            format!("1..2\n{}", BLOCK.replace("# duration_ms 9.5\n", "")),
+        ] {
+            assert_eq!(read(&text).verdict, Verdict::Unknown, "{text}");
+        }
+        let old = format!("1..2\n{}", BLOCK.replace("# suites 0\n", ""));
+        assert_eq!(read(&old).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn a_failed_test_to_do_is_no_failure() {
+        let text = format!("not ok 1 - a # TODO\n  ---\n  error: 'x'\n  ...\n1..2\n{BLOCK}");
+        assert_eq!(read(&text).verdict, Verdict::Passed);
+        assert!(read(&text).failures.is_empty());
+    }
+}

@@ -1,0 +1,134 @@
+//! The spec form: a tree of marks, and below the numbers each failure at length, there without its path.
+
+use super::super::stack::Stack;
+use crate::runs::report::Failure;
+use crate::runs::scan;
+
+/// A failure in the tree.
+struct Leaf {
+    path: String,
+    name: String,
+    /// It stood with the time it took, as only the runner prints it, and is not the end of a suite.
+    sure: bool,
+    stack: Stack,
+}
+
+#[derive(Default)]
+pub(super) struct Reading {
+    /// The suites around the line, outermost first.
+    suites: Vec<String>,
+    leaves: Vec<Leaf>,
+    /// The list at the end has begun.
+    listing: bool,
+    told: Vec<(String, Stack)>,
+    aside: Stack,
+}
+
+impl Reading {
+    pub(super) fn take(&mut self, line: &str) {
+        if self.listing {
+            self.take_told(line);
+            return;
+        }
+        if line == "Failed tests:" {
+            // The dot reporter has no tree.
+            self.listing = true;
+            return;
+        }
+        let text = line.trim_start_matches(' ');
+        let depth = (line.len() - text.len()) / 2;
+        if let Some(name) = text.strip_prefix("▶ ") {
+            self.suites.truncate(depth);
+            self.suites.push(untimed(name).0.to_owned());
+        } else if let Some(rest) = text.strip_prefix("✖ ") {
+            self.leaf(rest, depth);
+        } else if text.starts_with("✔ ") {
+            self.suites.truncate(depth);
+            self.aside = Stack::default();
+        } else {
+            let text = text.strip_prefix("ℹ ").unwrap_or(line);
+            if scan::error(text).is_some_and(|(_, message)| !message.is_empty()) {
+                self.aside = Stack::default();
+                self.aside.take(text);
+            } else if text.trim_start().starts_with("at ") && !self.aside.is_empty() {
+                self.aside.take(text);
+            }
+        }
+    }
+
+    fn leaf(&mut self, rest: &str, depth: usize) {
+        if rest.ends_with("# TODO") {
+            return;
+        }
+        let (name, timed) = untimed(rest);
+        let ends_suite = self.suites.len() == depth + 1 && self.suites[depth] == name;
+        self.suites.truncate(depth);
+        let path: Vec<_> = self.suites.iter().map(String::as_str).chain([name]).collect();
+        if self.leaves.len() >= scan::MOST {
+            return;
+        }
+        self.leaves.push(Leaf {
+            path: path.join(" > "),
+            name: name.to_owned(),
+            sure: timed && !ends_suite,
+            stack: std::mem::take(&mut self.aside),
+        });
+    }
+
+    fn take_told(&mut self, line: &str) {
+        if line == "✖ failing tests:" {
+            return;
+        }
+        if let Some(rest) = line.strip_prefix("✖ ").filter(|_| self.told.len() < scan::MOST) {
+            self.told.push((untimed(rest).0.to_owned(), Stack::default()));
+        } else if let Some((_, stack)) = self.told.last_mut()
+            && let Some(text) = line.strip_prefix("  ")
+        {
+            let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+            stack.take(quoted.unwrap_or(text));
+        } else if !line.is_empty() && !line.starts_with("test at ") && !self.told.is_empty() {
+            // Something else is being printed, perhaps another run.
+            self.listing = false;
+            self.take(line);
+        }
+    }
+
+    /// The numbers have come, or the end. After numbers with failures the list of them follows.
+    pub(super) fn close(&mut self, list_follows: bool, failures: &mut Vec<Failure>) {
+        if list_follows {
+            self.listing = true;
+            return;
+        }
+        for (name, stack) in std::mem::take(&mut self.told) {
+            let sums = stack.clone().failure(None).message;
+            if sums.is_some_and(|sums| {
+                sums.ends_with("subtest failed") || sums.ends_with("subtests failed")
+            }) {
+                continue;
+            }
+            let leaf = self.leaves.iter().position(|leaf| leaf.name == name);
+            let Some(leaf) = leaf.map(|leaf| self.leaves.remove(leaf)) else {
+                failures.push(stack.failure(Some(name)));
+                continue;
+            };
+            let failed_whole =
+                stack.clone().failure(None).message.as_deref() == Some("test failed");
+            let stack = if failed_whole && !leaf.stack.is_empty() { leaf.stack } else { stack };
+            failures.push(stack.failure(Some(leaf.path)));
+        }
+        let left = std::mem::take(&mut self.leaves).into_iter().filter(|leaf| leaf.sure);
+        failures.extend(left.map(|leaf| leaf.stack.failure(Some(leaf.path))));
+    }
+}
+
+/// A name without the time at its end, and whether there was one.
+fn untimed(text: &str) -> (&str, bool) {
+    match text.rsplit_once(" (") {
+        Some((name, time))
+            if time.strip_suffix("ms)").is_some_and(|time| scan::decimal(time, 1).is_some()) =>
+        {
+            (name, true)
+        }
+        _ => (text, false),
+    }
+}

@@ -1,0 +1,166 @@
+//! The TAP form: points with a block of YAML below, four blanks deeper for each level.
+
+use super::super::stack::{self, Stack};
+use crate::runs::report::Failure;
+use crate::runs::scan;
+
+#[derive(Default)]
+pub(super) struct Reading {
+    /// The names of the tests around the line, outermost first.
+    path: Vec<String>,
+    open: Option<Point>,
+    failures: Vec<Failure>,
+    /// What a test file said as it broke off, which comes as comments before its point.
+    aside: Stack,
+}
+
+/// A failed point.
+struct Point {
+    name: String,
+    indent: usize,
+    /// Its block of YAML has begun.
+    begun: bool,
+    key: Option<Key>,
+    stack: Stack,
+    has_name: bool,
+    kind: Kind,
+}
+
+/// What failed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Test,
+    /// All of a file.
+    File,
+    /// Only something inside, which has a point of its own.
+    Parent,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Error,
+    Stack,
+    Other,
+}
+
+impl Reading {
+    pub(super) fn take(&mut self, line: &str) {
+        let text = line.trim_start_matches(' ');
+        let indent = line.len() - text.len();
+        if let Some(point) = &mut self.open {
+            match point.take(text, indent) {
+                Some(false) => return,
+                Some(true) => {
+                    let point = self.open.take();
+                    self.failures.extend(point.and_then(|point| point.failure(&mut self.aside)));
+                    return;
+                }
+                None => self.open = None,
+            }
+        }
+        if let Some(name) = text.strip_prefix("# Subtest: ") {
+            self.path.truncate(indent / 4);
+            self.path.push(unescaped(name));
+        } else if let Some(rest) = text.strip_prefix("not ok ") {
+            self.start(rest, indent);
+        } else if text.starts_with("ok ") {
+            self.aside = Stack::default();
+        } else if let Some(comment) = text.strip_prefix("# ") {
+            // `Name: …` opens, and only then are frames of interest.
+            if scan::error(comment).is_some_and(|(_, message)| !message.is_empty())
+                || !self.aside.is_empty()
+            {
+                self.aside.take(comment);
+            }
+        }
+    }
+
+    fn start(&mut self, rest: &str, indent: usize) {
+        let Some((_, name)) = rest.split_once(" - ") else { return };
+        if name.contains(" # TODO") || name.contains(" # SKIP") {
+            return;
+        }
+        let mut path = self.path.clone();
+        path.truncate(indent / 4);
+        path.push(unescaped(name));
+        if self.failures.len() >= scan::MOST {
+            return;
+        }
+        self.open = Some(Point {
+            name: path.join(" > "),
+            indent,
+            begun: false,
+            key: None,
+            stack: Stack::default(),
+            has_name: false,
+            kind: Kind::Test,
+        });
+    }
+
+    pub(super) fn take_failures(&mut self) -> Vec<Failure> {
+        // Cut off within its block, a failure is one all the same.
+        if let Some(point) = self.open.take().filter(|point| point.begun) {
+            self.failures.extend(point.failure(&mut self.aside));
+        }
+        std::mem::take(&mut self.failures)
+    }
+}
+
+impl Point {
+    /// Whether its block ends here; none if this is no block.
+    fn take(&mut self, text: &str, indent: usize) -> Option<bool> {
+        if !self.begun {
+            self.begun = text == "---" && indent == self.indent + 2;
+            return self.begun.then_some(false);
+        }
+        if indent != self.indent + 2 || text.is_empty() {
+            match self.key {
+                Some(Key::Error) if self.stack.is_empty() => self.stack.take(text),
+                Some(Key::Stack) => self.stack.place(stack::place(text)),
+                _ => {}
+            }
+            return Some(false);
+        }
+        if text == "..." {
+            return Some(true);
+        }
+        let Some((key, value)) = text.split_once(':') else { return Some(false) };
+        let value = value.trim();
+        self.key = Some(match key {
+            "error" => Key::Error,
+            "stack" => Key::Stack,
+            _ => Key::Other,
+        });
+        let quoted = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\''));
+        match (key, quoted) {
+            ("error", Some(error)) => self.stack.say(&error.replace("''", "'")),
+            ("name", Some(name)) => {
+                self.has_name = true;
+                self.stack.name(name);
+            }
+            ("failureType", Some("subtestsFailed")) => self.kind = Kind::Parent,
+            ("exitCode", _) => self.kind = Kind::File,
+            _ => {}
+        }
+        Some(false)
+    }
+
+    fn failure(self, aside: &mut Stack) -> Option<Failure> {
+        if self.kind == Kind::Parent {
+            return None;
+        }
+        let aside = std::mem::take(aside);
+        let stack = if self.kind == Kind::File && !aside.is_empty() { aside } else { self.stack };
+        let mut failure = stack.failure(Some(self.name));
+        // The name is left out where it is the plain one.
+        if !self.has_name && failure.frame.is_some() && failure.error.is_none() {
+            failure.error = Some("Error".to_owned());
+        }
+        Some(failure)
+    }
+}
+
+/// A name without the backslashes that keep `#` from starting a directive.
+fn unescaped(name: &str) -> String {
+    name.replace("\\#", "#").replace("\\\\", "\\")
+}

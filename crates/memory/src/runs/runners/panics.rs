@@ -1,0 +1,135 @@
+//! Panics in the output of a Rust program.
+
+use crate::runs::report::Failure;
+use crate::runs::scan::file;
+
+/// One panic.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panic<'a> {
+    /// The name of the thread, which is the test's where the harness runs it.
+    pub(super) thread: &'a str,
+    message: &'a str,
+    frame: Option<&'a str>,
+    /// Not a panic: the stack ran over.
+    pub(super) overflow: bool,
+}
+
+impl<'a> Panic<'a> {
+    /// Whether it only passes on that another thread panicked.
+    fn relayed(&self) -> bool {
+        self.message.ends_with("Any { .. }") || self.message == "a scoped thread panicked"
+    }
+
+    fn failure(&self, test: &str) -> Failure {
+        Failure {
+            test: Some(test.to_owned()),
+            error: Some(if self.overflow { "stack overflow" } else { "panicked" }.to_owned()),
+            message: Some(self.message.to_owned()).filter(|message| !message.is_empty()),
+            frame: self.frame.map(str::to_owned),
+            ..Failure::default()
+        }
+    }
+
+    /// All of a text, in order.
+    pub(super) fn all(lines: impl Iterator<Item = &'a str>) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        let mut waiting = false;
+        for line in lines {
+            let line = line.strip_prefix("    ").unwrap_or(line);
+            if waiting {
+                waiting = false;
+                if let Some(panic) = found.last_mut() {
+                    panic.message = line.trim_end();
+                }
+            } else if let Some(rest) = line.strip_prefix("thread '") {
+                if let Some((panic, open)) = Self::first_line(rest) {
+                    waiting = open;
+                    found.push(panic);
+                }
+            } else if let Some(place) = line.trim_start().strip_prefix("at ")
+                && let Some(panic) = found.last_mut()
+                && panic.frame.is_none()
+            {
+                panic.frame = own(place);
+            }
+        }
+        found
+    }
+
+    /// What follows `thread '`, and whether the message comes on the next line (since Rust 1.73).
+    fn first_line(rest: &'a str) -> Option<(Self, bool)> {
+        if let Some((head, place)) = rest.split_once(" panicked at ") {
+            let thread = thread(head)?;
+            if let Some((message, place)) =
+                place.strip_prefix('\'').and_then(|old| old.rsplit_once("', "))
+            {
+                return Some((Self { thread, message, frame: own(place), overflow: false }, false));
+            }
+            return Some((Self { thread, message: "", frame: own(place), overflow: false }, true));
+        }
+        let head = rest.strip_suffix(" has overflowed its stack")?;
+        let message = "has overflowed its stack";
+        Some((Self { thread: thread(head)?, message, frame: None, overflow: true }, false))
+    }
+}
+
+/// The name in `name' (4711)`; the number of the thread is printed since Rust 1.91.
+fn thread(head: &str) -> Option<&str> {
+    let end = head.rfind('\'')?;
+    head.get(..end)
+}
+
+/// The file of a place, where it is neither the standard library's nor a dependency's.
+pub(super) fn own(place: &str) -> Option<&str> {
+    let file = file(place)?;
+    let foreign = ["/rustc/", "/.cargo/registry/", "/.cargo/git/", "/rustlib/src/", "/vendor/"];
+    let foreign = foreign.iter().any(|part| file.contains(part)) || file.starts_with("library/");
+    (!foreign).then(|| file.strip_prefix("./").unwrap_or(file))
+}
+
+/// Why a test failed, by what it printed. Its own last panic counts, as earlier ones were caught; where that only says
+/// that another thread panicked, that one's does.
+pub(super) fn blame<'a>(
+    test: &str,
+    panics: impl Iterator<Item = &'a Panic<'a>>,
+) -> Option<Failure> {
+    let mut own: Option<&Panic> = None;
+    let mut other: Option<&Panic> = None;
+    for panic in panics {
+        if panic.thread == test {
+            own = Some(panic);
+        } else if own.is_none() {
+            other = Some(panic);
+        }
+    }
+    match (own, other) {
+        (Some(own), Some(other)) if own.relayed() => Some(other.failure(test)),
+        (own, other) => own.or(other).map(|panic| panic.failure(test)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_the_first_line() {
+        let old = "thread 'a::b' panicked at 'no, it's bad', src/lib.rs:3:5";
+        let new = "thread 'a::b' (77) panicked at ./src/lib.rs:3:5:\nno, it's bad";
+        for text in [old, new] {
+            let panics = Panic::all(text.lines());
+            let failure = blame("a::b", panics.iter()).unwrap();
+            assert_eq!(failure.message.as_deref(), Some("no, it's bad"));
+            assert_eq!(failure.frame.as_deref(), Some("src/lib.rs"));
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_dependency_is_blamed_on_the_caller() {
+        let text = "thread 't' (1) panicked at /home/ada/.cargo/registry/src/x/y-1.0.0/src/z.rs:1:1:\nno\n\
+            stack backtrace:\n   0: core::x\n             at /rustc/59807/library/core/src/x.rs:1:1\n   \
+            1: t\n             at ./src/own.rs:2:2\n   2: u\n             at ./src/outer.rs:2:2\n";
+        let panics = Panic::all(text.lines());
+        assert_eq!(blame("t", panics.iter()).unwrap().frame.as_deref(), Some("src/own.rs"));
+    }
+}

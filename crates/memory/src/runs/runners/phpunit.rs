@@ -1,0 +1,186 @@
+//! PHPUnit.
+
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::{self, file, number};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "phpunit",
+    kind: Kind::Test,
+    tells: &[
+        "\nOK (",
+        "\nOK, but ",
+        "\nFAILURES!\n",
+        "\nERRORS!\n",
+        "\nWARNINGS!\n",
+        "\nPHP ",
+        "\nThere was ",
+        "\nThere were ",
+    ],
+    read,
+};
+
+/// How a run ended, by its last lines.
+#[derive(Clone, Copy)]
+struct Summary {
+    ok: bool,
+    counts: Counts,
+}
+
+fn read(text: &str) -> Report {
+    let mut summaries = 0_usize;
+    let mut last: Option<Summary> = None;
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut fatal: Option<Failure> = None;
+    let mut took = None;
+    let mut bad = false;
+    let mut above = "";
+    for line in text.lines() {
+        if let Some(summary) = summary(line, above) {
+            summaries += 1;
+            last = Some(summary);
+            bad = false;
+        } else if let Some(time) = line.strip_prefix("Time: ") {
+            took = time.split_once(", ").and_then(|(time, _)| clock(time));
+            // What stands before it are dots, and what tests printed.
+            last = None;
+            failures.clear();
+        } else if let Some(section) = section(line) {
+            bad = section;
+        } else if let Some(test) = numbered(line).filter(|_| bad) {
+            failures.push(Failure { test: Some(test.to_owned()), ..Failure::default() });
+        } else if let Some(failure) = failures.last_mut().filter(|_| bad) {
+            detail(failure, line);
+        } else if fatal.is_none() {
+            fatal = crash(line);
+        }
+        above = line;
+    }
+    let verdict = match last {
+        Some(summary) if !summary.ok && summary.counts.failed > 0 => Verdict::Failed,
+        Some(summary)
+            if summary.ok && summaries == 1 && took.is_some() && summary.counts.passed > 0 =>
+        {
+            Verdict::Passed
+        }
+        None if fatal.is_some() || (took.is_some() && !failures.is_empty()) => Verdict::Failed,
+        _ => Verdict::Unknown,
+    };
+    if verdict != Verdict::Failed {
+        failures.clear();
+    } else if last.is_none() {
+        failures.extend(fatal);
+    }
+    let counts = last.map(|summary| summary.counts);
+    Report { verdict, counts, failures, duration: took.filter(|_| last.is_some()) }
+}
+
+/// `OK (5 tests, 5 assertions)`, or a word in capitals with the numbers on the next line.
+fn summary(line: &str, above: &str) -> Option<Summary> {
+    if let Some(rest) = line.strip_prefix("OK (") {
+        let (passed, rest) = number(rest)?;
+        let whole = rest.starts_with(" test")
+            && (rest.ends_with(" assertions)") || rest.ends_with(" assertion)"));
+        return whole
+            .then_some(Summary { ok: true, counts: Counts { passed, ..Counts::default() } });
+    }
+    let ok = above.starts_with("OK, but ");
+    if !ok && !["FAILURES!", "ERRORS!", "WARNINGS!"].contains(&above) {
+        return None;
+    }
+    let list = line.strip_suffix('.')?;
+    let some = |name: &str| {
+        let value = list
+            .split(", ")
+            .find_map(|part| part.strip_prefix(name)?.strip_prefix(": ")?.parse().ok());
+        value.unwrap_or(0_u32)
+    };
+    list.strip_prefix("Tests: ")?;
+    let failed = some("Errors").checked_add(some("Failures"))?;
+    let skipped = some("Skipped").checked_add(some("Incomplete"))?;
+    let passed = some("Tests").checked_sub(failed)?.checked_sub(skipped)?;
+    Some(Summary { ok, counts: Counts { passed, failed, skipped } })
+}
+
+/// Whether a section lists failures: `There were 2 failures:`. Skipped, risky and incomplete tests have theirs too.
+fn section(line: &str) -> Option<bool> {
+    let rest = line.strip_prefix("There was ").or_else(|| line.strip_prefix("There were "))?;
+    let (_, kind) = number(rest)?;
+    kind.ends_with(':')
+        .then_some(matches!(kind, " error:" | " errors:" | " failure:" | " failures:"))
+}
+
+/// The test of `2) LedgerTest::testRows with data set "two" (-2)`, without the data.
+fn numbered(line: &str) -> Option<&str> {
+    let test = number(line)?.1.strip_prefix(") ").filter(|test| test.contains("::"))?;
+    let Some((name, set)) = test.split_once(" with data set ") else { return Some(test) };
+    let end = match set.strip_prefix('"') {
+        Some(inside) => inside.find('"')? + 2,
+        None => set.find(' ').unwrap_or(set.len()),
+    };
+    test.get(..name.len() + " with data set ".len() + end)
+}
+
+fn detail(failure: &mut Failure, line: &str) {
+    if failure.message.is_none() && !line.is_empty() {
+        let kind = line
+            .split_once(": ")
+            .filter(|(kind, _)| kind.ends_with("Exception") || kind.ends_with("Error"));
+        failure.error = kind.map(|(kind, _)| kind.to_owned());
+        failure.message = Some(kind.map_or(line, |(_, message)| message).to_owned());
+    } else if failure.frame.is_none()
+        && let Some(file) =
+            file(line).filter(|file| file.starts_with(['/', '.']) || file.contains(":\\"))
+        && !file.contains("/vendor/")
+        && !file.starts_with("/usr/share/php/")
+    {
+        failure.frame = Some(file.to_owned());
+    }
+}
+
+/// `PHP Fatal error:  Uncaught ParseError: syntax error in /home/ada/project/tests/LedgerTest.php:2`.
+fn crash(line: &str) -> Option<Failure> {
+    let rest = line
+        .strip_prefix("PHP Fatal error:  ")
+        .or_else(|| line.strip_prefix("PHP Parse error:  "))?;
+    let (said, place) = rest.rsplit_once(" in ").unwrap_or((rest, ""));
+    let said = said.strip_prefix("Uncaught ").unwrap_or(said);
+    let (error, message) = said.split_once(": ").unwrap_or(("Fatal error", said));
+    let place = file(place).or_else(|| place.split_once(" on line ").map(|(file, _)| file));
+    Some(Failure {
+        test: None,
+        error: Some(error.to_owned()),
+        message: Some(message.to_owned()),
+        frame: place.map(str::to_owned),
+        ..Failure::default()
+    })
+}
+
+/// `00:00.003` as milliseconds.
+fn clock(time: &str) -> Option<u64> {
+    let (minutes, seconds) = time.rsplit_once(':')?;
+    let minutes = minutes
+        .split(':')
+        .try_fold(0_u64, |sum, part| sum.checked_mul(60)?.checked_add(part.parse().ok()?))?;
+    scan::seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("phpunit");
+    }
+
+    #[test]
+    fn data_is_no_part_of_a_name() {
+        assert_eq!(
+            numbered("1) A::b with data set \"two\" (-2)"),
+            Some("A::b with data set \"two\"")
+        );
+        assert_eq!(numbered("1) A::b with data set #0 (1, 2)"), Some("A::b with data set #0"));
+        assert_eq!(numbered("1) A::b"), Some("A::b"));
+    }
+}

@@ -1,0 +1,112 @@
+//! prove: TAP files, and a report of those that failed. Files are named, as `prove` takes them.
+
+use std::collections::HashMap;
+
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::number;
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "prove",
+    kind: Kind::Test,
+    tells: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
+    read,
+};
+
+fn read(text: &str) -> Report {
+    let mut failing: Vec<(&str, u32, Option<&str>)> = Vec::new();
+    let mut skipped = 0;
+    let mut tests = None;
+    let mut results: Vec<&str> = Vec::new();
+    let mut dubious = false;
+    // With -v the output of a file stands between its name and its result, and may look like the end.
+    let mut open = false;
+    for line in text.lines() {
+        if let Some((file, failed)) = reported(line) {
+            failing.push((file, failed, None));
+        } else if let Some(why) = line.strip_prefix("  Parse errors: ") {
+            if let Some(last) = failing.last_mut() {
+                last.2 = Some(why);
+            }
+        } else if let Some(result) = line.strip_prefix("Result: ") {
+            results.push(result);
+        } else if let Some(ran) = totals(line) {
+            tests = Some(ran);
+        } else if line.ends_with(".. ") || line == "ok" {
+            open = line != "ok";
+        } else if line.contains(".. skipped: ") {
+            skipped += 1;
+        } else if line.starts_with("Dubious, test returned ") {
+            dubious = true;
+        }
+    }
+    // A file that died failed, also where all of its tests were fine.
+    let failed = failing.iter().fold(0_u32, |sum, (_, failed, _)| sum.saturating_add(*failed));
+    let died = failing.iter().filter(|(_, failed, _)| *failed == 0).count();
+    let passed = tests.and_then(|tests: u32| tests.checked_sub(failed));
+    let counts = passed.filter(|_| !results.is_empty()).map(|passed| Counts {
+        passed,
+        failed: failed.saturating_add(u32::try_from(died).unwrap_or(u32::MAX)),
+        skipped,
+    });
+    let verdict = match (results.as_slice(), counts) {
+        ([.., "FAIL"], _) => Verdict::Failed,
+        (["PASS"], Some(Counts { passed: 1.., failed: 0, .. })) if !dubious && !open => {
+            Verdict::Passed
+        }
+        ([], _) if !failing.is_empty() || dubious => Verdict::Failed,
+        _ => Verdict::Unknown,
+    };
+    let failures = if verdict == Verdict::Failed { failures(text, &failing) } else { Vec::new() };
+    Report { verdict, counts, failures, duration: None }
+}
+
+/// File and failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.
+fn reported(line: &str) -> Option<(&str, u32)> {
+    let (file, rest) = line.split_once(" (Wstat: ")?;
+    let (_, failed) = rest.strip_suffix(')')?.rsplit_once(" Failed: ")?;
+    Some((file.trim_end(), failed.parse().ok()?))
+}
+
+/// The tests of `Files=2, Tests=5,  1 wallclock secs (…)`.
+fn totals(line: &str) -> Option<u32> {
+    let rest = number(line.strip_prefix("Files=")?)?.1.strip_prefix(", Tests=")?;
+    let (tests, rest) = number(rest)?;
+    rest.ends_with(" CPU)").then_some(tests)
+}
+
+/// One failure per file: its first test that failed, the words it died with, or what prove made of it.
+fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
+    let mut said: HashMap<&str, &str> = HashMap::new();
+    let mut title = None;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("#   Failed test ") {
+            title = Some(rest);
+        } else if let Some(place) = line.strip_prefix("#   at ") {
+            if let (Some(title), Some((file, _))) = (title.take(), place.split_once(" line ")) {
+                said.entry(file).or_insert(title);
+            }
+        } else if !line.starts_with(['#', ' '])
+            && let Some((message, place)) = line.rsplit_once(" at ")
+            && let Some((file, _)) = place.split_once(" line ")
+        {
+            said.entry(file).or_insert(message);
+        }
+    }
+    let failure = |(file, failed, parse): &(&str, u32, Option<&str>)| Failure {
+        test: Some((*file).to_owned()),
+        error: (*failed == 0).then(|| "died".to_owned()),
+        message: said.get(file).copied().or(*parse).map(str::to_owned),
+        frame: Some((*file).to_owned()),
+        ..Failure::default()
+    };
+    failing.iter().map(failure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("prove");
+    }
+}

@@ -1,0 +1,73 @@
+//! Pyright: `  /p/a.py:2:12 - error: …`, perhaps more lines, `(reportReturnType)` at their end, and a line of numbers.
+
+use super::findings::Findings;
+use crate::runs::report::{Report, Runner};
+use crate::runs::{Kind, scan};
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "pyright", kind: Kind::Typecheck, tells: &[], read };
+
+fn read(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut open: Option<(&str, &str)> = None;
+    for line in text.lines() {
+        let found = line.strip_prefix("  ").and_then(scan::located);
+        let found = found.and_then(|(path, rest)| Some((path, rest.strip_prefix(" - ")?)));
+        // More of a message is indented further, with blanks of another kind.
+        if let Some((path, message)) = open.filter(|_| found.is_none() && line.starts_with("  ")) {
+            if let Some((_, rule)) = ruled(line) {
+                findings.add(Some(path), Some(rule), message);
+                open = None;
+            }
+            continue;
+        }
+        if let Some((path, message)) = open.take() {
+            findings.add(Some(path), None, message);
+        }
+        if let Some((path, said)) = found
+            && let Some(message) = said.strip_prefix("error: ")
+        {
+            match ruled(message) {
+                Some((message, rule)) => findings.add(Some(path), Some(rule), message),
+                None => open = Some((path, message)),
+            }
+        } else if let Some(errors) = errors(line) {
+            findings.bad |= errors > 0;
+            findings.good |= errors == 0;
+        }
+    }
+    if let Some((path, message)) = open {
+        findings.add(Some(path), None, message);
+    }
+    findings.report()
+}
+
+/// The rule in brackets at the end of a message.
+fn ruled(text: &str) -> Option<(&str, &str)> {
+    let (message, rule) = text.strip_suffix(')')?.rsplit_once(" (")?;
+    rule.starts_with("report").then_some((message, rule))
+}
+
+/// How many errors `1 error, 0 warnings, 0 informations` tells of.
+fn errors(line: &str) -> Option<u32> {
+    let mut parts = line.trim_end().split(", ").map(scan::amount);
+    let (errors, word) = parts.next()??;
+    let warnings = parts.next()??.1.starts_with("warning");
+    let notes = parts.next()??.1.starts_with("information");
+    (word.starts_with("error") && warnings && notes && parts.next().is_none()).then_some(errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_whole_line() {
+        assert_eq!(errors("0 errors, 0 warnings, 0 informations "), Some(0));
+        assert_eq!(errors("1 error, 0 warnings, 0 informations"), Some(1));
+        for line in ["0 errors", "0 errors, 0 warnings", "so 0 errors, 0 warnings, 0 informations"]
+        {
+            assert_eq!(errors(line), None, "{line}");
+        }
+    }
+}

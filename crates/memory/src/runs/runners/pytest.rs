@@ -1,0 +1,300 @@
+//! pytest, with xdist and pytest-cov.
+//!
+//! What counts is the last line of a session, `=== 1 failed, 3 passed in 0.12s ===`, and a test can print the like. So a
+//! session that shows its header must close with a rule as wide as the header was, and a passing one with as many tests
+//! as were collected. Without a header (`-q`, or `| tail`) the line must follow the end of the progress or stand in one of
+//! pytest's own sections. Expected failures count as skipped, unexpected passes as passed, errors as failed. Names are
+//! node ids: `tests/test_a.py::TestX::test_b[param]`.
+
+mod failures;
+mod summary;
+
+use self::failures::Failures;
+use self::summary::Summary;
+use super::traceback;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::{Counts, Kind, Verdict, scan};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "pytest",
+    kind: Kind::Test,
+    tells: &[
+        "passed in ",
+        "failed in ",
+        "skipped in ",
+        "deselected in ",
+        "error in ",
+        "errors in ",
+        "warning in ",
+        "warnings in ",
+        "rerun in ",
+        "ran in ",
+        " FAILURES ",
+        " ERRORS ",
+        "FAILED ",
+        "FAILED[",
+        "\nSUBFAILED",
+        "ERROR ",
+        "ERROR[",
+        "\nINTERNALERROR> ",
+        "\nFAIL Required ",
+        "\nImportError while loading conftest ",
+        "Fatal Python error: ",
+    ],
+    read,
+};
+
+/// Which part of a session a line stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Progress,
+    /// `FAILURES` and `ERRORS`.
+    Failures,
+    /// `short test summary info`.
+    Short,
+    Coverage,
+    /// Warnings, durations, what a plugin adds.
+    Other,
+}
+
+/// The session being read.
+struct Session {
+    /// How wide its header was; none where it shows no header.
+    width: Option<usize>,
+    /// How many tests it means to run.
+    expected: Option<u32>,
+    part: Part,
+    /// The last line that closes it well.
+    summary: Option<Summary>,
+    /// One that has the form, but not the number.
+    doubtful: Option<Summary>,
+    /// It was stopped: Ctrl-C, too many failures, errors while collecting.
+    stopped: bool,
+    /// Progress came to its end since the last summary.
+    complete: bool,
+}
+
+impl Session {
+    fn new(width: Option<usize>) -> Self {
+        Self {
+            width,
+            expected: None,
+            part: Part::Progress,
+            summary: None,
+            doubtful: None,
+            stopped: false,
+            complete: false,
+        }
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.width.is_none() && self.summary.is_none() && self.part == Part::Progress
+    }
+}
+
+struct Reading<'a> {
+    session: Session,
+    /// Sessions inside the captured output of a test that runs pytest itself, and how many of them are open.
+    inner: u32,
+    failures: Failures<'a>,
+    total: Summary,
+    closed: u32,
+    doubt: bool,
+    /// Failures of the run as a whole.
+    broken: Vec<Failure>,
+    failed: bool,
+}
+
+fn read(text: &str) -> Report {
+    let mut reading = Reading {
+        session: Session::new(None),
+        inner: 0,
+        failures: Failures::default(),
+        total: Summary::default(),
+        closed: 0,
+        doubt: false,
+        broken: Vec::new(),
+        failed: false,
+    };
+    let mut lines = text.lines();
+    // The line above, and the last one that was not empty.
+    let (mut above, mut said) = (None, None);
+    while let Some(line) = lines.next() {
+        let is_only = said.is_none() && above.is_none() && lines.clone().next().is_none();
+        reading.take(line, is_only, said, &lines);
+        if !line.is_empty() {
+            said = Some(line);
+        }
+        above = Some(line);
+    }
+    reading.report()
+}
+
+impl<'a> Reading<'a> {
+    fn take(&mut self, line: &'a str, only: bool, said: Option<&str>, rest: &std::str::Lines<'a>) {
+        match line.bytes().next() {
+            Some(b'=') => {
+                if let Some(title) = scan::ruled(line, '=') {
+                    self.take_rule(title, line.chars().count(), only, said);
+                }
+            }
+            // The bang lines are as wide as the rules; no session is narrower than this.
+            Some(b'!') if self.inner == 0 && line.len() >= 20 => {
+                self.session.stopped |= scan::ruled(line, '!').is_some();
+            }
+            Some(b'0'..=b'9' | b'n') if line.ends_with('s') && line.contains(" in ") => {
+                if self.inner == 0
+                    && let Some(summary) = Summary::read(line)
+                {
+                    self.take_quiet(summary, only, said);
+                }
+            }
+            Some(b'I') if line.starts_with("INTERNALERROR> ") => {
+                self.failed = true;
+                self.failures.internal(&line["INTERNALERROR> ".len()..]);
+            }
+            Some(b'I') if line.starts_with("ImportError while loading conftest ") => {
+                self.failed = true;
+                self.session.part = Part::Failures;
+                self.failures.start_run();
+            }
+            _ => {}
+        }
+        if let Some(failure) = traceback::fatal(line, rest.clone()) {
+            self.failed = true;
+            self.broken.push(failure);
+        }
+        if self.inner > 0 {
+            return;
+        }
+        if said.is_none() && self.session.is_untouched() && failures::is_short(line) {
+            // A tail of the output that starts within the list of failures.
+            self.session.part = Part::Short;
+        }
+        match self.session.part {
+            Part::Progress => self.take_progress(line),
+            Part::Failures => self.failures.take(line, self.session.width),
+            Part::Short => self.failures.take_short(line),
+            Part::Coverage => self.failed |= line.starts_with("FAIL Required test coverage of "),
+            Part::Other => {}
+        }
+    }
+
+    fn take_progress(&mut self, line: &'a str) {
+        if line.ends_with("[100%]") {
+            self.session.complete = true;
+        }
+        if self.session.expected.is_none() && self.session.width.is_some() {
+            self.session.expected = summary::expected(line);
+        }
+        self.failures.take_progress(line);
+    }
+
+    fn take_rule(&mut self, title: &str, width: usize, only: bool, said: Option<&str>) {
+        if title == "test session starts" {
+            if self.session.part != Part::Progress && self.session.summary.is_none() {
+                self.inner += 1;
+            } else {
+                self.close();
+                self.session = Session::new(Some(width));
+            }
+            return;
+        }
+        let fits = self.session.width.is_none_or(|own| own <= width);
+        let summary = Summary::read(title);
+        if self.inner > 0 {
+            self.inner -= u32::from(summary.is_some());
+            return;
+        }
+        if !fits {
+            return;
+        }
+        let Some(summary) = summary else {
+            self.failures.finish();
+            self.session.part = match title {
+                "FAILURES" | "ERRORS" => Part::Failures,
+                "short test summary info" => Part::Short,
+                "tests coverage" => Part::Coverage,
+                _ => Part::Other,
+            };
+            return;
+        };
+        if self.session.width.is_none() {
+            self.take_quiet(summary, only, said);
+        } else if summary.failed > 0
+            || self.session.expected.is_none_or(|expected| expected == summary.ran())
+        {
+            self.session.summary = Some(summary);
+        } else {
+            self.session.doubtful = Some(summary);
+        }
+    }
+
+    /// A summary without a header before it.
+    fn take_quiet(&mut self, summary: Summary, only: bool, said: Option<&str>) {
+        let said = said.unwrap_or_default();
+        let follows = said.ends_with("[100%]")
+            || (summary.ran() > 0 && summary::letters(said) == Some(summary.ran()));
+        if self.session.width.is_some() {
+            // Within a session that showed its header this is what a test prints; after it, it can be another run.
+            if self.session.summary.is_none() || !follows {
+                return;
+            }
+        } else if !(follows
+            || only
+            || said.starts_with("-- Docs: https://docs.pytest.org")
+            || self.session.part != Part::Progress
+            || summary.ran() == 0)
+        {
+            self.session.doubtful = Some(summary);
+            return;
+        }
+        // Progress has been made since the last one, or a session with a header is over: this is another run.
+        if self.session.summary.is_some() && (self.session.complete || self.session.width.is_some())
+        {
+            self.close();
+            self.session = Session::new(None);
+        }
+        self.session.summary = Some(summary);
+        self.session.complete = false;
+    }
+
+    fn close(&mut self) {
+        self.failures.finish();
+        let session = &self.session;
+        let Some(summary) = session.summary else {
+            // What it printed before it broke off may still tell how many there were.
+            if let Some(summary) = session.doubtful.filter(|_| session.stopped) {
+                self.total.add(summary);
+                self.closed += 1;
+            }
+            self.doubt |= !session.is_untouched() || session.doubtful.is_some();
+            return;
+        };
+        self.total.add(summary);
+        self.closed += 1;
+        self.doubt |= session.stopped;
+    }
+
+    fn report(mut self) -> Report {
+        self.close();
+        let counts = (self.closed > 0).then_some(Counts {
+            passed: self.total.passed,
+            failed: self.total.failed,
+            skipped: self.total.skipped,
+        });
+        let mut failures = self.failures.into_list();
+        failures.append(&mut self.broken);
+        let verdict = if self.failed || self.total.failed > 0 || !failures.is_empty() {
+            Verdict::Failed
+        } else if !self.doubt && self.total.passed > 0 {
+            Verdict::Passed
+        } else {
+            Verdict::Unknown
+        };
+        Report { verdict, counts, failures, duration: self.total.milliseconds }
+    }
+}
+
+#[cfg(test)]
+mod tests;

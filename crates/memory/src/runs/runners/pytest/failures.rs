@@ -1,0 +1,275 @@
+//! What failed: told once at length, and once more in the short summary with its full name.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::traceback::{self, Traceback};
+use crate::runs::report::Failure;
+use crate::runs::scan;
+
+/// One failure told at length.
+#[derive(Debug, Default)]
+struct Told<'a> {
+    /// As in its heading: `TestX.test_b[param]`, `ERROR at setup of test_b`; none where the whole run failed.
+    name: Option<&'a str>,
+    /// The first file of the project in it, which is the test's own but for fixtures.
+    first: Option<&'a str>,
+    frame: Option<&'a str>,
+    error: Option<&'a str>,
+    message: Option<&'a str>,
+    /// Within lines marked with `E`, of which the last group tells the exception that got out.
+    marked: bool,
+    settled: bool,
+    captured: bool,
+    native: Traceback,
+}
+
+/// A name in a list: `FAILED tests/test_a.py::test_b - AssertionError: …`, as yet unsplit.
+struct Listed<'a>(&'a str);
+
+#[derive(Default)]
+pub(super) struct Failures<'a> {
+    told: Vec<Told<'a>>,
+    open: Option<Told<'a>>,
+    short: Vec<Listed<'a>>,
+    progress: Vec<&'a str>,
+    root: Option<&'a str>,
+}
+
+/// Whether a line is one of the short summary.
+pub(super) fn is_short(line: &str) -> bool {
+    listed(line).is_some_and(|id| id.contains("::") || id.contains(".py"))
+}
+
+fn listed(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
+    // pytest 9 tells which subtest it was before the name of the test.
+    rest.or_else(|| line.strip_prefix("SUBFAILED")?.split_once(") ").map(|(_, rest)| rest))
+}
+
+impl<'a> Failures<'a> {
+    /// A line among the failures told at length.
+    pub(super) fn take(&mut self, line: &'a str, width: Option<usize>) {
+        if line.starts_with('_')
+            && let Some(name) = scan::ruled(line, '_')
+            && width.is_none_or(|width| width <= line.chars().count())
+        {
+            self.finish();
+            self.open = Some(Told { name: Some(name), ..Told::default() });
+        } else if let Some(told) = &mut self.open {
+            told.take(line);
+        }
+    }
+
+    /// The run fails before it starts, and tells why as a test would.
+    pub(super) fn start_run(&mut self) {
+        self.finish();
+        self.open = Some(Told::default());
+    }
+
+    /// A line of pytest's own traceback.
+    pub(super) fn internal(&mut self, line: &'a str) {
+        self.open.get_or_insert_default().native.take(line);
+    }
+
+    /// A line of the short summary.
+    pub(super) fn take_short(&mut self, line: &'a str) {
+        if let Some(rest) = listed(line).filter(|_| self.short.len() < scan::MOST) {
+            self.short.push(Listed(rest));
+        }
+    }
+
+    /// A line of the progress: `a.py::test_b FAILED [ 50%]`, or from a worker `[gw0] [ 50%] FAILED a.py::test_b`.
+    pub(super) fn take_progress(&mut self, line: &'a str) {
+        if let Some(root) = line.strip_prefix("rootdir: ") {
+            self.root.get_or_insert(root);
+        }
+        if !line.contains("::") {
+            return;
+        }
+        let id = if let Some((_, worker)) =
+            line.strip_prefix("[gw").and_then(|line| line.split_once("%] "))
+        {
+            listed(worker)
+        } else {
+            line.strip_suffix("%]").and_then(|line| {
+                let line = line.rsplit_once('[')?.0.trim_end();
+                line.strip_suffix(" FAILED").or_else(|| line.strip_suffix(" ERROR"))
+            })
+        };
+        if self.progress.len() < scan::MOST {
+            self.progress.extend(id);
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        let told = self.open.take();
+        if self.told.len() < scan::MOST {
+            self.told.extend(told);
+        }
+    }
+
+    pub(super) fn into_list(mut self) -> Vec<Failure> {
+        self.finish();
+        let mut unnamed: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, told) in self.told.iter().enumerate().rev() {
+            if let Some(name) = told.name {
+                unnamed.entry(key(name)).or_default().push(index);
+            }
+        }
+        let mut names: Vec<Option<String>> = vec![None; self.told.len()];
+        let mut rest = Vec::new();
+        for Listed(line) in &self.short {
+            if let Some((id, index)) = claim(line, &mut unnamed) {
+                names[index] = Some(id.to_owned());
+            } else {
+                rest.push(untold(line));
+            }
+        }
+        for id in &self.progress {
+            let already = self.short.iter().any(|Listed(line)| line.starts_with(id));
+            if already {
+                continue;
+            }
+            match claim(id, &mut unnamed) {
+                Some((id, index)) => names[index] = Some(id.to_owned()),
+                None => rest.push(Failure { test: Some((*id).to_owned()), ..Failure::default() }),
+            }
+        }
+        let root = self.root;
+        let told = self.told.into_iter().zip(names).map(|(told, name)| told.failure(name, root));
+        let mut seen = HashSet::new();
+        told.chain(rest)
+            .filter(|failure| failure.test.as_ref().is_none_or(|test| seen.insert(test.clone())))
+            .collect()
+    }
+}
+
+/// A heading and a node id in one form: without the file and its phase, and with dots.
+fn key(name: &str) -> String {
+    let name = ["ERROR collecting ", "ERROR at setup of ", "ERROR at teardown of "]
+        .iter()
+        .find_map(|phase| name.strip_prefix(phase))
+        .unwrap_or(name);
+    // A subtest says which one it was after the name, where a parameter would stand without a blank.
+    let end = name.find([' ', '[']).filter(|&end| name[end..].starts_with(' '));
+    name[..end.unwrap_or(name.len())].replace("::", ".")
+}
+
+/// The name at the start of a listed line, as the first failure told under it has it.
+fn claim<'a>(line: &'a str, unnamed: &mut HashMap<String, Vec<usize>>) -> Option<(&'a str, usize)> {
+    // A parameter may have the separator in it, but hardly this often.
+    let ends = line.match_indices(" - ").map(|(end, _)| end).take(8).chain([line.len()]);
+    for end in ends {
+        let id = &line[..end];
+        let (file, test) = id.split_once("::").unwrap_or((id, id));
+        for name in [test, file] {
+            if let Some(index) = unnamed.get_mut(&key(name)).and_then(Vec::pop) {
+                return Some((id, index));
+            }
+        }
+    }
+    None
+}
+
+/// A listed failure that is told nowhere else (`--tb=no`). What it says is cut to the width of the terminal, so a text
+/// that ends in dots is left out.
+fn untold(line: &str) -> Failure {
+    let balanced = |id: &str| {
+        id.bytes().filter(|&b| b == b'[').count() == id.bytes().filter(|&b| b == b']').count()
+    };
+    let mut ends = line.match_indices(" - ").map(|(end, _)| end).take(8);
+    let split = ends.find(|&end| balanced(&line[..end]));
+    let Some(end) = split else {
+        return Failure { test: Some(line.to_owned()), ..Failure::default() };
+    };
+    let (error, message) = exception(&line[end + 3..]);
+    let message = message.filter(|message| !message.ends_with("..."));
+    Failure {
+        test: Some(line[..end].to_owned()),
+        error: error.map(str::to_owned),
+        message: message.map(str::to_owned),
+        frame: None,
+        ..Failure::default()
+    }
+}
+
+/// The exception a line tells of. A bare `assert` lost its type on the way.
+fn exception(text: &str) -> (Option<&str>, Option<&str>) {
+    match scan::error(text) {
+        Some((error, message)) => (Some(error), Some(message)),
+        None if text.starts_with("assert ") => (Some("AssertionError"), Some(text)),
+        None => (None, Some(text)),
+    }
+}
+
+impl<'a> Told<'a> {
+    fn take(&mut self, line: &'a str) {
+        if self.captured {
+            return;
+        }
+        let text = line.strip_prefix("E ").map(str::trim_start);
+        let was = std::mem::replace(&mut self.marked, text.is_some());
+        if let Some(text) = text {
+            if !was {
+                (self.error, self.message, self.settled) = (None, None, false);
+            }
+            if let Some(path) = traceback::file(text) {
+                self.place(path);
+            } else if !self.settled {
+                let (error, message) = exception(text);
+                self.settled = error.is_some();
+                // A syntax error shows the line before it names itself.
+                if self.settled || self.message.is_none() {
+                    (self.error, self.message) = (error, message);
+                }
+            }
+        } else if line.starts_with("---")
+            && scan::ruled(line, '-').is_some_and(|title| title.starts_with("Captured "))
+        {
+            self.captured = true;
+        } else if let Some((path, rest)) = scan::located(line)
+            && !path.contains([' ', '\'', '"'])
+            && rest.starts_with(": ")
+        {
+            self.place(path);
+        } else {
+            if let Some(path) = traceback::file(line) {
+                self.place(path);
+            }
+            self.native.take(line);
+        }
+    }
+
+    fn place(&mut self, path: &'a str) {
+        if scan::own(path) {
+            self.first.get_or_insert(path);
+            self.frame = Some(path);
+        }
+    }
+
+    fn failure(self, id: Option<String>, root: Option<&str>) -> Failure {
+        let test = id.or_else(|| {
+            let name = self.name?;
+            let Some(path) = self.first.filter(|_| !name.starts_with("ERROR ")) else {
+                return Some(name.strip_prefix("ERROR collecting ").unwrap_or(name).to_owned());
+            };
+            let (test, param) = name.split_at(name.find('[').unwrap_or(name.len()));
+            Some(format!("{}::{}{param}", within(path, root), test.replace('.', "::")))
+        });
+        let mut failure = self.native.failure(test);
+        if self.error.is_some() || self.message.is_some() {
+            failure.error = self.error.map(str::to_owned);
+            failure.message = self.message.map(str::to_owned);
+        }
+        if self.frame.is_some() {
+            failure.frame = self.frame.map(|path| within(path, root).to_owned());
+        }
+        failure
+    }
+}
+
+/// A path as most styles of traceback print it: from the root, where it is below.
+fn within<'a>(path: &'a str, root: Option<&str>) -> &'a str {
+    let below = root.and_then(|root| path.strip_prefix(root)?.strip_prefix(['/', '\\']));
+    below.unwrap_or(path)
+}

@@ -1,0 +1,73 @@
+use super::read;
+use crate::runs::{Counts, Verdict};
+
+fn verdict(text: &str) -> Verdict {
+    read(text).verdict
+}
+
+fn rule(title: &str) -> String {
+    format!("{:=^80}", format!(" {title} "))
+}
+
+#[test]
+fn a_tail_of_the_output_is_enough() {
+    let bar = rule("5 passed in 0.02s");
+    assert_eq!(verdict(&bar), Verdict::Passed);
+    assert_eq!(verdict("5 passed in 0.02s\n"), Verdict::Passed);
+    assert_eq!(verdict(&format!("t.py .....   [100%]\n\n{bar}\n")), Verdict::Passed);
+    let report = read("FAILED a.py::test_b - assert 1 == 2\n1 failed, 4 passed in 0.02s\n");
+    assert_eq!(report.verdict, Verdict::Failed);
+    assert_eq!(report.failures[0].test.as_deref(), Some("a.py::test_b"));
+}
+
+#[test]
+fn a_summary_out_of_place_is_none() {
+    let bar = rule("5 passed in 0.02s");
+    for text in [
+        format!("hello\n{bar}\n"),
+        "hello\n5 passed in 0.02s\n".to_owned(),
+        ".\n5 passed in 0.02s\n".to_owned(),
+        format!("{}\ncollected 4 items\n\n{bar}\n", rule("test session starts")),
+        format!(
+            "{}\ncollected 5 items\n\n=== 5 passed in 0.02s ===\n",
+            rule("test session starts")
+        ),
+        format!("{}\ncollected 5 items\n", rule("test session starts")),
+    ] {
+        assert_eq!(verdict(&text), Verdict::Unknown, "{text}");
+    }
+}
+
+#[test]
+fn a_session_that_broke_off_is_not_hidden_by_the_next() {
+    let good = format!(
+        "{}\ncollected 1 item\n\nt.py .   [100%]\n\n{}\n",
+        rule("test session starts"),
+        rule("1 passed in 0.02s")
+    );
+    assert_eq!(verdict(&good), Verdict::Passed);
+    let broken = format!("{}\ncollected 3 items\n\nt.py .\n{good}", rule("test session starts"));
+    assert_eq!(verdict(&broken), Verdict::Unknown);
+    let twice = read(&good.repeat(2));
+    assert_eq!(twice.counts, Some(Counts { passed: 2, failed: 0, skipped: 0 }));
+}
+
+#[test]
+fn a_session_inside_a_failure_is_not_the_run() {
+    let start = rule("test session starts");
+    let named = format!("{:_^80}", " test_b ");
+    let captured = format!("{:-^80}", " Captured stdout call ");
+    let text = format!(
+        "{start}\ncollected 2 items\n\nt.py .F   [100%]\n\n{}\n{}\n{}\n{start}\ncollected 9 items\n\n{}\n{}\nFAILED t.py::test_b - x\n{}\n",
+        rule("FAILURES"),
+        named,
+        captured,
+        rule("9 passed in 0.01s"),
+        rule("short test summary info"),
+        rule("1 failed, 1 passed in 0.20s"),
+    );
+    let report = read(&text);
+    assert_eq!(report.verdict, Verdict::Failed);
+    assert_eq!(report.counts, Some(Counts { passed: 1, failed: 1, skipped: 0 }));
+    assert_eq!(report.failures.len(), 1);
+}

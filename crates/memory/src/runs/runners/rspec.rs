@@ -1,0 +1,177 @@
+//! RSpec. A failing example is named by its description, as `rspec -e` takes it: its line moves with every edit.
+
+use std::collections::HashMap;
+
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan::{self, counted, file, number};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "rspec", kind: Kind::Test, tells: &[" example", "Failure/Error:"], read };
+
+/// `4 examples, 1 failure, 2 pending`, and the time above it.
+#[derive(Clone, Copy)]
+struct Summary {
+    counts: Counts,
+    /// Files that could not be loaded.
+    outside: u32,
+    millis: Option<u64>,
+}
+
+fn read(text: &str) -> Report {
+    let mut summaries = 0_usize;
+    let mut last = None;
+    let mut above = "";
+    // The names of the last list only: an example may have printed one before.
+    let mut names: Vec<&str> = Vec::new();
+    let mut details: HashMap<&str, Failure> = HashMap::new();
+    let mut outside: Vec<Failure> = Vec::new();
+    let mut block = Block::None;
+    // Dots of the progress format, and whether something follows the summary that only stands before one.
+    let mut dots = 0_usize;
+    let mut written = 0_usize;
+    let mut goes_on = false;
+    // Something stands above the summary; an example may have printed one before anything else.
+    let mut ran = false;
+    for line in text.lines() {
+        if let Some(summary) = summary(line, above) {
+            summaries += 1;
+            ran |= written > 1;
+            last = Some(summary);
+            names.clear();
+            goes_on = false;
+            block = Block::None;
+        } else if !line.is_empty() && line.bytes().all(|dot| matches!(dot, b'.' | b'F' | b'*')) {
+            dots += line.len();
+            goes_on = last.is_some();
+        } else if line == "Failures:" {
+            goes_on = last.is_some();
+        } else if let Some(name) =
+            line.strip_prefix("rspec ").and_then(|rest| rest.split_once(" # "))
+        {
+            names.push(name.1);
+        } else if line.starts_with("An error occurred while loading ") {
+            outside.push(Failure::default());
+            block = Block::Outside;
+        } else if let Some(name) = numbered(line) {
+            block = Block::Example(name);
+        } else {
+            let failure = match block {
+                Block::None => None,
+                Block::Outside => outside.last_mut(),
+                Block::Example(name) => Some(details.entry(name).or_default()),
+            };
+            if let Some(failure) = failure {
+                detail(failure, line, above);
+            }
+        }
+        above = line;
+        written += usize::from(!line.is_empty());
+    }
+    // Pending examples are listed in the same form; only failures quote what failed.
+    details.retain(|_, failure| failure.message.is_some());
+    let counts = last
+        .map(|summary| summary.counts)
+        .filter(|counts| usize::try_from(counts.failed).is_ok_and(|failed| failed == names.len()));
+    let verdict = match last {
+        Some(summary) if summary.outside > 0 => Verdict::Failed,
+        Some(summary) if summary.counts.failed > 0 && counts.is_some() => Verdict::Failed,
+        Some(summary) if summaries == 1 && ran && !goes_on && summary.fine(dots) => Verdict::Passed,
+        None if !details.is_empty() => Verdict::Failed,
+        _ => Verdict::Unknown,
+    };
+    let mut failures = outside;
+    if names.is_empty() && last.is_none() {
+        names =
+            text.lines().filter_map(numbered).filter(|name| details.contains_key(name)).collect();
+    }
+    for name in names {
+        let detail = details.remove(name).unwrap_or_default();
+        failures.push(Failure { test: Some(name.to_owned()), ..detail });
+    }
+    if verdict != Verdict::Failed {
+        failures.clear();
+    }
+    let outside = last.is_some_and(|summary| summary.outside > 0);
+    let clear = !outside && (summaries == 1 || verdict == Verdict::Failed);
+    let duration = last.and_then(|summary| summary.millis).filter(|_| clear);
+    Report { verdict, counts: counts.filter(|_| clear), failures, duration }
+}
+
+/// Whose failure the lines tell.
+#[derive(Clone, Copy)]
+enum Block<'a> {
+    None,
+    Outside,
+    Example(&'a str),
+}
+
+/// Takes a line of a failure: first what failed, then the kind of error or what was expected, then the stack.
+fn detail(failure: &mut Failure, line: &str, above: &str) {
+    let said = line.trim();
+    if said.starts_with("Failure/Error:") {
+        failure.message = Some(String::new());
+    } else if let Some(place) = said.strip_prefix("# ") {
+        if failure.frame.is_none() && place.starts_with("./") {
+            failure.frame = file(place).map(str::to_owned);
+        }
+    } else if failure.message.as_deref() == Some("") && !said.is_empty() {
+        let class = said.strip_suffix(':').filter(|class| is_class(class));
+        if failure.error.is_none() && above.trim().is_empty() && class.is_some() {
+            failure.error = class.map(str::to_owned);
+        } else if above.trim().is_empty() || failure.error.is_some() {
+            failure.message = Some(said.to_owned());
+        }
+    }
+}
+
+/// `ZeroDivisionError` or `JSON::ParserError`.
+fn is_class(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == ':' || c == '_')
+}
+
+/// The name of `  1) Ledger adds`.
+fn numbered(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("  ")?.trim_start();
+    number(rest)?.1.strip_prefix(") ")
+}
+
+impl Summary {
+    /// Whether all is fine, and as many dots as examples were seen, if any.
+    fn fine(&self, dots: usize) -> bool {
+        let Counts { passed, failed, skipped } = self.counts;
+        let all = u64::from(passed) + u64::from(skipped);
+        passed > 0 && failed == 0 && (dots == 0 || u64::try_from(dots) == Ok(all))
+    }
+}
+
+fn summary(line: &str, above: &str) -> Option<Summary> {
+    let took = above.strip_prefix("Finished in ")?.split(' ').next()?;
+    let (examples, rest) = number(line)?;
+    if !rest.starts_with(" example") {
+        return None;
+    }
+    let either = |one, many| counted(line, one).or_else(|| counted(line, many));
+    let failed = either("failure", "failures")?;
+    let skipped = counted(line, "pending").unwrap_or(0);
+    let outside = if line.ends_with(" occurred outside of examples") {
+        either("error", "errors")?
+    } else {
+        0
+    };
+    let passed = examples.checked_sub(failed)?.checked_sub(skipped)?;
+    Some(Summary {
+        counts: Counts { passed, failed, skipped },
+        outside,
+        millis: scan::seconds(took),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fixtures() {
+        crate::runs::cases::check("rspec");
+    }
+}

@@ -1,0 +1,93 @@
+//! Ruff, both as linter and as formatter.
+//!
+//! A finding is `F401 [*] …` with ` --> a.py:1:8` below, or all in one line when concise.
+
+use super::findings::Findings;
+use crate::runs::report::{Report, Runner};
+use crate::runs::{Kind, scan};
+
+pub(super) static RUNNER: Runner = Runner { name: "ruff", kind: Kind::Lint, tells: &[], read };
+
+fn read(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut above = "";
+    for line in text.lines() {
+        let place = line.trim_start().strip_prefix("--> ").filter(|_| !above.is_empty());
+        if let Some((path, _)) = place.and_then(scan::located)
+            && let Some((rule, message)) = rule(above)
+        {
+            findings.add(Some(path), Some(rule), message);
+        } else if let Some((path, rest)) = scan::located(line)
+            && let Some((rule, message)) = rest.strip_prefix(": ").and_then(rule)
+        {
+            findings.add(Some(path), Some(rule), message);
+        } else if let Some(path) = line.strip_prefix("Would reformat: ") {
+            findings.add(Some(path), Some("unformatted"), "File would be reformatted");
+        } else if line == "All checks passed!" || is_formatted(line) {
+            findings.good = true;
+        } else if let Some(found) =
+            line.strip_prefix("Found ").or_else(|| line.strip_prefix("Would fix "))
+        {
+            findings.bad |= is_bad(found);
+        } else if line.contains(" would be reformatted") && scan::amount(line).is_some() {
+            findings.bad = true;
+        }
+        above = line;
+    }
+    findings.report()
+}
+
+/// Reads `4 errors.` and `5 errors (5 fixed, 0 remaining).`
+fn is_bad(found: &str) -> bool {
+    scan::amount(found).is_some_and(|(number, what)| {
+        number > 0 && what.starts_with("error") && !what.ends_with(", 0 remaining).")
+    })
+}
+
+/// Reads `3 files already formatted` and `1 file left unchanged`, with nothing else in the line.
+fn is_formatted(line: &str) -> bool {
+    scan::amount(line).is_some_and(|(number, what)| {
+        number > 0 && matches!(what, "file already formatted" | "files already formatted")
+    })
+}
+
+/// The rule and what it says: `F401 [*] …`, or `invalid-syntax: …`.
+fn rule(text: &str) -> Option<(&str, &str)> {
+    let (rule, message) = text.split_once(' ')?;
+    let is_code = |rule: &str| {
+        let digits = rule.trim_start_matches(|sign: char| sign.is_ascii_uppercase());
+        digits.len() < rule.len()
+            && !digits.is_empty()
+            && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let named = rule.strip_suffix(':').filter(|name| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+    });
+    let rule = named.or_else(|| is_code(rule).then_some(rule))?;
+    Some((rule, message.strip_prefix("[*] ").unwrap_or(message)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::Verdict;
+
+    #[test]
+    fn what_was_fixed_is_not_wrong_any_more() {
+        let verdict = |text| read(text).verdict;
+        assert_eq!(verdict("Found 5 errors (5 fixed, 0 remaining).\n"), Verdict::Unknown);
+        assert_eq!(verdict("Found 5 errors (4 fixed, 1 remaining).\n"), Verdict::Failed);
+        assert_eq!(verdict("3 files already formatted\n"), Verdict::Passed);
+        let mixed = "1 file would be reformatted, 3 files already formatted\n";
+        assert_eq!(verdict(mixed), Verdict::Failed);
+    }
+
+    #[test]
+    fn a_rule_is_a_code_or_a_name() {
+        assert_eq!(rule("F401 [*] `os` imported"), Some(("F401", "`os` imported")));
+        assert_eq!(rule("invalid-syntax: x"), Some(("invalid-syntax", "x")));
+        for text in ["hello world", "F x", "401 x", ": x", "F401"] {
+            assert_eq!(rule(text), None, "{text}");
+        }
+    }
+}

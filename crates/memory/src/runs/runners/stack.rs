@@ -1,0 +1,110 @@
+//! An error and its stack as JavaScript engines print them, which several runners show.
+
+use crate::runs::report::Failure;
+use crate::runs::scan;
+
+/// What was said of an error so far: the first name, the first line, the innermost place in the project.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Stack {
+    error: Option<String>,
+    message: Option<String>,
+    frame: Option<String>,
+}
+
+impl Stack {
+    /// Nothing was said.
+    pub(super) fn is_empty(&self) -> bool {
+        self.error.is_none() && self.message.is_none()
+    }
+
+    /// Takes a line: `TypeError: x is not a function`, then `    at f (/home/a/b.js:3:14)`.
+    pub(super) fn take(&mut self, line: &str) {
+        let text = line.trim();
+        if let Some(at) = text.strip_prefix("at ") {
+            self.place(place(at));
+        } else if !text.is_empty() && self.message.is_none() {
+            self.say(text);
+        }
+    }
+
+    /// The error, in one line.
+    pub(super) fn say(&mut self, text: &str) {
+        let (error, message) = scan::error(text).map_or((None, text), |(e, m)| (Some(e), m));
+        if let Some(error) = error {
+            self.name(error);
+        }
+        self.message = Some(message.to_owned());
+    }
+
+    /// The name of the error, where it is told apart.
+    pub(super) fn name(&mut self, error: &str) {
+        self.error = Some(error.to_owned());
+    }
+
+    /// A place, the innermost first.
+    pub(super) fn place(&mut self, path: Option<&str>) {
+        if let Some(path) = path.filter(|path| self.frame.is_none() && scan::own(path)) {
+            self.frame = Some(path.to_owned());
+        }
+    }
+
+    /// The failure it tells of.
+    pub(super) fn failure(self, test: Option<String>) -> Failure {
+        Failure {
+            test,
+            error: self.error,
+            message: self.message,
+            frame: self.frame,
+            ..Failure::default()
+        }
+    }
+}
+
+/// The path in `name (path:3:14)`, `async path:3:14` and `path:3:14`.
+pub(super) fn place(text: &str) -> Option<&str> {
+    let text = match text.strip_suffix(')') {
+        Some(text) => text.rsplit_once('(')?.1,
+        // A last line may open the braces of the error's fields.
+        None => text.strip_suffix(" {").unwrap_or(text),
+    };
+    let text = text.strip_suffix(')').map_or(Some(text), |text| Some(text.rsplit_once('(')?.1))?;
+    let text = text.strip_prefix("async ").unwrap_or(text);
+    let (path, rest) = scan::located(text.strip_prefix("file://").unwrap_or(text))?;
+    rest.is_empty().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_come_in_brackets_or_without() {
+        for (text, path) in [
+            ("total (/home/a/shop.js:3:28)", Some("/home/a/shop.js")),
+            ("Array.map (<anonymous>)", None),
+            ("async file:///home/a/b.mjs:3:14", Some("/home/a/b.mjs")),
+            ("run (/home/a/c.js:1:2) {", Some("/home/a/c.js")),
+            ("node:internal/main:1:2", Some("node:internal/main")),
+            ("words", None),
+        ] {
+            assert_eq!(place(text), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_place_of_the_project_is_kept() {
+        let mut stack = Stack::default();
+        for line in [
+            "TypeError: x is not a function",
+            "    at f (/p/node_modules/x/y.js:1:2)",
+            "    at g (/p/a.js:1:2)",
+            "    at h (/p/b.js:1:2)",
+        ] {
+            stack.take(line);
+        }
+        let failure = stack.failure(None);
+        assert_eq!(failure.error.as_deref(), Some("TypeError"));
+        assert_eq!(failure.message.as_deref(), Some("x is not a function"));
+        assert_eq!(failure.frame.as_deref(), Some("/p/a.js"));
+    }
+}

@@ -1,0 +1,221 @@
+//! Python's own unittest.
+//!
+//! A run ends in a rule of 70 dashes, `Ran N tests in …s`, an empty line and `OK` or `FAILED (…)`, in exactly this order;
+//! a test that prints some of them does not print all. Expected failures count as skipped: they say nothing about
+//! the code of today. Names are those `python -m unittest` takes: `tests.test_a.TestX.test_b`.
+
+use super::traceback::{self, Traceback};
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::{Counts, Kind, Verdict, scan};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "unittest",
+    kind: Kind::Test,
+    tells: &["\nRan ", "\nFAIL: ", "\nERROR: ", "\nUNEXPECTED SUCCESS: ", "Fatal Python error: "],
+    read,
+};
+
+const WIDTH: usize = 70;
+
+/// A run that told how it ended.
+struct Summary {
+    ran: u32,
+    fine: bool,
+    failed: u32,
+    skipped: u32,
+    milliseconds: Option<u64>,
+}
+
+fn read(text: &str) -> Report {
+    let mut reading = Reading::default();
+    let mut lines = text.lines();
+    let mut before = "";
+    while let Some(line) = lines.next() {
+        if is_rule(line, b'-')
+            && let Some(mut summary) = summary(lines.clone())
+        {
+            reading.finish();
+            // A last line that was cut says only `OK`.
+            summary.fine &= !is_all_skipped(before);
+            reading.close(&summary);
+            // The verdict's own lines say nothing more.
+            lines.nth(2);
+        } else if let Some(failure) = traceback::fatal(line, lines.clone()) {
+            reading.failures.push(failure);
+        } else if is_rule(before, b'=') {
+            reading.start(line);
+        } else if is_rule(line, b'=') {
+            reading.finish();
+        } else if let Some((_, _, trace)) = &mut reading.open {
+            trace.take(line);
+        }
+        before = line;
+    }
+    reading.report()
+}
+
+fn is_rule(line: &str, mark: u8) -> bool {
+    line.len() == WIDTH && line.bytes().all(|byte| byte == mark)
+}
+
+/// Whether a line of progress shows skipped tests and no other.
+fn is_all_skipped(line: &str) -> bool {
+    !line.is_empty() && line.bytes().all(|byte| byte == b's')
+}
+
+/// The summary that starts after its rule.
+fn summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Summary> {
+    let ran = lines.next()?.strip_prefix("Ran ")?;
+    if !lines.next()?.is_empty() {
+        return None;
+    }
+    let said = lines.next()?;
+    let (ran, words) = scan::amount(ran)?;
+    let time = words.strip_prefix("tests in ").or_else(|| words.strip_prefix("test in "))?;
+    let (verdict, details) = said.split_once(" (").unwrap_or((said, ")"));
+    let mut summary = Summary {
+        ran,
+        fine: verdict == "OK",
+        failed: 0,
+        skipped: 0,
+        milliseconds: scan::seconds(time.strip_suffix('s')?),
+    };
+    if !matches!(verdict, "OK" | "FAILED" | "NO TESTS RAN") {
+        return None;
+    }
+    for (what, number) in
+        details.strip_suffix(')')?.split(", ").filter_map(|part| part.split_once('='))
+    {
+        let number = number.parse::<u32>().ok()?;
+        let sum = match what {
+            "failures" | "errors" | "unexpected successes" => &mut summary.failed,
+            "skipped" | "expected failures" => &mut summary.skipped,
+            _ => return None,
+        };
+        *sum = sum.saturating_add(number);
+    }
+    Some(summary)
+}
+
+#[derive(Default)]
+struct Reading {
+    failures: Vec<Failure>,
+    /// The failure being told: its name, whether it is a test that ran, and its traceback.
+    open: Option<(String, bool, Traceback)>,
+    /// Tests that failed since the last summary: one with subtests fails once, however many of them fail.
+    ran_badly: u32,
+    counts: Option<Counts>,
+    milliseconds: Option<u64>,
+    good: u32,
+    bad: u32,
+    last_is_bad: bool,
+}
+
+impl Reading {
+    /// A heading: `FAIL: test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the name in the brackets.
+    fn start(&mut self, line: &str) {
+        let Some((word, title)) = line.split_once(": ") else { return };
+        if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {
+            return;
+        }
+        let Some((name, rest)) = title.split_once(" (") else { return };
+        let Some((place, _)) = rest.split_once(')') else { return };
+        let fixture = name.starts_with("setUp") || name.starts_with("tearDown");
+        let test = if let Some(module) = place.strip_prefix("unittest.loader.") {
+            // A module that could not be imported stands as a test that always fails.
+            module.strip_prefix("_FailedTest.").unwrap_or(name).to_owned()
+        } else if fixture || place.rsplit('.').next() == Some(name) {
+            place.to_owned()
+        } else {
+            format!("{place}.{name}")
+        };
+        let mut trace = Traceback::default();
+        if word == "UNEXPECTED SUCCESS" {
+            trace.take("Traceback (most recent call last)");
+            trace.take("UnexpectedSuccess");
+        }
+        self.open = Some((test, !fixture, trace));
+    }
+
+    fn finish(&mut self) {
+        let Some((test, ran, trace)) = self.open.take() else { return };
+        // Subtests come one after the other.
+        if self.failures.last().is_none_or(|failure| failure.test.as_ref() != Some(&test)) {
+            self.ran_badly += u32::from(ran);
+            if self.failures.len() < scan::MOST {
+                self.failures.push(trace.failure(Some(test)));
+            }
+        }
+    }
+
+    fn close(&mut self, summary: &Summary) {
+        let bad = !summary.fine && summary.failed > 0;
+        let good = summary.fine && summary.failed == 0 && summary.ran > summary.skipped;
+        self.bad += u32::from(bad);
+        self.good += u32::from(good);
+        self.last_is_bad = bad;
+        let broken = self.ran_badly.min(summary.failed);
+        let counts = self.counts.get_or_insert_default();
+        let fine = summary.ran.saturating_sub(summary.skipped).saturating_sub(broken);
+        counts.passed = counts.passed.saturating_add(fine);
+        counts.failed = counts.failed.saturating_add(summary.failed);
+        counts.skipped = counts.skipped.saturating_add(summary.skipped);
+        if let Some(more) = summary.milliseconds {
+            self.milliseconds = Some(self.milliseconds.unwrap_or(0).saturating_add(more));
+        }
+        self.ran_badly = 0;
+    }
+
+    fn report(mut self) -> Report {
+        self.finish();
+        let verdict = if !self.failures.is_empty() || self.last_is_bad {
+            Verdict::Failed
+        } else if self.bad == 0 && self.good > 0 {
+            Verdict::Passed
+        } else {
+            Verdict::Unknown
+        };
+        let Self { counts, failures, milliseconds, .. } = self;
+        Report { verdict, counts, failures, duration: milliseconds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "----------------------------------------------------------------------";
+
+    #[test]
+    fn names_before_python_3_11_lack_the_test() {
+        let mut reading = Reading::default();
+        reading.start("FAIL: test_a (tests.test_x.TestX)");
+        reading.finish();
+        assert_eq!(reading.failures[0].test.as_deref(), Some("tests.test_x.TestX.test_a"));
+    }
+
+    #[test]
+    fn a_summary_in_pieces_is_none() {
+        for text in [
+            "Ran 2 tests in 0.1s\n\nOK\n".to_owned(),
+            format!("{RULE}\nRan 2 tests in 0.1s\nOK\n"),
+            format!("{RULE}\nRan 2 tests in 0.1s\n\n"),
+            format!("{RULE}\nRan 2 tests in 0.1s\n\nOK so far\n"),
+            format!("{RULE}\nRan 0 tests in 0.1s\n\nOK\n"),
+            format!("{RULE}\nRan 0 tests in 0.1s\n\nNO TESTS RAN\n"),
+        ] {
+            assert_eq!(read(&text).verdict, Verdict::Unknown, "{text}");
+        }
+        let whole = format!("{RULE}\nRan 2 tests in 0.1s\n\nOK (skipped=1)\n");
+        assert_eq!(read(&whole).counts, Some(Counts { passed: 1, failed: 0, skipped: 1 }));
+        assert_eq!(read(&whole).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn a_good_run_after_a_bad_one_does_not_hide_it() {
+        let text = format!(
+            "{RULE}\nRan 1 test in 0.1s\n\nFAILED (errors=1)\n{RULE}\nRan 1 test in 0.1s\n\nOK\n"
+        );
+        assert_eq!(read(&text).verdict, Verdict::Unknown);
+    }
+}

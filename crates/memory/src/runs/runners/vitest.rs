@@ -1,0 +1,281 @@
+//! Vitest.
+//!
+//! A run closes with `Test Files`, `Tests`, perhaps `Errors`, `Start at` and `Duration`, right-aligned, each with its total in
+//! brackets. When a worker dies only the totals tell: `Tests  4 passed (6)`. So a run passed only where the
+//! numbers add up. A test may log such lines, but they stand below a heading of its own and before its file is
+//! announced, so these must not tell of more tests than were. Where Vitest sees that an agent runs it, it announces
+//! only what fails and shows nothing of what passing tests log. An error outside of any test and a suite that could not run count as failed. Names are
+//! `file > describe > test`, or the file alone.
+
+use super::stack::{self, Stack};
+use super::tally;
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::{Counts, Kind, Verdict, scan};
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "vitest", kind: Kind::Test, tells: &[" Test Files  ", "⎯"], read };
+
+/// The closing lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Closing {
+    counts: Counts,
+    files_failed: u32,
+    errors: u32,
+    /// Every file and every test that there was is accounted for.
+    whole: bool,
+    milliseconds: Option<u64>,
+    lines: usize,
+}
+
+/// What is known of a run before it closes.
+#[derive(Default)]
+struct Run {
+    /// How many tests were announced.
+    announced: u32,
+    /// What tests log is shown.
+    logs: bool,
+    /// It closed already, at this place in the list; if it closes again, the first was printed by a test.
+    closed: Option<usize>,
+}
+
+#[derive(Default)]
+struct Reading {
+    open: Option<(Option<String>, Stack)>,
+    failures: Vec<Failure>,
+    closings: Vec<Closing>,
+    /// The failures told stand between rules; a test that prints `FAIL` has none above it.
+    listing: bool,
+    /// Suites that failed as a whole.
+    suites: u32,
+    is_suites: bool,
+    failed: bool,
+    /// The run whose start was shown.
+    run: Option<Run>,
+}
+
+fn read(text: &str) -> Report {
+    let mut reading = Reading::default();
+    let mut lines = text.lines();
+    let mut above = "";
+    while let Some(line) = lines.next() {
+        // Up to version 1 the rule below an error outside of tests stands right above.
+        if (above.is_empty() || above.starts_with('⎯'))
+            && let Some(closing) = closing(line, lines.clone())
+        {
+            reading.close(closing);
+            lines.nth(closing.lines - 2);
+        } else {
+            reading.take(line);
+        }
+        above = line;
+    }
+    reading.report()
+}
+
+/// The lines that start with this one.
+fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Option<Closing> {
+    let (files, files_whole) = numbers(first.strip_prefix(" Test Files  ")?)?;
+    let (counts, tests_whole) = numbers(rest.next()?.strip_prefix("      Tests  ")?)?;
+    let mut closing = Closing {
+        counts,
+        files_failed: files.failed,
+        whole: files_whole && tests_whole,
+        lines: 4,
+        ..Closing::default()
+    };
+    let mut line = rest.next()?;
+    while !line.starts_with("   Start at  ") {
+        // Type errors and the like.
+        let (name, value) = line.trim_start().split_once("  ")?;
+        match name {
+            "Errors" => closing.errors = scan::amount(value)?.0,
+            "Type Errors" => closing.whole &= value.trim() == "no errors",
+            _ => return None,
+        }
+        closing.lines += 1;
+        line = rest.next()?;
+    }
+    let time = rest.next()?.strip_prefix("   Duration  ")?;
+    let time = time.split_once(' ').map_or(time, |(time, _)| time);
+    closing.milliseconds = match time.strip_suffix("ms") {
+        Some(time) => scan::decimal(time, 1),
+        None => time.strip_suffix('s').and_then(scan::seconds),
+    };
+    Some(closing)
+}
+
+/// Reads `1 failed | 5 passed | 1 skipped (7)`, and whether it adds up. Expected failures went as they should.
+fn numbers(text: &str) -> Option<(Counts, bool)> {
+    let mut counts = Counts::default();
+    if text.trim() == "no tests" {
+        return Some((counts, true));
+    }
+    let (parts, total) = text.strip_suffix(')')?.rsplit_once(" (")?;
+    for part in parts.split(" | ") {
+        let (number, word) = scan::amount(part)?;
+        let sum = match word {
+            "failed" => &mut counts.failed,
+            "passed" | "expected fail" => &mut counts.passed,
+            "skipped" | "todo" => &mut counts.skipped,
+            _ => return None,
+        };
+        *sum = sum.checked_add(number)?;
+    }
+    let all = counts.passed.checked_add(counts.failed)?.checked_add(counts.skipped)?;
+    Some((counts, all == total.parse::<u32>().ok()?))
+}
+
+/// How many tests a line of progress tells of: ` ✓ a.test.js (4 tests) 3ms`, ` ✓ a.test.js > name 2ms`, `··x-`.
+fn announced(line: &str) -> u32 {
+    let dots = |line: &str| line.chars().all(|sign| matches!(sign, '·' | 'x' | '-' | '*'));
+    let marks = [" ✓ ", " ❯ ", " × ", " ↓ ", " □ "];
+    let Some(rest) = marks.iter().find_map(|mark| line.strip_prefix(mark)) else {
+        return if dots(line) { u32::try_from(line.chars().count()).unwrap_or(0) } else { 0 };
+    };
+    let tests = rest.split_once(" (").and_then(|(_, tests)| scan::amount(tests));
+    match tests {
+        Some((number, word)) if word.starts_with("test") => number,
+        _ => u32::from(rest.contains(" > ")),
+    }
+}
+
+impl Reading {
+    fn close(&mut self, closing: Closing) {
+        if self.run.as_ref().is_some_and(|run| {
+            run.logs && closing.counts.failed == 0 && run.announced < tally::all(closing.counts)
+        }) {
+            return;
+        }
+        self.finish();
+        self.listing = false;
+        if let Some(run) = &mut self.run {
+            self.closings.truncate(run.closed.unwrap_or(self.closings.len()));
+            run.closed = Some(self.closings.len());
+        }
+        self.closings.push(closing);
+    }
+
+    fn take(&mut self, line: &str) {
+        if line.starts_with(" RUN  v") {
+            self.run = Some(Run::default());
+        } else if let Some(run) = &mut self.run {
+            run.announced = run.announced.saturating_add(announced(line));
+            run.logs |= line.starts_with("stdout | ") || line.starts_with("stderr | ");
+        }
+        if line.starts_with('⎯') {
+            self.finish();
+            let title = scan::ruled(line, '⎯').unwrap_or_default();
+            let of_tests = title.starts_with("Failed Tests ");
+            self.is_suites = title.starts_with("Failed Suites ");
+            self.failed |= title.starts_with("Unhandled ");
+            match title {
+                "Unhandled Error" | "Unhandled Rejection" | "Uncaught Exception" => {
+                    self.open = Some((None, Stack::default()));
+                }
+                _ => {}
+            }
+            // A rule such as `⎯⎯[1/2]⎯` stands between two of them.
+            self.listing |= of_tests || self.is_suites;
+        } else if let Some(name) = line.strip_prefix(" FAIL  ").filter(|_| self.listing) {
+            // One error can be that of several tests, one above the other.
+            let shared = self.open.as_ref().filter(|(_, stack)| stack.is_empty());
+            if let Some(name) = shared.and_then(|(name, _)| name.clone()) {
+                self.failures.push(Failure { test: Some(name), ..Failure::default() });
+                self.suites += u32::from(self.is_suites);
+            } else {
+                self.finish();
+            }
+            let name = name.split_once(" [ ").map_or(name, |(file, _)| file);
+            let name = name
+                .strip_prefix('|')
+                .and_then(|name| name.split_once("| "))
+                .map_or(name, |(_, name)| name);
+            self.open = Some((Some(name.to_owned()), Stack::default()));
+        } else if let Some((_, stack)) = &mut self.open {
+            if let Some(at) = line.strip_prefix(" ❯ ") {
+                // `total shop.js:3:28`, or the place alone.
+                let place = at.rsplit_once(' ').map_or(at, |(_, place)| place);
+                stack.place(stack::place(place));
+            } else if !line.starts_with("    ") {
+                stack.take(line);
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        let Some((name, stack)) = self.open.take() else { return };
+        self.suites += u32::from(self.is_suites && name.is_some());
+        if self.failures.len() >= scan::MOST {
+            return;
+        }
+        let failure = stack.failure(name);
+        if failure.test.is_none() || !self.failures.iter().any(|one| one.test == failure.test) {
+            self.failures.push(failure);
+        }
+    }
+
+    fn report(mut self) -> Report {
+        self.finish();
+        let mut counts = Counts::default();
+        let mut duration = None;
+        let (mut whole, mut errors) = (true, 0u32);
+        for closing in &self.closings {
+            tally::add(&mut counts, closing.counts);
+            errors = errors.saturating_add(closing.errors);
+            whole &= closing.whole && (closing.files_failed == 0 || closing.counts.failed > 0);
+            tally::add_time(&mut duration, closing.milliseconds);
+        }
+        let files_failed = self.closings.iter().any(|closing| closing.files_failed > 0);
+        counts.failed = counts.failed.saturating_add(self.suites);
+        if counts.failed == 0 && files_failed {
+            counts.failed = 1;
+        }
+        let failed = self.failed || errors > 0 || counts.failed > 0 || !self.failures.is_empty();
+        let verdict = if failed {
+            Verdict::Failed
+        } else if whole && counts.passed > 0 {
+            Verdict::Passed
+        } else {
+            Verdict::Unknown
+        };
+        let counts = (!self.closings.is_empty()).then_some(counts);
+        Report { verdict, counts, failures: self.failures, duration }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOSING: &str = "\n Test Files  1 passed (1)\n      Tests  5 passed (5)\n   Start at  13:15:05\n   Duration  1.5s (x)\n";
+
+    #[test]
+    fn a_tail_is_believed_but_not_what_comes_too_early() {
+        let report = read(CLOSING);
+        assert_eq!((report.verdict, report.duration), (Verdict::Passed, Some(1500)));
+        let logged = format!("\n RUN  v4.1.12 /p\n\nstdout | a.test.js > b\n{CLOSING}");
+        assert_eq!(read(&logged).verdict, Verdict::Unknown);
+        let quiet = format!("\n RUN  v4.1.12 /p\n\n{CLOSING}");
+        assert_eq!(read(&quiet).verdict, Verdict::Passed);
+        let announced = format!("\n RUN  v4.1.12 /p\n\n ✓ a.test.js (5 tests) 2ms\n{CLOSING}");
+        assert_eq!(read(&announced).verdict, Verdict::Passed);
+        assert_eq!(read(&announced.repeat(2)).counts.unwrap().passed, 10);
+    }
+
+    #[test]
+    fn what_does_not_add_up_does_not_pass() {
+        let text = CLOSING.replace("5 passed (5)", "5 passed (6)");
+        assert_eq!(read(&text).verdict, Verdict::Unknown);
+        let text = CLOSING.replace("   Start", "     Errors  1 error\n   Start");
+        assert_eq!(read(&text).verdict, Verdict::Failed);
+    }
+
+    #[test]
+    fn progress_tells_how_many() {
+        assert_eq!(announced(" ✓ test/a.test.js (12 tests | 1 skipped) 3ms"), 12);
+        assert_eq!(announced(" × test/a.test.js > b > c 3ms"), 1);
+        assert_eq!(announced("··x-"), 4);
+        assert_eq!(announced("   ✓ inner 1ms"), 0);
+        assert_eq!(announced(""), 0);
+    }
+}

@@ -1,0 +1,60 @@
+//! webpack: `ERROR in ./src/a.js 1:6` with the reason below, and `webpack 5.1.2 compiled successfully in 3 ms` at the end.
+
+use super::findings::Findings;
+use crate::runs::report::{Report, Runner};
+use crate::runs::{Kind, scan};
+
+pub(super) static RUNNER: Runner = Runner { name: "webpack", kind: Kind::Build, tells: &[], read };
+
+fn read(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(place) = line.strip_prefix("ERROR in ") {
+            let said = lines.clone().next().unwrap_or_default();
+            let (rule, message) =
+                said.split_once(": ").map_or((None, said), |(rule, message)| (Some(rule), message));
+            let path = place.split_once(' ').map_or(place, |(path, _)| path);
+            findings.add(Some(path), rule, message);
+        } else if let Some(how) = compiled(line) {
+            let good = how.starts_with("successfully") || errors(how) == Some(0);
+            findings.good |= good;
+            findings.bad |= !good;
+        }
+    }
+    findings.report()
+}
+
+/// How it went: `successfully in 3 ms`, `with 1 error in 3 ms`. A configuration may have a name before.
+fn compiled(line: &str) -> Option<&str> {
+    let at = line.find("webpack ")?;
+    if at > 0 && !line[..at].ends_with('(') {
+        return None;
+    }
+    let (version, how) = line[at + "webpack ".len()..].split_once(" compiled ")?;
+    let version = version.trim_end_matches(')');
+    let is_version = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_version && how.ends_with(" ms")).then_some(how)
+}
+
+/// How many errors `with 1 warning in 3 ms` and `with 2 errors and 1 warning in 3 ms` tell of.
+fn errors(how: &str) -> Option<u32> {
+    let (number, words) = scan::amount(how.strip_prefix("with ")?)?;
+    Some(if words.starts_with("warning") { 0 } else { number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::Verdict;
+
+    #[test]
+    fn warnings_do_not_fail() {
+        let verdict = |text| read(text).verdict;
+        assert_eq!(verdict("webpack 5.1.2 compiled with 1 warning in 3 ms\n"), Verdict::Passed);
+        assert_eq!(verdict("app (webpack 5.1.2) compiled successfully in 3 ms\n"), Verdict::Passed);
+        let both = "webpack 5.1.2 compiled with 2 errors and 1 warning in 3 ms\n";
+        assert_eq!(verdict(both), Verdict::Failed);
+        assert_eq!(verdict("my webpack 5.1.2 compiled successfully in 3 ms\n"), Verdict::Unknown);
+    }
+}

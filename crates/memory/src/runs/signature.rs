@@ -1,0 +1,232 @@
+//! The shape of a failure: what stays the same when the same bug fails again, on another line, machine or day.
+
+use super::report::Failure;
+use crate::Clean;
+
+/// Stands between the parts.
+const PART: &str = " | ";
+/// So many letters make a message.
+const WORDS: usize = 6;
+/// A message is told apart long before this.
+const LENGTH: usize = 160;
+/// So much of it is looked at.
+const READ: usize = 2_000;
+
+/// The signature of a run's failures; none where there is nothing to go by.
+///
+/// Of several failures the first by name speaks for all: their order in the output is chance.
+pub fn of(failures: &[Failure]) -> Option<String> {
+    failures.iter().filter_map(one).min()
+}
+
+/// The signature of one failure.
+pub(crate) fn one(failure: &Failure) -> Option<String> {
+    // Once its digits are masked, nobody would know a secret any more.
+    let clean = |text: &str| Clean::new(&text.chars().take(READ).collect::<String>());
+    let message = failure.message.as_deref().map(|text| masked(&clean(text))).unwrap_or_default();
+    let frame = failure.frame.as_deref().map(file_of).unwrap_or_default();
+    let error = failure.error.as_deref().unwrap_or_default();
+    let test =
+        failure.test.as_deref().map(|test| without_addresses(&clean(test))).unwrap_or_default();
+    // Without a name of its own it takes words to tell a failure: a brace that was printed alone tells nothing.
+    let words = message.chars().filter(|c| c.is_alphabetic()).count() >= WORDS;
+    if test.is_empty() && error.is_empty() && !words {
+        return None;
+    }
+    Some([test.as_str(), error, &message, &frame].join(PART))
+}
+
+/// Whether two signatures are of one failure: of the same test, and what one of them says the other says as well, or
+/// does not say. The end of a text, as `tail` shows it, often has no more than the name.
+pub(crate) fn alike(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let (one, other): (Vec<&str>, Vec<&str>) =
+        (one.split(PART).collect(), other.split(PART).collect());
+    let same = |(one, other): (&&str, &&str)| one == other || one.is_empty() || other.is_empty();
+    one.len() == other.len()
+        && one[0] == other[0]
+        && !one[0].is_empty()
+        && one.iter().zip(&other).all(same)
+}
+
+/// The last part of a path: what is above it is one machine's.
+fn file_of(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+}
+
+/// A test's name with what is made anew for each run, and the line of a documentation test, taken out.
+fn without_addresses(name: &str) -> String {
+    let mut kept = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(start) = rest.find("0x").into_iter().chain(rest.find("(line ")).min() {
+        let mark = if rest[start..].starts_with("0x") { "0x" } else { "(line " };
+        kept.push_str(&rest[..start + mark.len()]);
+        kept.push('#');
+        rest = rest[start + mark.len()..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// A message without numbers, addresses, times, ids and folders.
+pub(crate) fn masked(message: &str) -> String {
+    let mut kept = String::new();
+    for word in message.split_whitespace() {
+        if !kept.is_empty() {
+            kept.push(' ');
+        }
+        kept.push_str(&masked_word(word));
+        if kept.len() > LENGTH {
+            break;
+        }
+    }
+    kept.chars().take(LENGTH).collect()
+}
+
+fn masked_word(word: &str) -> String {
+    // A path keeps its file; a slash alone, or `and/or`, is no path.
+    let path = word.contains('/')
+        && (word.starts_with(['/', '.', '~'])
+            || word.matches('/').count() > 1
+            || word.contains('.'));
+    let word = if path {
+        let start: String = word.chars().take_while(|c| "'\"`([{<".contains(*c)).collect();
+        format!("{start}{}", file_of(word))
+    } else {
+        word.to_owned()
+    };
+    let mut kept = String::with_capacity(word.len());
+    let mut rest = word.as_str();
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        kept.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let run = &rest[..end];
+        rest = &rest[end..];
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        let hex = run.bytes().all(|byte| byte.is_ascii_hexdigit()) || run.starts_with("0x");
+        let number = digits > 0 && (hex || digits == run.len());
+        // Numbers that belong together, like 1.5, 12:30:01 or a UUID, are one.
+        let before = kept.trim_end_matches(['.', ':', '-']).len();
+        let joined = kept[..before].ends_with('#')
+            && (number || run.starts_with(|c: char| c.is_ascii_digit()));
+        if joined {
+            kept.truncate(before - 1);
+        }
+        if number {
+            kept.push('#');
+            continue;
+        }
+        for c in run.chars() {
+            match c {
+                '0'..='9' if kept.ends_with('#') => {}
+                '0'..='9' => kept.push('#'),
+                c => kept.push(c),
+            }
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(test: &str, error: &str, message: &str, frame: &str) -> Failure {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Failure {
+            test: some(test),
+            error: some(error),
+            message: some(message),
+            frame: some(frame),
+            ..Failure::default()
+        }
+    }
+
+    #[test]
+    fn what_changes_from_run_to_run_is_masked() {
+        for (one, other) in [
+            ("assert 3 == 4", "assert 17 == 4"),
+            ("object at 0x7f3a2b10 is gone", "object at 0x55d0c8e0 is gone"),
+            ("no such file: /home/ada/app/data/x.json", "no such file: /build/7/app/data/x.json"),
+            ("took 1.52s at 12:30:01", "took 0.9s at 08:01:59"),
+            (
+                "job 0f8fad5b-d9cd-469f-a165-70867728950e failed",
+                "job 7c9e6679-7425-40de-944b-e07fc1f90ae7 failed",
+            ),
+            ("cannot open /tmp/tmpab12cd/out.txt", "cannot open /var/folders/x/out.txt"),
+        ] {
+            assert_eq!(masked(one), masked(other));
+        }
+    }
+
+    #[test]
+    fn what_tells_bugs_apart_stays() {
+        for (one, other) in [
+            ("expected 'a' but got 'b'", "expected 'a' but got 'c'"),
+            ("name 'foo' is not defined", "name 'bar' is not defined"),
+            ("no such file: /x/a.json", "no such file: /x/b.json"),
+            ("either/or", "neither/nor"),
+        ] {
+            assert_ne!(masked(one), masked(other));
+        }
+    }
+
+    #[test]
+    fn names_of_tests_keep_what_is_theirs() {
+        assert_eq!(
+            without_addresses("tests/test_1.py::test_2[<Obj at 0x7f2a>-3]"),
+            "tests/test_1.py::test_2[<Obj at 0x#>-3]"
+        );
+        assert_eq!(without_addresses("src/lib.rs - add (line 14)"), "src/lib.rs - add (line #)");
+    }
+
+    #[test]
+    fn of_a_secret_nothing_is_left() {
+        for secret in [
+            "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "AKIAIOSFODNN7QWERTYU",
+            "xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
+        ] {
+            let message = format!("the key {secret} was refused");
+            let signature = one(&failure("t", "KeyError", &message, "a.py")).unwrap();
+            assert!(signature.contains("[redacted:"), "{signature}");
+        }
+    }
+
+    #[test]
+    fn what_says_less_is_alike() {
+        let whole = "t | KeyError | 'name' | a.py";
+        for (other, expected) in [
+            (whole, true),
+            ("t | KeyError | 'name' | ", true),
+            ("t |  |  | ", true),
+            ("t | KeyError | 'size' | a.py", false),
+            ("u | KeyError | 'name' | ", false),
+            (" | KeyError | 'name' | a.py", false),
+        ] {
+            assert_eq!(alike(whole, other), expected, "{other}");
+        }
+        assert!(!alike(" | E0308 | mismatched types | a.rs", " | E0308 | mismatched types | "));
+    }
+
+    #[test]
+    fn order_does_not_matter_and_places_on_other_machines_do_not_either() {
+        let a = failure(
+            "tests/test_a.py::test_x",
+            "AssertionError",
+            "assert 1 == 2",
+            "/home/ada/app/src/a.py",
+        );
+        let b = failure("tests/test_b.py::test_y", "KeyError", "'name'", "src/b.py");
+        assert_eq!(of(&[a.clone(), b.clone()]), of(&[b.clone(), a.clone()]));
+        let elsewhere = Failure { frame: Some("/ci/7/app/src/a.py".to_owned()), ..a.clone() };
+        assert_eq!(of(std::slice::from_ref(&a)), of(&[elsewhere]));
+        assert_ne!(of(&[a]), of(&[b]));
+        assert_eq!(of(&[Failure::default()]), None);
+        assert_eq!(of(&[]), None);
+    }
+}
