@@ -9,6 +9,8 @@ use crate::choice::choice;
 
 #[cfg(test)]
 mod cases;
+pub mod command_line;
+pub mod found;
 pub(crate) mod line;
 pub(crate) mod old_runners;
 pub mod read;
@@ -18,11 +20,13 @@ pub mod runners;
 mod scan;
 pub mod script;
 pub mod selection;
-pub(crate) mod shell;
+pub mod shell;
 pub mod signature;
+pub mod table;
 mod tells;
 pub mod text;
 pub(crate) mod wrapped;
+mod wrappers;
 
 choice! {
     /// What was run.

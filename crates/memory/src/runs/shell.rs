@@ -1,180 +1,376 @@
-//! Enough of a shell's syntax to tell its commands apart, and what one's end means for the next.
+//! A parser for the part of shell syntax that tells commands apart.
+//!
+//! It splits a line into simple commands with their words, redirections and here-documents, and keeps what joins two
+//! commands. It expands nothing: variables, globs and arithmetic stay as they were typed.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// How deep `sh -c "…"` is followed.
-const DEPTH: usize = 3;
+/// How deep `sh -c "…"`, `$(…)` and here-documents for a shell are followed.
+const MAX_DEPTH: usize = 4;
 
-/// What stands between a command and the next.
+/// What stands between a command and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joiner {
-    /// `&&`: the next runs if this one succeeds.
+pub enum Joiner {
+    /// `&&`: the next one runs if this one succeeds.
     And,
-    /// `||`: the next runs if this one fails.
+    /// `||`: the next one runs if this one fails.
     Or,
-    /// `|`: the next reads what this one prints.
+    /// `|`: the next one reads the output of this one.
     Pipe,
-    /// `;` or a line break: the next runs whatever happens.
+    /// `;` or a line break: the next one runs in any case.
     Then,
-    /// `&`: nobody waits for this one.
+    /// `&`: the shell does not wait for this one.
     Background,
+    /// `$(…)`: the output of this one becomes words of the next one.
+    Substitution,
     /// Nothing follows.
     End,
 }
 
-/// One simple command, as words.
+/// A redirection of one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Simple {
-    pub(crate) words: Vec<String>,
-    pub(crate) joiner: Joiner,
+pub struct Redirection {
+    /// The stream that is redirected.
+    pub stream: Stream,
+    /// Where it goes to or comes from.
+    pub target: Target,
 }
 
-/// The simple commands of a line.
-pub(crate) fn commands(line: &str) -> Vec<Simple> {
-    let mut all = Vec::new();
-    read(line, DEPTH, &mut all);
-    all
+/// The stream of a redirection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard input.
+    Input,
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+    /// Standard output and standard error, `&>`.
+    Both,
+    /// Any other descriptor.
+    Other,
 }
 
-fn read(line: &str, depth: usize, all: &mut Vec<Simple>) {
-    for Simple { words, joiner } in split(line) {
-        let script = words
-            .iter()
-            .position(|word| matches!(word.as_str(), "-c" | "-lc" | "-ec"))
-            .filter(|at| {
-                let shell = words[..*at].iter().rev().find(|word| !word.starts_with('-'));
-                shell.is_some_and(|shell| {
-                    ["bash", "sh", "zsh", "dash"].contains(&shell.rsplit('/').next().unwrap_or(""))
-                })
-            });
-        match script.and_then(|at| words.get(at + 1)) {
-            Some(script) if depth > 0 => {
-                let before = all.len();
-                read(script, depth - 1, all);
-                // The script ends as its last command does.
-                if let Some(last) = all[before..].last_mut() {
-                    last.joiner = joiner;
-                }
-            }
-            _ => all.push(Simple { words, joiner }),
+/// The other end of a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A file, overwritten.
+    File(String),
+    /// A file, appended to.
+    Append(String),
+    /// Another descriptor: `2>&1`.
+    Descriptor(String),
+    /// The text of a here-document or here-string.
+    Text(String),
+}
+
+/// One simple command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// The words, without quotes; variable assignments in front are words too.
+    pub words: Vec<String>,
+    /// The redirections, in order.
+    pub redirections: Vec<Redirection>,
+    /// What follows.
+    pub joiner: Joiner,
+    /// How many subshells, `(…)`, are open around it.
+    pub subshells: u16,
+}
+
+/// TEMPORARY for the old callers.
+pub(crate) type Simple = SimpleCommand;
+pub(crate) fn commands(line: &str) -> Vec<SimpleCommand> {
+    parse(line)
+}
+
+/// Parses a line into its simple commands, in the order in which they are typed.
+pub fn parse(line: &str) -> Vec<SimpleCommand> {
+    parse_nested(line, MAX_DEPTH)
+}
+
+fn parse_nested(line: &str, depth: usize) -> Vec<SimpleCommand> {
+    let mut parser = Parser::new(line.chars().peekable(), depth);
+    parser.parse_list(false);
+    parser.commands
+}
+
+struct Parser<'a> {
+    rest: Peekable<Chars<'a>>,
+    depth: usize,
+    commands: Vec<SimpleCommand>,
+    words: Vec<String>,
+    redirections: Vec<Redirection>,
+    word: String,
+    /// A word has begun; it may be empty.
+    in_word: bool,
+    subshells: u16,
+    /// Here-documents whose text begins on the next line: the redirection and the word that ends the text.
+    documents: Vec<(usize, String)>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(rest: Peekable<Chars<'a>>, depth: usize) -> Self {
+        Self {
+            rest,
+            depth,
+            commands: Vec::new(),
+            words: Vec::new(),
+            redirections: Vec::new(),
+            word: String::new(),
+            in_word: false,
+            subshells: 0,
+            documents: Vec::new(),
         }
     }
-}
 
-/// Cuts a line at what parts commands, and commands at blanks; quotes hold together, redirections are left out.
-fn split(line: &str) -> Vec<Simple> {
-    let mut cut = Cut::default();
-    // Words that end texts which begin on the next line, and are no commands: `cat > file <<EOF`.
-    let mut documents: Vec<String> = Vec::new();
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\'' => {
-                cut.open = true;
-                cut.word.extend(characters.by_ref().take_while(|c| *c != '\''));
+    /// Reads commands up to the end, or up to the `)` that closes a substitution.
+    fn parse_list(&mut self, in_substitution: bool) {
+        let mut open = 0_u32;
+        while let Some(sign) = self.rest.next() {
+            match sign {
+                '\'' => self.single_quoted(),
+                '"' => self.double_quoted(),
+                '`' => self.backticks(),
+                '$' if self.rest.peek() == Some(&'\'') => {
+                    self.rest.next();
+                    self.single_quoted();
+                }
+                '$' if self.rest.peek() == Some(&'(') => {
+                    self.rest.next();
+                    self.substitution();
+                }
+                '\\' => match self.rest.next() {
+                    Some('\n') | None => {}
+                    Some(escaped) => self.push(escaped),
+                },
+                '>' | '<' => self.redirection(sign),
+                '&' if self.rest.peek() == Some(&'>') => {
+                    self.end_word();
+                    self.rest.next();
+                    self.redirect_to(Stream::Both);
+                }
+                '&' if self.rest.next_if_eq(&'&').is_some() => self.end_command(Joiner::And),
+                '&' => self.end_command(Joiner::Background),
+                '|' if self.rest.next_if_eq(&'|').is_some() => self.end_command(Joiner::Or),
+                '|' => {
+                    if self.rest.next_if_eq(&'&').is_some() {
+                        let target = Target::Descriptor("1".to_owned());
+                        self.redirections.push(Redirection { stream: Stream::Error, target });
+                    }
+                    self.end_command(Joiner::Pipe);
+                }
+                '\n' => {
+                    self.end_command(Joiner::Then);
+                    self.read_documents();
+                }
+                ';' => self.end_command(Joiner::Then),
+                '(' => {
+                    self.end_command(Joiner::Then);
+                    self.subshells += 1;
+                    open += 1;
+                }
+                ')' => {
+                    self.end_command(Joiner::Then);
+                    if in_substitution && open == 0 {
+                        return;
+                    }
+                    self.subshells = self.subshells.saturating_sub(1);
+                    open = open.saturating_sub(1);
+                }
+                '#' if !self.in_word => while self.rest.next_if(|sign| *sign != '\n').is_some() {},
+                blank if blank.is_whitespace() => self.end_word(),
+                plain => self.push(plain),
             }
-            '"' => {
-                cut.open = true;
-                while let Some(c) = characters.next().filter(|c| *c != '"') {
-                    let escaped =
-                        c == '\\' && matches!(characters.peek(), Some('"' | '\\' | '$' | '`'));
-                    cut.word.push(if escaped { characters.next().unwrap_or(c) } else { c });
+        }
+        self.end_command(Joiner::End);
+        if let Some(last) = self.commands.last_mut()
+            && last.joiner == Joiner::Then
+        {
+            last.joiner = Joiner::End;
+        }
+    }
+
+    fn push(&mut self, sign: char) {
+        self.in_word = true;
+        self.word.push(sign);
+    }
+
+    fn single_quoted(&mut self) {
+        self.in_word = true;
+        self.word.extend(self.rest.by_ref().take_while(|sign| *sign != '\''));
+    }
+
+    fn double_quoted(&mut self) {
+        self.in_word = true;
+        while let Some(sign) = self.rest.next() {
+            match sign {
+                '"' => return,
+                '\\' => match self.rest.next() {
+                    Some('\n') | None => {}
+                    Some(escaped @ ('"' | '\\' | '$' | '`')) => self.word.push(escaped),
+                    Some(other) => self.word.extend(['\\', other]),
+                },
+                '$' if self.rest.peek() == Some(&'(') => {
+                    self.rest.next();
+                    self.substitution();
                 }
-            }
-            '\\' => match characters.next() {
-                Some('\n') | None => {}
-                Some(escaped) => {
-                    cut.open = true;
-                    cut.word.push(escaped);
-                }
-            },
-            '>' | '<' => {
-                let document = character == '<' && is_document(&characters);
-                // `2>&1`, `> file`, `2>/dev/null`: neither the number nor the target is an argument.
-                if cut.word.chars().all(|c| c.is_ascii_digit() || c == '&') {
-                    cut.word.clear();
-                    cut.open = false;
-                }
-                cut.end_word();
-                while characters.next_if(|c| matches!(c, '>' | '<' | '&' | ' ' | '|')).is_some() {}
-                let mut target = String::new();
-                while let Some(c) = characters
-                    .next_if(|c| !c.is_whitespace() && !matches!(c, ';' | '|' | '&' | ')'))
-                {
-                    target.push(c);
-                }
-                if document && !cut.feeds_a_shell() {
-                    let end = target.trim_start_matches('-').replace(['\'', '"', '\\'], "");
-                    documents.push(end);
-                }
-            }
-            '\n' if !documents.is_empty() => {
-                cut.end_command(Joiner::Then);
-                for end in documents.drain(..) {
-                    pass_over(&mut characters, &end);
-                }
-            }
-            '&' if characters.next_if_eq(&'&').is_some() => cut.end_command(Joiner::And),
-            '&' => cut.end_command(Joiner::Background),
-            '|' if characters.next_if_eq(&'|').is_some() => cut.end_command(Joiner::Or),
-            '|' => {
-                characters.next_if_eq(&'&');
-                cut.end_command(Joiner::Pipe);
-            }
-            ';' | '\n' | '(' | ')' => cut.end_command(Joiner::Then),
-            '#' if !cut.open => while characters.next_if(|c| *c != '\n').is_some() {},
-            blank if blank.is_whitespace() => cut.end_word(),
-            plain => {
-                cut.open = true;
-                cut.word.push(plain);
+                '`' => self.backticks(),
+                plain => self.word.push(plain),
             }
         }
     }
-    cut.end_command(Joiner::End);
-    if let Some(last) = cut.commands.last_mut()
-        && last.joiner == Joiner::Then
-    {
-        last.joiner = Joiner::End;
+
+    fn backticks(&mut self) {
+        self.in_word = true;
+        let inner: String = self.rest.by_ref().take_while(|sign| *sign != '`').collect();
+        if self.depth > 0 {
+            let commands = parse_nested(&inner, self.depth - 1);
+            self.take_substituted(commands);
+        }
+        self.word.push_str("$()");
     }
-    cut.commands
-}
 
-/// Whether `<` begins `<<EOF`, and not `<<<` or `< file`.
-fn is_document(rest: &Peekable<Chars<'_>>) -> bool {
-    let mut rest = rest.clone();
-    rest.next() == Some('<') && rest.next() != Some('<')
-}
-
-/// Reads up to the line that is this word.
-fn pass_over(characters: &mut Peekable<Chars<'_>>, end: &str) {
-    while characters.peek().is_some() {
-        let line: String = characters.by_ref().take_while(|c| *c != '\n').collect();
-        if line.trim() == end {
+    /// `$(…)`, of which the opening was read. `$((…))` is arithmetic, and read over.
+    fn substitution(&mut self) {
+        self.in_word = true;
+        self.word.push_str("$()");
+        let arithmetic = self.rest.peek() == Some(&'(');
+        if self.depth == 0 {
+            // Too deep to follow, and a bound on the recursion.
+            let mut open = 1_u32;
+            for sign in self.rest.by_ref() {
+                match sign {
+                    '(' => open += 1,
+                    ')' => open -= 1,
+                    _ => {}
+                }
+                if open == 0 {
+                    return;
+                }
+            }
             return;
         }
+        let rest = std::mem::replace(&mut self.rest, "".chars().peekable());
+        let mut inner = Parser::new(rest, self.depth - 1);
+        inner.parse_list(true);
+        self.rest = inner.rest;
+        if !arithmetic {
+            self.take_substituted(inner.commands);
+        }
     }
-}
 
-#[derive(Default)]
-struct Cut {
-    commands: Vec<Simple>,
-    words: Vec<String>,
-    word: String,
-    /// Whether a word has begun; it may be empty.
-    open: bool,
-}
+    fn take_substituted(&mut self, mut commands: Vec<SimpleCommand>) {
+        if let Some(last) = commands.last_mut() {
+            last.joiner = Joiner::Substitution;
+        }
+        for command in &mut commands {
+            // A `cd` in it does not last.
+            command.subshells += self.subshells + 1;
+        }
+        self.commands.append(&mut commands);
+    }
 
-impl Cut {
-    /// Whether what the command reads are commands: `bash <<EOF`.
-    fn feeds_a_shell(&self) -> bool {
-        self.words.iter().any(|word| {
-            ["bash", "sh", "zsh", "dash", "ssh"].contains(&word.rsplit('/').next().unwrap_or(""))
-        })
+    fn redirection(&mut self, sign: char) {
+        let number = self.word.parse::<u32>().ok().filter(|_| self.in_word);
+        if number.is_some() {
+            self.word.clear();
+            self.in_word = false;
+        }
+        self.end_word();
+        if self.rest.peek() == Some(&'(') {
+            // `<(…)`: its commands run, and what they print goes elsewhere.
+            self.rest.next();
+            self.substitution();
+            self.end_word();
+            return;
+        }
+        let stream = match (number, sign) {
+            (Some(0), _) | (None, '<') => Stream::Input,
+            (Some(1), _) | (None, _) => Stream::Output,
+            (Some(2), _) => Stream::Error,
+            _ => Stream::Other,
+        };
+        if sign == '<' && self.rest.next_if_eq(&'<').is_some() {
+            if self.rest.next_if_eq(&'<').is_some() {
+                let text = self.target_word();
+                self.redirections.push(Redirection { stream, target: Target::Text(text) });
+            } else {
+                self.rest.next_if_eq(&'-');
+                let end = self.target_word();
+                self.documents.push((self.redirections.len(), end));
+                self.redirections.push(Redirection { stream, target: Target::Text(String::new()) });
+            }
+            return;
+        }
+        self.redirect_to(stream);
+    }
+
+    /// The rest of a redirection behind its first sign.
+    fn redirect_to(&mut self, stream: Stream) {
+        let append = self.rest.next_if_eq(&'>').is_some();
+        self.rest.next_if(|sign| matches!(sign, '|' | '<'));
+        let duplicate = self.rest.next_if_eq(&'&').is_some();
+        let target = self.target_word();
+        let is_number = !target.is_empty() && target.bytes().all(|byte| byte.is_ascii_digit());
+        let (stream, target) = match (duplicate, append) {
+            (true, _) if is_number || target == "-" => (stream, Target::Descriptor(target)),
+            (true, _) => (Stream::Both, Target::File(target)),
+            (false, true) => (stream, Target::Append(target)),
+            (false, false) => (stream, Target::File(target)),
+        };
+        self.redirections.push(Redirection { stream, target });
+    }
+
+    /// The word behind a redirection, without its quotes.
+    fn target_word(&mut self) -> String {
+        while self.rest.next_if(|sign| *sign == ' ' || *sign == '\t').is_some() {}
+        let mut target = String::new();
+        while let Some(sign) = self.rest.next_if(|sign| {
+            !sign.is_whitespace() && !matches!(sign, ';' | '|' | '&' | ')' | '(' | '<' | '>')
+        }) {
+            match sign {
+                '\'' | '"' => {
+                    target.extend(self.rest.by_ref().take_while(|next| *next != sign));
+                }
+                '\\' => target.extend(self.rest.next()),
+                plain => target.push(plain),
+            }
+        }
+        target
+    }
+
+    /// The texts of here-documents, which begin behind a line break. What a shell reads from one are commands.
+    fn read_documents(&mut self) {
+        for (number, end) in std::mem::take(&mut self.documents) {
+            let mut text = String::new();
+            while self.rest.peek().is_some() {
+                let line: String = self.rest.by_ref().take_while(|sign| *sign != '\n').collect();
+                if line.trim() == end {
+                    break;
+                }
+                text.push_str(&line);
+                text.push('\n');
+            }
+            // The command is the last one that has so many redirections; a pipe may stand behind it in the line.
+            let owner = self.commands.iter_mut().rev().find(|command| {
+                matches!(
+                    command.redirections.get(number),
+                    Some(Redirection { target: Target::Text(known), .. }) if known.is_empty()
+                )
+            });
+            let Some(owner) = owner else { continue };
+            if self.depth > 0 && owner.words.iter().any(|word| is_shell(word) || word == "ssh") {
+                let inner = parse_nested(&text, self.depth - 1);
+                self.commands.extend(inner);
+            } else {
+                owner.redirections[number].target = Target::Text(text);
+            }
+        }
     }
 
     fn end_word(&mut self) {
-        if std::mem::take(&mut self.open) {
+        if std::mem::take(&mut self.in_word) {
             self.words.push(std::mem::take(&mut self.word));
         }
         self.word.clear();
@@ -183,51 +379,97 @@ impl Cut {
     fn end_command(&mut self, joiner: Joiner) {
         self.end_word();
         let words = std::mem::take(&mut self.words);
-        // Behind `)`, `}`, `fi` and `done` stands what follows the command inside.
-        let closing = matches!(words.as_slice(), [word] if matches!(word.as_str(), "}" | "fi" | "done" | "esac"));
-        if words.is_empty() || closing {
-            if let Some(last) = self.commands.last_mut()
-                && last.joiner == Joiner::Then
-                && !matches!(joiner, Joiner::Then | Joiner::End)
-            {
-                last.joiner = joiner;
+        let redirections = std::mem::take(&mut self.redirections);
+        // Behind `)`, `}`, `fi` and `done` stands what follows the commands inside.
+        let closes = matches!(words.as_slice(), [word] if matches!(word.as_str(), "}" | "fi" | "done" | "esac"));
+        if words.is_empty() || closes {
+            if let Some(last) = self.commands.last_mut() {
+                if last.joiner == Joiner::Then && !matches!(joiner, Joiner::Then | Joiner::End) {
+                    last.joiner = joiner;
+                }
+                last.redirections.extend(redirections);
             }
+            return;
+        }
+        let script = inline_script(&words).filter(|_| self.depth > 0);
+        if let Some(script) = script {
+            let mut inner = parse_nested(script, self.depth - 1);
+            if let Some(last) = inner.last_mut() {
+                // A script ends as its last command does.
+                last.joiner = joiner;
+                last.redirections.extend(redirections);
+            }
+            for command in &mut inner {
+                command.subshells += self.subshells + 1;
+            }
+            self.commands.append(&mut inner);
         } else {
-            self.commands.push(Simple { words, joiner });
+            let subshells = self.subshells;
+            self.commands.push(SimpleCommand { words, redirections, joiner, subshells });
         }
     }
+}
+
+/// The script of `bash -c SCRIPT`, behind whatever wraps it.
+fn inline_script(words: &[String]) -> Option<&str> {
+    let at = words.iter().position(|word| {
+        word.starts_with('-')
+            && !word.starts_with("--")
+            && word.ends_with('c')
+            && word[1..].bytes().all(|byte| byte.is_ascii_lowercase())
+    })?;
+    let shell = words[..at].iter().rev().find(|word| !word.starts_with('-'))?;
+    is_shell(shell).then(|| words.get(at + 1).map(String::as_str))?
+}
+
+/// Returns true if a word starts a shell.
+pub(crate) fn is_shell(word: &str) -> bool {
+    matches!(word.rsplit('/').next(), Some("bash" | "sh" | "zsh" | "dash" | "ash" | "ksh"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn lines_are_cut_as_a_shell_cuts_them() {
-        let shown = |line: &str| {
-            let commands = commands(line);
-            commands.iter().map(|simple| simple.words.join("·")).collect::<Vec<_>>().join(" | ")
-        };
-        assert_eq!(
-            shown("cd a && X=1 b 'c d' \"e \\\" f\" 2>&1 | tail -5"),
-            "cd·a | X=1·b·c d·e \" f | tail·-5"
-        );
-        assert_eq!(shown("a > out.txt 2>/dev/null; b &"), "a | b");
-        assert_eq!(shown("bash -lc 'cd x && pytest -q'"), "cd·x | pytest·-q");
-        assert_eq!(shown("a \\\n  b # c\nd"), "a·b | d");
-        assert_eq!(shown("a ''"), "a·");
-        assert_eq!(shown("(a; b) || true"), "a | b | true");
-        assert_eq!(shown("'open"), "open");
-        assert_eq!(shown("cat > a <<'EOF' && b\npytest\nEOF\nc"), "cat | b | c");
-        assert_eq!(shown("cat <<-EOF > a\npytest\n\tEOF\nc <<< d"), "cat | c");
-        assert_eq!(shown("bash <<EOF\npytest\nEOF"), "bash | pytest | EOF");
-        assert_eq!(shown("cat <<EOF\npytest"), "cat");
-        assert_eq!(shown(""), "");
+    fn shown(line: &str) -> String {
+        let commands = parse(line);
+        commands.iter().map(|command| command.words.join("·")).collect::<Vec<_>>().join(" | ")
     }
 
     #[test]
-    fn what_follows_a_command_is_known() {
-        use Joiner::{And, Background, End, Or, Pipe, Then};
+    fn splits_as_a_shell() {
+        for (line, expected) in [
+            (
+                "cd a && X=1 b 'c d' \"e \\\" f\" 2>&1 | tail -5",
+                "cd·a | X=1·b·c d·e \" f | tail·-5",
+            ),
+            ("a > out.txt 2>/dev/null; b &", "a | b"),
+            ("bash -lc 'cd x && pytest -q'", "cd·x | pytest·-q"),
+            ("a \\\n  b # c\nd", "a·b | d"),
+            ("a ''", "a·"),
+            ("(a; b) || true", "a | b | true"),
+            ("'open", "open"),
+            ("cat > a <<'EOF' && b\npytest\nEOF\nc", "cat | b | c"),
+            ("cat <<-EOF > a\npytest\n\tEOF\nc <<< d", "cat | c"),
+            ("bash <<EOF\npytest\nEOF", "bash | pytest"),
+            ("cat <<EOF\npytest", "cat"),
+            ("", ""),
+            ("out=$(pytest -q 2>&1); echo \"$out\"", "pytest·-q | out=$() | echo·$out"),
+            (
+                "git commit -m \"$(cat <<'EOF'\nIt's (done)\nEOF\n)\" && b",
+                "cat | git·commit·-m·$() | b",
+            ),
+            ("echo $((1 + 2)) `date`", "date | echo·$()·$()"),
+            ("diff <(a x) <(b y)", "a·x | b·y | diff·$()·$()"),
+            ("a &> all.log; b >& 2", "a | b"),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn joiners_are_kept() {
+        use Joiner::{And, Background, End, Or, Pipe, Substitution, Then};
         for (line, expected) in [
             ("a", &[End][..]),
             ("a && b || c; d | e & f", &[And, Or, Then, Pipe, Background, End]),
@@ -237,9 +479,47 @@ mod tests {
             ("bash -c 'a && b' || true", &[And, Or, End]),
             ("a 2>&1 |& tee log\n", &[Pipe, End]),
             ("a;", &[End]),
+            ("x=$(a | b) && c", &[Pipe, Substitution, And, End]),
         ] {
-            let joiners: Vec<Joiner> = commands(line).iter().map(|simple| simple.joiner).collect();
+            let joiners: Vec<Joiner> = parse(line).iter().map(|command| command.joiner).collect();
             assert_eq!(joiners, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn redirections_are_kept() {
+        let of = |line: &str| parse(line).remove(0).redirections;
+        let file = |name: &str| Target::File(name.to_owned());
+        assert_eq!(
+            of("a > out.txt 2>&1 >> 'b c' 2>/dev/null"),
+            [
+                Redirection { stream: Stream::Output, target: file("out.txt") },
+                Redirection { stream: Stream::Error, target: Target::Descriptor("1".into()) },
+                Redirection { stream: Stream::Output, target: Target::Append("b c".into()) },
+                Redirection { stream: Stream::Error, target: file("/dev/null") },
+            ]
+        );
+        assert_eq!(of("a &> x"), [Redirection { stream: Stream::Both, target: file("x") }]);
+        let text = of("python3 - <<'EOF' | tail\nprint(1)\nEOF").remove(0).target;
+        assert_eq!(text, Target::Text("print(1)\n".into()));
+        assert_eq!(of("echo 2 > f")[0].target, file("f"));
+        assert_eq!(of("(a; b) > f"), []);
+        assert_eq!(parse("(a; b) > f")[1].redirections[0].target, file("f"));
+    }
+
+    #[test]
+    fn subshells_are_counted() {
+        let depths: Vec<u16> =
+            parse("a; (cd b && c); d").iter().map(|command| command.subshells).collect();
+        assert_eq!(depths, [0, 1, 1, 0]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_parsed(line in "[a-z \"'`$(){}<>|&;\\\\\n#=.-]{0,80}|\\PC{0,80}") {
+            for command in parse(&line) {
+                proptest::prop_assert!(!command.words.is_empty());
+            }
         }
     }
 }

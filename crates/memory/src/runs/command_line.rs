@@ -1,0 +1,187 @@
+//! A command line as typed, parsed once: its commands without what is wrapped around them, and where each one runs.
+
+use std::path::PathBuf;
+
+use super::shell::{self, Joiner, Redirection, SimpleCommand};
+use super::table;
+use super::wrappers::{self, Unwrapped};
+
+/// A parsed command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The commands, in the order in which they are typed.
+    pub commands: Vec<Command>,
+    /// The folder in which the shell is left.
+    pub end_folder: Folder,
+}
+
+/// One command of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// Variables that are set for it alone: `TZ=UTC pytest`.
+    pub variables: Vec<(String, String)>,
+    /// Words of wrappers in front of the program: `timeout 60`, `uv run`.
+    pub wrappers: Vec<String>,
+    /// The program and its arguments. A tool that is known by name has its bare name, anything else its path.
+    pub words: Vec<String>,
+    /// The redirections, in order.
+    pub redirections: Vec<Redirection>,
+    /// What follows.
+    pub joiner: Joiner,
+    /// How many subshells are open around it.
+    pub subshells: u16,
+    /// The folder in which it runs.
+    pub folder: Folder,
+    /// Its exit status is turned around or used up, by `!`, `if` or `while`.
+    pub is_condition: bool,
+}
+
+/// A folder as a line gives it, relative to where the line was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Folder {
+    /// Relative to where the line was typed; empty is that folder itself. It may begin with `../`.
+    Relative(String),
+    /// By its full path.
+    Absolute(String),
+    /// Somewhere that the text does not tell: `cd "$DIR"`, `cd -`.
+    Unknown,
+}
+
+impl Folder {
+    fn enter(&self, path: &str) -> Self {
+        let base = match self {
+            _ if path.starts_with('/') => return Self::Absolute(normalize(path)),
+            _ if path.starts_with(['~', '$']) || path == "-" || path.contains("$(") => {
+                return Self::Unknown;
+            }
+            Self::Unknown => return Self::Unknown,
+            Self::Relative(base) | Self::Absolute(base) => base,
+        };
+        let joined = if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") };
+        match self {
+            Self::Absolute(_) => Self::Absolute(normalize(&joined)),
+            _ => Self::Relative(normalize(&joined)),
+        }
+    }
+}
+
+/// Resolves `.` and `..` in a path by its text alone.
+fn normalize(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." && parts.last().is_some_and(|last| *last != "..") {
+            parts.pop();
+        } else if part != ".." || !absolute || !parts.is_empty() {
+            parts.push(part);
+        }
+    }
+    let joined = parts.join("/");
+    if absolute { format!("/{joined}") } else { joined }
+}
+
+impl CommandLine {
+    /// Parses a line.
+    pub fn parse(line: &str) -> Self {
+        let mut folders = vec![Folder::Relative(String::new())];
+        let mut commands = Vec::new();
+        for simple in shell::parse(line) {
+            // What a subshell enters is left with it.
+            let level = usize::from(simple.subshells);
+            while folders.len() <= level {
+                let inner = folders[folders.len() - 1].clone();
+                folders.push(inner);
+            }
+            folders.truncate(level + 1);
+            let command = Command::new(simple, folders[level].clone());
+            folders[level] = command.folder_after();
+            commands.push(command);
+        }
+        let end_folder = folders.swap_remove(0);
+        Self { commands, end_folder }
+    }
+
+    /// The folder, by its full path, in which the line does its work: that of its last run, else of its last command.
+    ///
+    /// The client may report another one, because a shell that left the project is brought back.
+    pub fn absolute_folder(&self) -> Option<PathBuf> {
+        let last_run = self.commands.iter().rfind(|command| table::is_run(&command.words));
+        let folder = last_run.map_or(&self.end_folder, |command| &command.folder);
+        match folder {
+            Folder::Absolute(path) => Some(path.into()),
+            _ => None,
+        }
+    }
+}
+
+impl Command {
+    fn new(simple: SimpleCommand, folder: Folder) -> Self {
+        let SimpleCommand { words, redirections, joiner, subshells } = simple;
+        let Unwrapped { variables, wrappers, words, is_condition } = wrappers::unwrap(words);
+        let folder = match table::folder_option(&words) {
+            Some(path) => folder.enter(path),
+            None => folder,
+        };
+        Self { variables, wrappers, words, redirections, joiner, subshells, folder, is_condition }
+    }
+
+    /// The program's bare name.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// The folder in which the next command runs.
+    fn folder_after(&self) -> Folder {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["cd" | "pushd", "--", path] | ["cd" | "pushd", path] => self.folder.enter(path),
+            ["cd"] | ["popd" | "pushd", ..] => Folder::Unknown,
+            _ => self.folder.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(line: &str) -> Vec<Folder> {
+        CommandLine::parse(line).commands.into_iter().map(|command| command.folder).collect()
+    }
+
+    fn relative(path: &str) -> Folder {
+        Folder::Relative(path.to_owned())
+    }
+
+    #[test]
+    fn folders_follow_cd() {
+        assert_eq!(
+            folders("cd api && pytest; cd ../web && npm test")[1..],
+            [relative("api"), relative("api"), relative("web"),][..]
+        );
+        assert_eq!(folders("(cd a && x) && (cd b && y); z")[4], relative(""));
+        assert_eq!(
+            folders("cd /srv/app/../x && cd y && z")[2],
+            Folder::Absolute("/srv/x/y".into())
+        );
+        assert_eq!(folders("cd ../.. && x")[1], relative("../.."));
+        assert_eq!(folders("cd \"$HOME\" && x")[1], Folder::Unknown);
+        assert_eq!(folders("make -C sub test")[0], relative("sub"));
+        assert_eq!(folders("npm --prefix web test")[0], relative("web"));
+    }
+
+    #[test]
+    fn absolute_folder_is_where_the_run_is() {
+        for (line, expected) in [
+            ("cd /srv/app && pytest", Some("/srv/app")),
+            ("cd /srv/app && cd api && pytest; cd /tmp", Some("/srv/app/api")),
+            ("cd /srv/app && sed -i s/a/b/ x", Some("/srv/app")),
+            ("cd api && pytest", None),
+            ("cd /srv && cd ~/app && pytest", None),
+            ("pytest", None),
+        ] {
+            let found = CommandLine::parse(line).absolute_folder();
+            assert_eq!(found, expected.map(PathBuf::from), "{line}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The runs of a command line: which programs run tests, builds or checks, whose exit status the line has, and how much
+//! of their output is shown.
+
+use super::command_line::{Command, CommandLine};
+use super::shell::{Joiner, Stream, Target};
+use super::table::{self, FoundRunner, Task};
+
+/// How many runs of one line are looked at.
+const MAX_RUNS: usize = 8;
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// A runner that is known by name.
+    Runner(FoundRunner),
+    /// A task or script, which may run anything.
+    Task(Task),
+}
+
+/// What the exit status of the line says about a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It is the run's own.
+    Own,
+    /// It is the run's own, if the run was reached: a command before it may have failed.
+    OwnIfReached,
+    /// Zero means that the run succeeded; anything else may be another command's.
+    ZeroOnly,
+    /// It says nothing.
+    Hidden,
+}
+
+/// A program that the output of a run goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// Keeps the first lines, so many at most; none where the line does not tell.
+    Head(Option<usize>),
+    /// Keeps the last lines.
+    Tail(Option<usize>),
+    /// Keeps some lines: `grep`, `awk`.
+    Some,
+}
+
+/// How the output of a run reaches the reader.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// Nothing of it is shown: it went to a file that the line does not print.
+    pub is_lost: bool,
+    /// Standard error is not shown.
+    pub loses_errors: bool,
+    /// What it goes through, in order.
+    pub filters: Vec<Filter>,
+}
+
+/// One run in a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundRun {
+    /// What was run.
+    pub program: Program,
+    /// The position of its command in the line.
+    pub at: usize,
+    /// What the exit status of the line says about it.
+    pub status: Status,
+    /// How its output reaches the reader.
+    pub shown: Shown,
+}
+
+/// The runs of a line, in order. Tasks and scripts that may be runs are among them; a run in the background is not.
+pub fn find_runs(line: &CommandLine) -> Vec<FoundRun> {
+    let found = line.commands.iter().enumerate().filter_map(|(at, command)| {
+        let program = table::find_runner(&command.words)
+            .map(Program::Runner)
+            .or_else(|| table::find_task(&command.words).map(Program::Task))?;
+        if is_in_background(line, at) {
+            return None;
+        }
+        let shown = shown(line, at);
+        let status = status(line, at, &shown);
+        Some(FoundRun { program, at, status, shown })
+    });
+    found.take(MAX_RUNS).collect()
+}
+
+impl FoundRun {
+    /// Returns true if the line alone says that it is a test, a build or a check.
+    pub fn is_certain(&self) -> bool {
+        match &self.program {
+            Program::Runner(_) => true,
+            Program::Task(task) => task.kind.is_some(),
+        }
+    }
+}
+
+/// Returns true if the shell does not wait for the command, or for the pipe that it begins.
+fn is_in_background(line: &CommandLine, at: usize) -> bool {
+    let end = line.commands[at..].iter().find(|command| command.joiner != Joiner::Pipe);
+    end.is_some_and(|command| command.joiner == Joiner::Background)
+}
+
+/// The commands that a command is piped into.
+fn pipe(line: &CommandLine, at: usize) -> &[Command] {
+    let length = line.commands[at..].iter().take_while(|one| one.joiner == Joiner::Pipe).count();
+    &line.commands[at + 1..(at + 1 + length).min(line.commands.len())]
+}
+
+fn shown(line: &CommandLine, at: usize) -> Shown {
+    let mut shown = Shown::default();
+    let command = &line.commands[at];
+    let mut file = None;
+    for redirection in &command.redirections {
+        let path = match &redirection.target {
+            Target::File(path) | Target::Append(path) => path,
+            // `2>&1` shows errors again where the output goes.
+            Target::Descriptor(_) | Target::Text(_) => continue,
+        };
+        let output = matches!(redirection.stream, Stream::Output | Stream::Both);
+        let errors = matches!(redirection.stream, Stream::Error | Stream::Both);
+        shown.loses_errors |= errors;
+        if output {
+            file = Some(path.as_str());
+            shown.is_lost = true;
+        }
+    }
+    let errors_follow = command.redirections.iter().any(|redirection| {
+        redirection.stream == Stream::Error && matches!(redirection.target, Target::Descriptor(_))
+    });
+    // What a later command prints of that file is the run's output.
+    if let Some(file) = file.filter(|file| *file != "/dev/null") {
+        let printing = line.commands[at + 1..].iter().find(|later| {
+            later.words.len() > 1 && later.words[1..].iter().any(|word| word == file)
+        });
+        if let Some(printing) = printing {
+            let filters = filter(printing);
+            let prints = filters.is_some() || matches!(printing.program(), "cat" | "less" | "bat");
+            shown.is_lost = !prints;
+            shown.loses_errors |= !(errors_follow
+                || command.redirections.iter().any(|one| one.stream == Stream::Both));
+            shown.filters.extend(filters);
+        }
+    }
+    shown.filters.extend(pipe(line, at).iter().filter_map(filter));
+    shown
+}
+
+/// What a command keeps of what it reads; none where it passes all of it on.
+fn filter(command: &Command) -> Option<Filter> {
+    match command.program() {
+        "cat" | "tee" | "less" | "more" | "ts" | "nl" | "bat" | "sponge" => None,
+        "head" => Some(Filter::Head(line_count(command))),
+        "tail" => Some(Filter::Tail(line_count(command))),
+        _ => Some(Filter::Some),
+    }
+}
+
+/// The number of lines that `head` or `tail` keeps; none where it counts otherwise.
+fn line_count(command: &Command) -> Option<usize> {
+    let mut words = command.words[1..].iter();
+    let mut count = Some(10);
+    while let Some(word) = words.next() {
+        let value = match word.as_str() {
+            "-n" | "--lines" => words.next().map(String::as_str),
+            flag if flag.starts_with("-n") => Some(&flag[2..]),
+            flag if flag.starts_with("--lines=") => Some(&flag[8..]),
+            flag if flag.starts_with('-') && flag.len() > 1 => Some(&flag[1..]),
+            _ => continue,
+        };
+        // `-n +5` and `-n -5` keep another part, `-c` counts bytes.
+        let is_number = |value: &&str| value.bytes().all(|byte| byte.is_ascii_digit());
+        count = value.filter(is_number).and_then(|value| value.parse().ok());
+    }
+    count
+}
+
+fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
+    let commands = &line.commands;
+    if commands[at].is_condition {
+        return Status::Hidden;
+    }
+    let pipefail = commands[..at].iter().any(|command| {
+        command.program() == "set" && command.words.iter().any(|word| word == "pipefail")
+    });
+    // Where all of a pipe counts, a `grep` that finds nothing fails as well, and so may a `head` that closes it.
+    let mut own = !shown.filters.iter().any(|filter| !matches!(filter, Filter::Tail(_)));
+    for command in &commands[at..] {
+        match command.joiner {
+            Joiner::End => break,
+            Joiner::And => own = false,
+            Joiner::Pipe if pipefail => {}
+            _ => return Status::Hidden,
+        }
+    }
+    // Behind `;` a new list begins, whatever came before.
+    let begins = commands[..at]
+        .iter()
+        .rposition(|command| matches!(command.joiner, Joiner::Then | Joiner::Background))
+        .map_or(0, |last| last + 1);
+    let before = &commands[begins..at];
+    let may_fail = |command: &Command| {
+        command.joiner == Joiner::And
+            && !matches!(
+                command.program(),
+                "cd" | "pushd"
+                    | "export"
+                    | "source"
+                    | "."
+                    | "set"
+                    | "true"
+                    | "echo"
+                    | "mkdir"
+                    | "sleep"
+                    | ""
+            )
+    };
+    let is_alternative = before.last().is_some_and(|command| command.joiner == Joiner::Or);
+    match (own, before.iter().any(may_fail), is_alternative) {
+        (_, _, true) => Status::Hidden,
+        (true, false, _) => Status::Own,
+        (true, true, _) => Status::OwnIfReached,
+        (false, ..) => Status::ZeroOnly,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(line: &str) -> Vec<FoundRun> {
+        find_runs(&CommandLine::parse(line))
+    }
+
+    fn name(run: &FoundRun) -> &str {
+        match &run.program {
+            Program::Runner(found) => found.runner.name,
+            Program::Task(task) => &task.name,
+        }
+    }
+
+    #[test]
+    fn statuses_of_single_runs() {
+        for (line, expected, status) in [
+            ("pytest", "pytest", Status::Own),
+            ("cd api && python -m pytest -q tests/", "pytest", Status::Own),
+            ("cd api; FOO=1 uv run pytest", "pytest", Status::Own),
+            ("timeout 60 python3 -m unittest discover", "unittest", Status::Own),
+            ("cargo +nightly test -p x -- --nocapture", "cargo test", Status::Own),
+            ("cargo test | tail -3", "cargo test", Status::Hidden),
+            ("set -o pipefail; cargo test 2>&1 | tail", "cargo test", Status::Own),
+            ("set -o pipefail; cargo test | grep ok", "cargo test", Status::ZeroOnly),
+            ("cargo test || true", "cargo test", Status::Hidden),
+            ("cargo test; echo $?", "cargo test", Status::Hidden),
+            ("cargo test && git push", "cargo test", Status::ZeroOnly),
+            ("git pull && cargo test", "cargo test", Status::OwnIfReached),
+            ("test -e x || pytest", "pytest", Status::Hidden),
+            ("if pytest; then echo ok; fi", "pytest", Status::Hidden),
+            ("out=$(pytest -q); echo \"$out\"", "pytest", Status::Hidden),
+            ("npx vitest run", "vitest", Status::Own),
+            ("npm test", "npm test", Status::Own),
+            ("make -j8 test", "make test", Status::Own),
+            ("./run_tests.sh -x", "run_tests.sh", Status::Own),
+            ("docker compose run --rm app pytest", "pytest", Status::Own),
+            ("mise run test:ci", "mise test:ci", Status::Own),
+            ("gradle --continue test", "gradle", Status::Own),
+            ("mvn -q -pl core clean test", "mvn", Status::Own),
+            ("cmake --build build -j4", "cmake", Status::Own),
+            ("pnpm --filter web exec vitest run", "vitest", Status::Own),
+            ("uvx ty check", "ty", Status::Own),
+            ("rtk go test ./...", "go test", Status::Own),
+        ] {
+            let found = runs(line);
+            assert_eq!(found.len(), 1, "{line}: {found:?}");
+            assert_eq!((name(&found[0]), found[0].status), (expected, status), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_run_of_a_line_is_found() {
+        let found = runs("mise run fmt && ruff check . && pytest -q | tail -5; go vet ./...");
+        let names: Vec<&str> = found.iter().map(name).collect();
+        assert_eq!(names, ["mise fmt", "ruff", "pytest", "go vet"]);
+        assert_eq!(found[1].status, Status::Hidden);
+        assert_eq!(found[3].status, Status::Own);
+    }
+
+    #[test]
+    fn lines_without_runs() {
+        for line in [
+            "",
+            "ls -la",
+            "git commit -m 'cargo test'",
+            "echo pytest",
+            "grep -r cargo test",
+            "cat pytest.ini",
+            "npm install",
+            "npm start",
+            "cargo fmt",
+            "cargo test &",
+            "pytest & sleep 1",
+            "make -n test",
+            "pytest --collect-only -q",
+            "which pytest && pytest --version",
+            "cargo test --no-run",
+            "cargo test -- --list",
+            "npx jest --listTests",
+            "tsc -v",
+            "vim tests/test_a.py",
+            "git stash && git log --oneline | head",
+        ] {
+            assert_eq!(runs(line).iter().filter(|run| run.is_certain()).count(), 0, "{line}");
+        }
+    }
+
+    #[test]
+    fn shown_output_is_known() {
+        use Filter::{Head, Some as Kept, Tail};
+        for (line, lost, errors, filters) in [
+            ("pytest 2>&1 | tail -5", false, false, &[Tail(Some(5))][..]),
+            ("pytest | head -n 20", false, false, &[Head(Some(20))]),
+            ("pytest | head", false, false, &[Head(Some(10))]),
+            ("pytest | tail -n +3", false, false, &[Tail(None)]),
+            ("pytest | grep -v x | tail -n3", false, false, &[Kept, Tail(Some(3))]),
+            ("go build ./... 2>/dev/null", false, true, &[]),
+            ("pytest > out.txt 2>&1; tail -20 out.txt", false, false, &[Tail(Some(20))]),
+            ("pytest > out.txt 2>&1", true, false, &[]),
+            ("pytest &> out.txt; echo done", true, true, &[]),
+            ("pytest | tee log | cat", false, false, &[]),
+        ] {
+            let shown = runs(line).remove(0).shown;
+            assert_eq!(
+                (shown.is_lost, shown.loses_errors, shown.filters.as_slice()),
+                (lost, errors, filters),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! What the arguments of a runner do to the choice of what it runs.
+
+/// What a flag does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Changes what is printed, or how fast it runs.
+    Shows,
+    /// Sets something up, such as features, tags or a configuration file. Runs with different settings are different runs.
+    Sets,
+    /// Chooses by a pattern over names.
+    SelectsName,
+    /// Chooses by a path.
+    SelectsPath,
+    /// Chooses a package.
+    SelectsPackage,
+    /// Leaves out what its value names.
+    Excludes,
+    /// Leaves something out that the line does not name: `--lib`, `--lf`.
+    Narrows,
+    /// Asks for everything there is: `--workspace`.
+    Everything,
+    /// Ends the run at its first failure.
+    StopsEarly,
+    /// Lets the run go on after a failure.
+    GoesOn,
+}
+
+/// How plain words choose what runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operands {
+    /// Paths of files or folders, perhaps with the name of a test behind `::` or `:`.
+    Paths,
+    /// Parts of paths: every file whose path contains the word.
+    PathParts,
+    /// Parts of test names.
+    NameParts,
+    /// Packages of Go: `./cart`, `./...`, an import path.
+    GoPackages,
+    /// Modules, classes or tests of Python, joined by dots.
+    DottedNames,
+    /// Something else, such as goals or targets. Two runs with different ones are different runs.
+    Targets,
+}
+
+/// How the pattern of a name flag is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamePattern {
+    /// pytest's `-k`: words joined by `and`, `or` and `not`, looked for without case.
+    Keywords,
+    /// A regular expression, or plain text.
+    Regex,
+    /// Go's `-run`: a regular expression for each level of subtests.
+    GoRun,
+    /// Something that is not understood here.
+    Opaque,
+}
+
+/// The arguments of a runner. Flags are listed with blanks between them; one that takes a value ends in `=`, whether
+/// it is typed `--flag=value` or `--flag value`. A flag in no list sets something up.
+#[derive(Debug)]
+pub struct Arguments {
+    /// How plain words choose what runs.
+    pub operands: Operands,
+    /// How the patterns of `names` are meant.
+    pub pattern: NamePattern,
+    /// Returns true if a run without operands has everything below its folder, rather than one package.
+    pub runs_all_below: bool,
+    /// Ends at its first failure unless it is told to go on.
+    pub stops_by_default: bool,
+    /// Flags of [`Effect::Shows`].
+    pub shows: &'static str,
+    /// Flags of [`Effect::Sets`] that take a value.
+    pub sets: &'static str,
+    /// Flags of [`Effect::SelectsName`].
+    pub names: &'static str,
+    /// Flags of [`Effect::SelectsPath`].
+    pub paths: &'static str,
+    /// Flags of [`Effect::SelectsPackage`].
+    pub packages: &'static str,
+    /// Flags of [`Effect::Excludes`].
+    pub excludes: &'static str,
+    /// Flags of [`Effect::Narrows`].
+    pub narrows: &'static str,
+    /// Flags of [`Effect::Everything`].
+    pub everything: &'static str,
+    /// Flags of [`Effect::StopsEarly`].
+    pub stops: &'static str,
+    /// Flags of [`Effect::GoesOn`].
+    pub goes_on: &'static str,
+}
+
+/// Flags that mean the same to every runner that has them.
+const COMMON_SHOWS: &str = "--verbose --quiet --silent --no-color --color --colors --no-progress --progress -- run \
+     --nocapture --no-capture --show-output --locked --offline --frozen --ci --no-coverage";
+
+const NOTHING: Arguments = Arguments {
+    operands: Operands::Targets,
+    pattern: NamePattern::Opaque,
+    runs_all_below: true,
+    stops_by_default: true,
+    shows: "",
+    sets: "",
+    names: "",
+    paths: "",
+    packages: "",
+    excludes: "",
+    narrows: "",
+    everything: "",
+    stops: "",
+    goes_on: "",
+};
+
+/// A program of which nothing more is known.
+pub(super) const UNKNOWN: Arguments = NOTHING;
+
+/// A linter or type checker that is given paths and lists everything that it finds.
+pub(super) const CHECKER: Arguments = Arguments {
+    operands: Operands::Paths,
+    stops_by_default: false,
+    shows: "-q -v --output-format= --format= --format -f= --noEmit --pretty --no-pretty --statistics --show-source \
+            --error-format= --message-format= -j= --jobs= --max-warnings= --cache --no-cache --stylish --no-fix \
+            --show-fixes --output= --reporter= --max-diagnostics= --diagnostic-level= --check --diff",
+    sets: "--config= -c= --config-file= --select= --ignore= --extend-select= -p= --project= --ext= --rulesdir= \
+           --target-version= --python-version= --enable= --disable= -E= -D= --timeout= --build-tags=",
+    excludes: "--exclude= --ignore-pattern= --ignore-path=",
+    narrows: "--changed --staged --new --new-from-rev= --fast",
+    ..NOTHING
+};
+
+pub(super) const PYTEST: Arguments = Arguments {
+    operands: Operands::Paths,
+    pattern: NamePattern::Keywords,
+    stops_by_default: false,
+    shows: "-v -vv -vvv -q -qq -s -l -ra -rA --tb= --durations= --no-header --no-summary --trace --full-trace \
+            --showlocals --disable-warnings --capture= --timeout= -n= --numprocesses= --dist= --cov= --cov --cov-report= \
+            --no-cov --junitxml= --color= --reruns= -W= --ff --failed-first --nf --new-first --cache-clear",
+    sets: "-m= -c= --config-file= --rootdir= -p= -o= --override-ini= --confcutdir=",
+    names: "-k=",
+    excludes: "--deselect= --ignore= --ignore-glob=",
+    narrows: "--lf --last-failed --sw --stepwise --stepwise-skip",
+    stops: "-x --exitfirst --maxfail= --sw --stepwise",
+    ..NOTHING
+};
+
+pub(super) const UNITTEST: Arguments = Arguments {
+    operands: Operands::DottedNames,
+    pattern: NamePattern::Opaque,
+    stops_by_default: false,
+    shows: "-v -q -b --buffer --locals discover -s= -t= -p= --parallel= --keepdb --noinput --timing --verbosity=",
+    sets: "--settings= --tag=",
+    names: "-k=",
+    excludes: "--exclude-tag=",
+    stops: "-f --failfast",
+    ..NOTHING
+};
+
+pub(super) const CARGO: Arguments = Arguments {
+    operands: Operands::NameParts,
+    pattern: NamePattern::Opaque,
+    runs_all_below: false,
+    shows: "-v -vv -q --test-threads= -j= --jobs= --color= --format= --message-format= --report-time --keep-going \
+            --no-capture --status-level= --final-status-level= --failure-output= --success-output= --retries= --progress=",
+    sets: "--features= -F= --profile= -P= --cargo-profile= --manifest-path= --target= --config= --target-dir= -D= -W= -A= -Z= --release",
+    names: "-E= --filter-expr= --filterset=",
+    packages: "-p= --package=",
+    excludes: "--skip= --exclude=",
+    narrows: "--lib --bin= --bins --test= --tests --doc --example= --examples --bench= --benches --exact",
+    everything: "--workspace --all",
+    goes_on: "--no-fail-fast --keep-going -k",
+    ..NOTHING
+};
+
+pub(super) const GO: Arguments = Arguments {
+    operands: Operands::GoPackages,
+    pattern: NamePattern::GoRun,
+    runs_all_below: false,
+    stops_by_default: false,
+    shows: "-v -json -timeout= --timeout= -count= -parallel= -p= -cover -coverprofile= -covermode= -x -o= -race --format= \
+            -trimpath -ldflags= --junitfile= --hide-summary=",
+    sets: "-tags= -mod= -modfile= -exec= -bench= -gcflags= -C=",
+    names: "-run=",
+    excludes: "-skip=",
+    narrows: "-short",
+    stops: "-failfast",
+    ..NOTHING
+};
+
+pub(super) const JEST: Arguments = Arguments {
+    operands: Operands::PathParts,
+    pattern: NamePattern::Regex,
+    stops_by_default: false,
+    shows: "-i --runInBand --forceExit --detectOpenHandles --verbose --coverage --coverage= --reporters= --reporter= \
+            --watch=false --watchAll=false --watch --run -w= --maxWorkers= --no-cache --passWithNoTests --logHeapUsage \
+            --testTimeout= --no-file-parallelism --hideSkippedTests --silent --colors --outputFile= --expand",
+    sets: "-c= --config= --env= --environment= --rootDir= --root= --dir= --mode= --project= --selectProjects= --pool=",
+    names: "-t= --testNamePattern=",
+    paths: "--testPathPattern= --testPathPatterns= --runTestsByPath --findRelatedTests",
+    excludes: "--testPathIgnorePatterns= --exclude=",
+    narrows: "-o --onlyChanged --onlyFailures -f --changed --changedSince= --shard=",
+    stops: "-b --bail --bail=",
+    ..NOTHING
+};
+
+pub(super) const MOCHA: Arguments = Arguments {
+    operands: Operands::PathParts,
+    pattern: NamePattern::Regex,
+    stops_by_default: false,
+    shows: "-R= --reporter= --timeout= -t= --full-trace --exit --no-exit --slow= --recursive --retries= -C -c --parallel \
+            -j= --jobs= -O= --reporter-options=",
+    sets: "-r= --require= --config= --extension= --spec= --import= --loader= -p= --opts=",
+    names: "-g= --grep= -f= --fgrep=",
+    excludes: "-i --invert --exclude= --ignore=",
+    stops: "-b --bail",
+    ..NOTHING
+};
+
+/// node --test, bun test, deno test, playwright, ava and cypress, whose flags do not contradict each other.
+pub(super) const JS_TEST: Arguments = Arguments {
+    operands: Operands::PathParts,
+    pattern: NamePattern::Regex,
+    stops_by_default: false,
+    shows: "--reporter= --timeout= --retries= -j= --workers= --headed --headless --trace= --coverage --coverage= --rerun-each= \
+            --test-reporter= --test-concurrency= --experimental-test-coverage --ui --debug --browser= --quiet -A \
+            --allow-all --allow-read --allow-net --allow-env --no-check --concurrency= --preload=",
+    sets: "--config= -c= --project= --import= --loader= --experimental-test-isolation= --env= --spec=",
+    names: "-g= --grep= --test-name-pattern= -t= --filter= --match= -m=",
+    excludes: "--grep-invert= --test-skip-pattern= --ignore=",
+    narrows: "--only --test-only --only-changed --last-failed --shard= --todo",
+    stops: "-x -b --bail --bail= --max-failures= --fail-fast --fail-fast=",
+    ..NOTHING
+};
+
+pub(super) const RSPEC: Arguments = Arguments {
+    operands: Operands::Paths,
+    pattern: NamePattern::Regex,
+    stops_by_default: false,
+    shows: "-f= --format= --color --no-color -b --backtrace --profile --order= --seed= -v -d --verbose --colors= --testdox",
+    sets: "-r= --require= -I= -t= --tag= -c= --configuration= --bootstrap= -P= --pattern= --group= --testsuite=",
+    names: "-e= --example= --filter= -n= --name=",
+    excludes: "--exclude-pattern= --exclude-group=",
+    narrows: "--only-failures --next-failure",
+    stops: "--fail-fast --fail-fast= --stop-on-failure --stop-on-error -x",
+    ..NOTHING
+};
+
+pub(super) const CTEST: Arguments = Arguments {
+    operands: Operands::Targets,
+    pattern: NamePattern::Regex,
+    stops_by_default: false,
+    shows: "--output-on-failure -V -VV --verbose -j= --parallel= --timeout= -Q --progress --no-label-summary --test-dir=",
+    sets: "-C= --build-config= -L= -LE= --preset=",
+    names: "-R= --tests-regex=",
+    excludes: "-E= --exclude-regex=",
+    narrows: "--rerun-failed -I=",
+    stops: "--stop-on-failure",
+    ..NOTHING
+};
+
+pub(super) const DOTNET: Arguments = Arguments {
+    operands: Operands::Targets,
+    pattern: NamePattern::Opaque,
+    stops_by_default: false,
+    shows: "-v= --verbosity= --nologo --no-restore --no-build -l= --logger= --collect= --blame --results-directory=",
+    sets: "-c= --configuration= -f= --framework= -r= --runtime= -s= --settings=",
+    names: "--filter=",
+    ..NOTHING
+};
+
+/// Maven and Gradle: goals, and tests by class.
+pub(super) const JVM: Arguments = Arguments {
+    operands: Operands::Targets,
+    pattern: NamePattern::Opaque,
+    shows: "-q -B -e -X --no-transfer-progress -ntp --console= --info --debug --stacktrace --no-daemon --daemon --rerun-tasks \
+            --parallel -T= --warning-mode= -i -s",
+    sets: "-f= -P= -p= --project-dir=",
+    names: "--tests= -Dtest= -Dit.test=",
+    packages: "-pl= --projects=",
+    excludes: "-x= --exclude-task=",
+    goes_on: "--continue --fail-at-end -fae --fail-never -fn",
+    ..NOTHING
+};
+
+impl Arguments {
+    /// What a flag does, and whether it takes a value. `flag` has no value joined to it.
+    pub fn effect(&self, flag: &str) -> (Effect, bool) {
+        let lists = [
+            (self.stops, Effect::StopsEarly),
+            (self.goes_on, Effect::GoesOn),
+            (self.names, Effect::SelectsName),
+            (self.paths, Effect::SelectsPath),
+            (self.packages, Effect::SelectsPackage),
+            (self.excludes, Effect::Excludes),
+            (self.narrows, Effect::Narrows),
+            (self.everything, Effect::Everything),
+            (self.sets, Effect::Sets),
+            (self.shows, Effect::Shows),
+            (COMMON_SHOWS, Effect::Shows),
+        ];
+        for (list, effect) in lists {
+            // A flag may be listed with a value and without: then the value is joined to it.
+            let (mut plain, mut valued) = (false, false);
+            for listed in list.split_ascii_whitespace() {
+                match listed.strip_suffix('=') {
+                    Some(listed) => valued |= listed == flag,
+                    None => plain |= listed == flag,
+                }
+            }
+            if plain || valued {
+                return (effect, valued && !plain);
+            }
+        }
+        (Effect::Sets, false)
+    }
+}

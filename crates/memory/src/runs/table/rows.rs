@@ -1,0 +1,248 @@
+//! The rows.
+
+use super::Runner;
+use super::arguments::{
+    Arguments, CARGO, CHECKER, CTEST, DOTNET, GO, JEST, JS_TEST, JVM, MOCHA, PYTEST, RSPEC,
+    UNITTEST, UNKNOWN,
+};
+use crate::runs::Kind::{self, Build, Lint, Test, Typecheck};
+
+/// A row whose reader and family have its own name.
+const fn row(
+    name: &'static str,
+    kind: Kind,
+    language: &'static str,
+    starts: &'static [&'static str],
+    arguments: &'static Arguments,
+) -> Runner {
+    let kind = Some(kind);
+    Runner { name, kind, language, starts, only_with: &[], arguments, reader: name, family: name }
+}
+
+/// A command that can be predicted about, and is no test, build or check.
+const fn predictable(
+    name: &'static str,
+    language: &'static str,
+    starts: &'static [&'static str],
+) -> Runner {
+    Runner { kind: None, reader: "", ..row(name, Build, language, starts, &UNKNOWN) }
+}
+
+impl Runner {
+    /// The same row with another reader.
+    const fn read_by(self, reader: &'static str) -> Self {
+        Self { reader, ..self }
+    }
+
+    /// The same row in a family.
+    const fn in_family(self, family: &'static str) -> Self {
+        Self { family, ..self }
+    }
+
+    /// The same row, where one of these flags is given.
+    const fn only_with(self, only_with: &'static [&'static str]) -> Self {
+        Self { only_with, ..self }
+    }
+}
+
+pub(super) static ROWS: &[Runner] = &[
+    // Rust
+    row(
+        "cargo test",
+        Test,
+        "rust",
+        &["cargo test", "cargo t", "cargo insta test", "cargo llvm-cov", "cross test"],
+        &CARGO,
+    )
+    .in_family("cargo"),
+    row("cargo nextest", Test, "rust", &["cargo nextest run", "cargo nextest r"], &CARGO)
+        .in_family("cargo"),
+    row(
+        "cargo build",
+        Build,
+        "rust",
+        &["cargo build", "cargo b", "cargo rustc", "cross build"],
+        &CARGO,
+    )
+    .in_family("cargo"),
+    row("cargo check", Typecheck, "rust", &["cargo check", "cargo c"], &CARGO).in_family("cargo"),
+    row("cargo clippy", Lint, "rust", &["cargo clippy"], &CARGO).in_family("cargo"),
+    row("cargo fmt", Lint, "rust", &["cargo fmt", "rustfmt"], &CHECKER)
+        .only_with(&["--check"])
+        .read_by(""),
+    row("cargo deny", Lint, "rust", &["cargo deny check", "cargo audit"], &UNKNOWN).read_by(""),
+    row("cargo doc", Build, "rust", &["cargo doc"], &CARGO)
+        .read_by("cargo build")
+        .in_family("cargo"),
+    predictable("cargo bench", "rust", &["cargo bench"]),
+    predictable("cargo run", "rust", &["cargo run"]),
+    // Python
+    row("pytest", Test, "python", &["pytest", "hatch test"], &PYTEST).in_family("python"),
+    row("unittest", Test, "python", &["unittest"], &UNITTEST).in_family("python"),
+    row("manage.py test", Test, "python", &["manage.py test", "django-admin test"], &UNITTEST)
+        .read_by("unittest")
+        .in_family("python"),
+    row("mypy", Typecheck, "python", &["mypy", "dmypy run"], &CHECKER),
+    row("pyright", Typecheck, "python", &["pyright", "basedpyright"], &CHECKER),
+    row("ty", Typecheck, "python", &["ty check"], &CHECKER).read_by(""),
+    row("ruff", Lint, "python", &["ruff check", "ruff"], &CHECKER),
+    row("ruff format", Lint, "python", &["ruff format"], &CHECKER)
+        .only_with(&["--check", "--diff"])
+        .read_by(""),
+    row("flake8", Lint, "python", &["flake8"], &CHECKER),
+    row("pylint", Lint, "python", &["pylint"], &CHECKER).read_by(""),
+    row("black", Lint, "python", &["black"], &CHECKER)
+        .only_with(&["--check", "--diff"])
+        .read_by(""),
+    row("isort", Lint, "python", &["isort"], &CHECKER)
+        .only_with(&["--check", "--check-only", "-c", "--diff"])
+        .read_by(""),
+    row("bandit", Lint, "python", &["bandit"], &CHECKER).read_by(""),
+    row("pre-commit", Lint, "any", &["pre-commit run", "prek run"], &UNKNOWN).read_by(""),
+    // Go
+    row("go test", Test, "go", &["go test"], &GO).in_family("go"),
+    row("gotestsum", Test, "go", &["gotestsum"], &GO).read_by("go test").in_family("go"),
+    row("go build", Build, "go", &["go build", "go install"], &GO).in_family("go"),
+    row("go vet", Lint, "go", &["go vet"], &GO).in_family("go"),
+    row("golangci-lint", Lint, "go", &["golangci-lint run", "golangci-lint fmt"], &GO)
+        .read_by("")
+        .in_family("go"),
+    row("staticcheck", Lint, "go", &["staticcheck"], &GO).read_by("go vet").in_family("go"),
+    predictable("go run", "go", &["go run"]),
+    // JavaScript and TypeScript
+    row("jest", Test, "javascript", &["jest", "react-scripts test"], &JEST),
+    row("vitest", Test, "javascript", &["vitest"], &JEST),
+    row("mocha", Test, "javascript", &["mocha"], &MOCHA),
+    row("ava", Test, "javascript", &["ava"], &JS_TEST).read_by(""),
+    row("node --test", Test, "javascript", &["node --test"], &JS_TEST),
+    row("bun test", Test, "javascript", &["bun test"], &JS_TEST),
+    row("deno test", Test, "javascript", &["deno test"], &JS_TEST).read_by(""),
+    row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST).read_by(""),
+    row("cypress", Test, "javascript", &["cypress run"], &JS_TEST).read_by(""),
+    row("karma", Test, "javascript", &["karma start", "ng test"], &UNKNOWN).read_by(""),
+    row(
+        "tsc",
+        Typecheck,
+        "javascript",
+        &["tsc", "vue-tsc", "tsgo", "svelte-check", "astro check", "deno check"],
+        &CHECKER,
+    ),
+    row(
+        "eslint",
+        Lint,
+        "javascript",
+        &["eslint", "next lint", "ng lint", "xo", "standard"],
+        &CHECKER,
+    ),
+    row(
+        "biome",
+        Lint,
+        "javascript",
+        &["biome check", "biome lint", "biome ci", "biome format"],
+        &CHECKER,
+    )
+    .read_by(""),
+    row("oxlint", Lint, "javascript", &["oxlint", "deno lint"], &CHECKER).read_by(""),
+    row("prettier", Lint, "javascript", &["prettier"], &CHECKER)
+        .only_with(&["--check", "-c", "--list-different", "-l"])
+        .read_by(""),
+    row("stylelint", Lint, "javascript", &["stylelint"], &CHECKER).read_by(""),
+    row("vite build", Build, "javascript", &["vite build"], &UNKNOWN),
+    row("webpack", Build, "javascript", &["webpack"], &UNKNOWN),
+    row(
+        "next build",
+        Build,
+        "javascript",
+        &["next build", "nuxt build", "astro build", "ng build"],
+        &UNKNOWN,
+    )
+    .read_by(""),
+    row(
+        "esbuild",
+        Build,
+        "javascript",
+        &["esbuild", "tsup", "rollup", "parcel build", "bun build"],
+        &UNKNOWN,
+    )
+    .read_by(""),
+    // Ruby, PHP
+    row("rspec", Test, "ruby", &["rspec"], &RSPEC),
+    row("minitest", Test, "ruby", &["rails test"], &RSPEC),
+    row("rubocop", Lint, "ruby", &["rubocop", "standardrb"], &CHECKER).read_by(""),
+    row("phpunit", Test, "php", &["phpunit", "pest", "artisan test"], &RSPEC),
+    row(
+        "phpstan",
+        Typecheck,
+        "php",
+        &["phpstan analyse", "phpstan analyze", "phpstan", "psalm"],
+        &CHECKER,
+    )
+    .read_by(""),
+    // The JVM
+    row("mvn", Test, "java", &["mvn"], &JVM).only_with(&[
+        "test",
+        "verify",
+        "package",
+        "install",
+        "integration-test",
+        "compile",
+        "test-compile",
+    ]),
+    row("gradle", Test, "java", &["gradle"], &JVM)
+        .only_with(&["*test", "*Test", "check", "build", "assemble", "*Check"]),
+    row("sbt", Test, "java", &["sbt test", "sbt compile", "sbt testOnly"], &JVM).read_by(""),
+    row("javac", Build, "java", &["javac", "kotlinc", "scalac"], &UNKNOWN).read_by("make"),
+    // .NET
+    row("dotnet test", Test, "dotnet", &["dotnet test"], &DOTNET),
+    row("dotnet build", Build, "dotnet", &["dotnet build", "dotnet publish", "msbuild"], &DOTNET)
+        .read_by(""),
+    // C, C++, Swift
+    row("ctest", Test, "c", &["ctest", "meson test"], &CTEST),
+    row("cc", Build, "c", &["gcc", "g++", "cc", "c++", "clang", "clang++"], &UNKNOWN)
+        .read_by("make"),
+    row("cmake", Build, "c", &["cmake"], &UNKNOWN).only_with(&["--build"]).read_by("make"),
+    row("ninja", Build, "c", &["ninja"], &UNKNOWN).read_by("make"),
+    row("swift test", Test, "swift", &["swift test"], &UNKNOWN).read_by(""),
+    row("swift build", Build, "swift", &["swift build"], &UNKNOWN).read_by(""),
+    row("xcodebuild", Build, "swift", &["xcodebuild", "xcrun xcodebuild"], &UNKNOWN).read_by(""),
+    row("swiftlint", Lint, "swift", &["swiftlint"], &CHECKER).read_by(""),
+    // Other languages
+    row("flutter test", Test, "dart", &["flutter test", "dart test"], &JS_TEST).read_by(""),
+    row("dart analyze", Typecheck, "dart", &["dart analyze", "flutter analyze"], &CHECKER)
+        .read_by(""),
+    row("flutter build", Build, "dart", &["flutter build"], &UNKNOWN).read_by(""),
+    row("mix test", Test, "elixir", &["mix test"], &RSPEC).read_by(""),
+    row("mix compile", Build, "elixir", &["mix compile", "mix credo", "mix dialyzer"], &UNKNOWN)
+        .read_by(""),
+    row("bats", Test, "shell", &["bats"], &RSPEC).read_by(""),
+    row("prove", Test, "other", &["prove"], &RSPEC),
+    row("shellcheck", Lint, "shell", &["shellcheck"], &CHECKER).read_by(""),
+    row("zig build", Build, "other", &["zig build", "zig test"], &UNKNOWN).read_by("make"),
+    row("dune", Build, "other", &["dune build", "dune test", "dune runtest"], &UNKNOWN).read_by(""),
+    row(
+        "stack",
+        Test,
+        "other",
+        &["stack test", "stack build", "cabal test", "cabal build"],
+        &UNKNOWN,
+    )
+    .read_by(""),
+    row(
+        "terraform validate",
+        Lint,
+        "other",
+        &["terraform validate", "tofu validate", "helm lint", "hadolint"],
+        &UNKNOWN,
+    )
+    .read_by(""),
+    row(
+        "yamllint",
+        Lint,
+        "other",
+        &["yamllint", "markdownlint", "markdownlint-cli2", "actionlint", "buf lint"],
+        &CHECKER,
+    )
+    .read_by(""),
+    // Reads the output of builds that nothing else understands.
+    row("make", Build, "any", &[], &UNKNOWN),
+];

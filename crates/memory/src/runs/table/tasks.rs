@@ -1,0 +1,300 @@
+//! Task runners and scripts, which may run anything: `npm test`, `make check`, `./run_tests.sh`.
+
+use crate::runs::Kind;
+
+/// A task of a task runner, or a script of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// What was started, as people say it: `npm test`, `make check`, `scripts/ci.sh`.
+    pub name: String,
+    /// What its name says that it runs; none where only its output can tell.
+    pub kind: Option<Kind>,
+    /// The position of the first argument that is passed on to what it runs.
+    pub arguments: usize,
+}
+
+/// A program that runs tasks by name.
+struct TaskRunner {
+    program: &'static str,
+    /// Verbs behind which the name of the task stands.
+    verbs: &'static [&'static str],
+    /// The name of a task may stand without a verb.
+    direct: bool,
+    /// Options whose value is the next word.
+    valued: &'static [&'static str],
+    /// What it runs without a name.
+    default: Option<Kind>,
+}
+
+const fn direct(program: &'static str, valued: &'static [&'static str]) -> TaskRunner {
+    TaskRunner { program, verbs: &["run"], direct: true, valued, default: None }
+}
+
+const TASK_RUNNERS: &[TaskRunner] = &[
+    direct("npm", &["--prefix", "-w", "--workspace"]),
+    direct("pnpm", &["--filter", "-F", "-C", "--dir"]),
+    direct("yarn", &["--cwd", "workspace"]),
+    direct("bun", &["--filter", "--cwd", "-F"]),
+    TaskRunner {
+        default: Some(Kind::Build),
+        ..direct("make", &["-C", "-f", "-I", "-j", "--directory", "--file"])
+    },
+    direct("just", &["-f", "--justfile", "-d", "--working-directory"]),
+    direct("task", &["-t", "--taskfile", "-d", "--dir"]),
+    direct("rake", &["-f"]),
+    TaskRunner {
+        verbs: &["run", "r", "tasks"],
+        ..direct("mise", &["-C", "--cd", "-j", "--jobs", "-E", "--env"])
+    },
+    direct("invoke", &["-c", "-r"]),
+    direct("inv", &["-c", "-r"]),
+    direct("poe", &["-C"]),
+    direct("pdm", &["-p"]),
+    direct("hatch", &["-e"]),
+    direct("pixi", &["-e", "--environment"]),
+    direct("composer", &["-d"]),
+    TaskRunner {
+        verbs: &["run", "run-many", "affected", "exec"],
+        ..direct("nx", &["-p", "--projects", "--parallel"])
+    },
+    direct("turbo", &["--filter", "-F", "--concurrency"]),
+    direct("lerna", &["--scope", "--concurrency"]),
+    direct("moon", &[]),
+    direct("wireit", &[]),
+    direct("gulp", &["-f"]),
+    direct("grunt", &[]),
+    direct("ant", &["-f"]),
+    direct("bazel", &["--config"]),
+    direct("bazelisk", &["--config"]),
+    direct("buck2", &[]),
+    direct("pants", &[]),
+    direct("earthly", &[]),
+    direct("swift", &[]),
+    direct("mix", &[]),
+    TaskRunner { verbs: &["task"], direct: false, ..direct("deno", &["-c", "--config"]) },
+    direct("sbt", &[]),
+    direct("lefthook", &[]),
+    direct("xtask", &[]),
+    TaskRunner {
+        verbs: &["make", "xtask", "hack"],
+        direct: false,
+        ..direct("cargo", &["-p", "--package"])
+    },
+    TaskRunner { default: Some(Kind::Test), ..direct("tox", &["-e", "-c", "-f"]) },
+    TaskRunner { default: Some(Kind::Test), ..direct("nox", &["-s", "-e", "-f", "--session"]) },
+];
+
+/// Verbs of package managers that are no tasks, whatever they are called.
+const NO_TASKS: &[&str] = &[
+    "install",
+    "i",
+    "ci",
+    "add",
+    "remove",
+    "rm",
+    "uninstall",
+    "update",
+    "upgrade",
+    "up",
+    "audit",
+    "init",
+    "create",
+    "link",
+    "pack",
+    "publish",
+    "view",
+    "info",
+    "outdated",
+    "config",
+    "cache",
+    "login",
+    "whoami",
+    "ls",
+    "list",
+    "why",
+    "dedupe",
+    "rebuild",
+    "prune",
+    "version",
+    "help",
+    "exec",
+    "dlx",
+    "x",
+    "search",
+    "docs",
+    "store",
+    "env",
+    "set",
+    "use",
+    "trust",
+    "doctor",
+    "settings",
+    "which",
+    "where",
+    "latest",
+    "plugins",
+    "self-update",
+    "tree",
+    "fetch",
+    "require",
+    "show",
+];
+
+/// Returns true if a program runs tasks by name.
+pub(super) fn is_task_runner(program: &str) -> bool {
+    TASK_RUNNERS.iter().any(|runner| runner.program == program)
+}
+
+/// The task or script that these words start; none where they start something else.
+pub fn find_task(words: &[String]) -> Option<Task> {
+    let program = words.first()?.as_str();
+    let Some(runner) = TASK_RUNNERS.iter().find(|runner| runner.program == program) else {
+        return find_script(words);
+    };
+    if super::only_describes(words) {
+        return None;
+    }
+    // The value of an option is no name.
+    let is_name = |at: &usize| {
+        let (word, before) = (words[*at].as_str(), words[*at - 1].as_str());
+        let valued = runner.valued.contains(&before);
+        let jobs = before == "-j" && !word.bytes().all(|byte| byte.is_ascii_digit());
+        !word.starts_with(['-', '+']) && !word.contains('=') && (!valued || jobs)
+    };
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let mut names =
+        (1..end).filter(is_name).filter(|at| !(program == "yarn" && words[*at] == "workspace"));
+    let first = names.next();
+    let verb = first.filter(|at| runner.verbs.contains(&words[*at].as_str()));
+    let name = if verb.is_some() { names.next() } else { first.filter(|_| runner.direct) };
+    let rest = |at: usize| if end < words.len() { end + 1 } else { at + 1 };
+    let Some(at) = name else {
+        // `nx run-many -t test`, `tox -e py311`, `make`.
+        let target = verb.and_then(|_| target_option(words));
+        let kind = target.map_or(runner.default, kind_of_name);
+        let name =
+            target.map_or_else(|| program.to_owned(), |target| format!("{program} {target}"));
+        let named = first.is_none() || target.is_some();
+        return (named && (kind.is_some() || target.is_some())).then(|| Task {
+            name,
+            kind,
+            arguments: rest(words.len() - 1),
+        });
+    };
+    let name = words[at].as_str();
+    if verb.is_none() && NO_TASKS.contains(&name) {
+        return None;
+    }
+    let kind = match program {
+        "npm" if matches!(name, "t" | "tst") => Some(Kind::Test),
+        "npm" if verb.is_none() && name != "test" => return None,
+        "tox" | "nox" => Some(Kind::Test),
+        // `nx test web`, `nx run web:test`
+        _ => kind_of_name(name).or_else(|| target_option(words).and_then(kind_of_name)),
+    };
+    let name = match verb {
+        Some(verb) if program == "cargo" => format!("cargo {} {name}", words[verb]),
+        _ => format!("{program} {name}"),
+    };
+    Some(Task { name, kind, arguments: rest(at) })
+}
+
+/// The value of `-t test`, `--target=test`.
+fn target_option(words: &[String]) -> Option<&str> {
+    let is_target =
+        |flag: &str| matches!(flag, "-t" | "--target" | "--targets" | "-e" | "-s" | "--session");
+    words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+        Some((flag, value)) if is_target(flag) => Some(value),
+        _ if is_target(word) => words.get(at + 1).map(String::as_str),
+        _ => None,
+    })
+}
+
+/// A script of the project: a path to a file, whose name may say what it does.
+fn find_script(words: &[String]) -> Option<Task> {
+    let path = words.first()?;
+    let last = path.rsplit('/').next().unwrap_or(path);
+    let (stem, extension) = last.split_once('.').unwrap_or((last, ""));
+    let is_script = matches!(
+        extension,
+        "sh" | "bash" | "zsh" | "py" | "js" | "mjs" | "ts" | "rb" | "pl" | "php"
+    ) || (path.contains('/') && !path.contains("$("));
+    if !is_script || super::only_describes(words) {
+        return None;
+    }
+    Some(Task { name: path.clone(), kind: kind_of_name(stem), arguments: 1 })
+}
+
+/// What the name of a task says that it runs.
+pub fn kind_of_name(name: &str) -> Option<Kind> {
+    let parts = || name.split([':', '-', '_', '.', '/']).map(str::to_ascii_lowercase);
+    let says = |words: &[&str]| parts().any(|part| words.contains(&part.as_str()));
+    match () {
+        () if says(&[
+            "test", "tests", "spec", "specs", "unit", "e2e", "verify", "ci", "unittest", "pytest",
+        ]) =>
+        {
+            Some(Kind::Test)
+        }
+        () if says(&["typecheck", "types", "tsc", "typing", "mypy"]) => Some(Kind::Typecheck),
+        () if says(&[
+            "lint",
+            "eslint",
+            "clippy",
+            "linter",
+            "fmt",
+            "format",
+            "vet",
+            "stylelint",
+            "ruff",
+        ]) =>
+        {
+            Some(Kind::Lint)
+        }
+        () if says(&["build", "compile", "all", "dist"]) => Some(Kind::Build),
+        () if says(&["check", "checks", "validate", "precommit"]) => Some(Kind::Test),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_found_by_name() {
+        let task = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            find_task(&words).map(|task| (task.name, task.kind))
+        };
+        let some = |name: &str, kind| Some((name.to_owned(), kind));
+        for (line, expected) in [
+            ("npm test", some("npm test", Some(Kind::Test))),
+            ("npm run build -- --watch", some("npm build", Some(Kind::Build))),
+            ("npm install jest", None),
+            ("npm start", None),
+            ("pnpm --filter web test", some("pnpm test", Some(Kind::Test))),
+            ("yarn workspace web test", some("yarn test", Some(Kind::Test))),
+            ("make -j8 test", some("make test", Some(Kind::Test))),
+            ("make -j 8 test", some("make test", Some(Kind::Test))),
+            ("make", some("make", Some(Kind::Build))),
+            ("make -n test", None),
+            ("make clean", some("make clean", None)),
+            ("mise run test:ci", some("mise test:ci", Some(Kind::Test))),
+            ("mise run fmt", some("mise fmt", Some(Kind::Lint))),
+            ("mise install", None),
+            ("just", None),
+            ("turbo run test --filter=web", some("turbo test", Some(Kind::Test))),
+            ("nx run-many -t test", some("nx test", Some(Kind::Test))),
+            ("nx run web:test", some("nx web:test", Some(Kind::Test))),
+            ("tox -e py311", some("tox", Some(Kind::Test))),
+            ("run_tests.sh -x", some("run_tests.sh", Some(Kind::Test))),
+            ("scripts/deploy", some("scripts/deploy", None)),
+            ("ls -la", None),
+            ("cargo xtask generate", some("cargo xtask generate", None)),
+            ("cargo run", None),
+        ] {
+            assert_eq!(task(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! Programs that run the command in their arguments, and how to find that command.
+
+use super::shell::is_shell;
+use super::table;
+
+/// A program that takes a command as its arguments.
+struct Wrapper {
+    /// The words that start it.
+    start: &'static str,
+    /// Options whose value is the next word.
+    valued: &'static str,
+    /// How many plain words stand before the command: a duration, a container.
+    operands: usize,
+}
+
+const fn wrapper(start: &'static str) -> Wrapper {
+    Wrapper { start, valued: "", operands: 0 }
+}
+
+const fn with_values(start: &'static str, valued: &'static str) -> Wrapper {
+    Wrapper { start, valued, operands: 0 }
+}
+
+const fn with_operands(start: &'static str, valued: &'static str, operands: usize) -> Wrapper {
+    Wrapper { start, valued, operands }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    with_values("env", "-u --unset -C --chdir -S"),
+    wrapper("time"),
+    with_operands("timeout", "-k --kill-after -s --signal", 1),
+    with_operands("gtimeout", "-k --kill-after -s --signal", 1),
+    with_values("nice", "-n --adjustment"),
+    with_values("ionice", "-c -n"),
+    wrapper("nohup"),
+    with_values("sudo", "-u -g -C"),
+    with_values("stdbuf", "-i -o -e"),
+    with_values("xvfb-run", "-s -n -e --server-args"),
+    wrapper("unbuffer"),
+    wrapper("setsid"),
+    wrapper("caffeinate"),
+    wrapper("arch"),
+    wrapper("command"),
+    wrapper("exec"),
+    wrapper("builtin"),
+    with_values("xargs", "-n -P -I -L -d"),
+    with_operands("flock", "-w", 1),
+    with_operands("faketime", "-f", 1),
+    with_values("strace", "-o -e -p"),
+    wrapper("valgrind"),
+    wrapper("perf stat"),
+    wrapper("npx"),
+    wrapper("bunx"),
+    with_values("uvx", "--from --with --python -p"),
+    with_values(
+        "uv run",
+        "--with --python -p --project --directory --group --extra --env-file --package",
+    ),
+    with_values("uv tool run", "--from --with"),
+    with_values("poetry run", "-C"),
+    wrapper("pipenv run"),
+    wrapper("hatch run"),
+    wrapper("pdm run"),
+    wrapper("rye run"),
+    with_values("conda run", "-n --name -p --prefix"),
+    with_values("micromamba run", "-n -p"),
+    wrapper("pixi run"),
+    wrapper("bundle exec"),
+    wrapper("pnpm exec"),
+    wrapper("pnpm dlx"),
+    wrapper("yarn exec"),
+    wrapper("yarn dlx"),
+    wrapper("npm exec"),
+    wrapper("bun x"),
+    wrapper("dotenv"),
+    wrapper("dotenvx run"),
+    wrapper("cross-env"),
+    wrapper("mise exec"),
+    wrapper("mise x"),
+    wrapper("asdf exec"),
+    with_operands("direnv exec", "", 1),
+    with_values("nix develop", "--command"),
+    wrapper("nix shell"),
+    wrapper("devbox run"),
+    wrapper("doppler run"),
+    wrapper("op run"),
+    wrapper("infisical run"),
+    with_operands("chamber exec", "", 1),
+    with_operands("aws-vault exec", "", 1),
+    with_operands("docker exec", DOCKER_VALUED, 1),
+    with_operands("docker run", DOCKER_VALUED, 1),
+    with_operands("docker compose run", DOCKER_VALUED, 1),
+    with_operands("docker compose exec", DOCKER_VALUED, 1),
+    with_operands("docker-compose run", DOCKER_VALUED, 1),
+    with_operands("docker-compose exec", DOCKER_VALUED, 1),
+    with_operands("podman exec", DOCKER_VALUED, 1),
+    with_operands("podman run", DOCKER_VALUED, 1),
+    with_operands("kubectl exec", "-n --namespace -c --container", 1),
+    with_values("coverage run", "--source --rcfile --omit --include"),
+    wrapper("rtk proxy"),
+    wrapper("rtk"),
+];
+
+const DOCKER_VALUED: &str = "-e --env --env-file -v --volume -w --workdir -u --user --name -p --publish --entrypoint \
+     --network --platform -f --file --profile --project-name --mount";
+
+/// Programs whose arguments are data, so that the name of a runner among them starts nothing.
+const NOT_WRAPPERS: &[&str] = &[
+    "[",
+    "[[",
+    "alias",
+    "apk",
+    "apt",
+    "apt-get",
+    "awk",
+    "basename",
+    "bat",
+    "brew",
+    "cat",
+    "cd",
+    "chmod",
+    "chown",
+    "code",
+    "cp",
+    "curl",
+    "cut",
+    "dd",
+    "df",
+    "diff",
+    "dirname",
+    "dnf",
+    "du",
+    "echo",
+    "egrep",
+    "eval",
+    "export",
+    "fd",
+    "fgrep",
+    "file",
+    "find",
+    "gem",
+    "gh",
+    "git",
+    "glab",
+    "grep",
+    "head",
+    "history",
+    "jq",
+    "kill",
+    "killall",
+    "less",
+    "ln",
+    "ls",
+    "man",
+    "mkdir",
+    "more",
+    "mv",
+    "nano",
+    "open",
+    "pgrep",
+    "pip",
+    "pip3",
+    "pkill",
+    "printf",
+    "ps",
+    "pwd",
+    "read",
+    "readlink",
+    "realpath",
+    "rg",
+    "rm",
+    "rsync",
+    "scp",
+    "sed",
+    "sleep",
+    "sort",
+    "source",
+    "stat",
+    "tail",
+    "tar",
+    "tee",
+    "test",
+    "touch",
+    "tr",
+    "tree",
+    "type",
+    "uniq",
+    "unset",
+    "vi",
+    "vim",
+    "watch",
+    "wc",
+    "wget",
+    "whereis",
+    "which",
+    "xxd",
+    "yq",
+    "zip",
+    "unzip",
+    ".",
+    "for",
+    "case",
+    "local",
+    "set",
+    "tmux",
+    "screen",
+    "ssh",
+    "journalctl",
+    "systemctl",
+    "service",
+    "yum",
+    "pacman",
+    "port",
+    "nvm",
+    "rustup",
+    "pyenv",
+    "rbenv",
+    "volta",
+    "claude",
+    "rutter",
+    "awk",
+    "column",
+];
+
+/// How many words of an unknown program may stand before a runner that it wraps.
+const MAX_UNKNOWN_PREFIX: usize = 3;
+
+/// A command without what is wrapped around it.
+#[derive(Debug, Default)]
+pub(super) struct Unwrapped {
+    /// Variables that are set for the command.
+    pub(super) variables: Vec<(String, String)>,
+    /// The words of the wrappers.
+    pub(super) wrappers: Vec<String>,
+    /// The program and its arguments.
+    pub(super) words: Vec<String>,
+    /// The exit status is turned around or used up.
+    pub(super) is_condition: bool,
+}
+
+/// Takes variables, keywords and wrappers from the front of a command.
+pub(super) fn unwrap(words: Vec<String>) -> Unwrapped {
+    let mut found = Unwrapped { words, ..Unwrapped::default() };
+    while found.step() {}
+    if let Some(head) = found.words.first_mut() {
+        *head = canonical(head);
+    }
+    found
+}
+
+impl Unwrapped {
+    /// Takes one layer off; returns false when there is none left.
+    fn step(&mut self) -> bool {
+        let Some(head) = self.words.first() else { return false };
+        if let Some((name, value)) = assignment(head) {
+            self.variables.push((name.to_owned(), value.to_owned()));
+            self.words.remove(0);
+            return true;
+        }
+        match head.as_str() {
+            "!" | "if" | "elif" | "while" | "until" => {
+                self.is_condition = true;
+                self.words.remove(0);
+                return true;
+            }
+            "then" | "else" | "do" | "{" => {
+                self.words.remove(0);
+                return true;
+            }
+            _ => {}
+        }
+        if let Some(length) = wrapper_length(&self.words) {
+            self.take(length);
+            return true;
+        }
+        if let Some(length) = interpreter_length(&self.words) {
+            self.take(length);
+            return true;
+        }
+        if let Some(length) = unknown_prefix_length(&self.words) {
+            self.take(length);
+            return true;
+        }
+        false
+    }
+
+    /// Moves so many words to the wrappers.
+    fn take(&mut self, length: usize) {
+        let words: Vec<String> = self.words.drain(..length).collect();
+        for word in words {
+            match assignment(&word) {
+                Some((name, value)) => self.variables.push((name.to_owned(), value.to_owned())),
+                None => self.wrappers.push(word),
+            }
+        }
+    }
+}
+
+/// The name and value of `NAME=value`.
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
+        && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_');
+    is_name.then_some((name, value))
+}
+
+fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// How many words a known wrapper takes up to the command that it runs.
+fn wrapper_length(words: &[String]) -> Option<usize> {
+    let (wrapper, start) = WRAPPERS
+        .iter()
+        .find_map(|wrapper| start_length(wrapper.start, words).map(|length| (wrapper, length)))?;
+    let is_value = |flag: &str| wrapper.valued.split(' ').any(|valued| valued == flag);
+    let mut at = start;
+    let mut operands = wrapper.operands;
+    while let Some(word) = words.get(at) {
+        if word == "--" {
+            return (at + 1 < words.len()).then_some(at + 1);
+        } else if wrapper.start == "coverage run" && word == "-m" {
+            return Some(at + 1);
+        } else if matches!(word.as_str(), "-c" | "--command") && wrapper.start == "nix develop" {
+            return Some(at + 1);
+        } else if word.starts_with('-') {
+            at += if is_value(word) { 2 } else { 1 };
+        } else if assignment(word).is_some() || is_tool_version(wrapper.start, word) {
+            at += 1;
+        } else if operands > 0 {
+            operands -= 1;
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    // Behind an option whose value we do not know stands no command: what is a run wins.
+    let run = (start..words.len()).find(|from| table::is_run(&words[*from..]));
+    let next = match run {
+        Some(run) if run > at && !is_known_head(&words[at..]) => run,
+        Some(run) if run < at && table::is_run(&words[run..]) => run,
+        _ => at,
+    };
+    // A wrapper without a command is a program like any other: `time`, `docker run image`.
+    (next < words.len()).then_some(next)
+}
+
+/// `mise exec node@22 -- …`
+fn is_tool_version(wrapper: &str, word: &str) -> bool {
+    wrapper.starts_with("mise ") && word.contains('@')
+}
+
+fn is_known_head(words: &[String]) -> bool {
+    let head = words.first().map_or("", |word| base(word));
+    table::is_known_program(head) || is_shell(head) || is_interpreter(head)
+}
+
+/// How many words a start such as `docker compose exec` takes; options may stand between its words.
+fn start_length(start: &str, words: &[String]) -> Option<usize> {
+    let mut parts = start.split(' ');
+    if parts.next()? != base(words.first()?) {
+        return None;
+    }
+    let mut at = 1;
+    for part in parts {
+        let mut options = 0;
+        while words.get(at).is_some_and(|word| word.starts_with('-')) && options < 4 {
+            let flag = &words[at];
+            let joined = flag.contains('=')
+                || !DOCKER_VALUED.split(' ').any(|valued| valued == flag)
+                    && flag != "--filter"
+                    && flag != "-F";
+            at += if joined { 1 } else { 2 };
+            options += 1;
+        }
+        if words.get(at)? != part {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+fn is_interpreter(base: &str) -> bool {
+    base.starts_with("python") || matches!(base, "node" | "ruby" | "php" | "tsx" | "ts-node")
+}
+
+/// How many words stand before the module or script that an interpreter runs.
+fn interpreter_length(words: &[String]) -> Option<usize> {
+    let head = base(words.first()?);
+    if head.starts_with("python") {
+        let mut at = 1;
+        while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+            match word.as_str() {
+                "-m" => return (at + 1 < words.len()).then_some(at + 1),
+                "-c" | "-" => return None,
+                "-W" | "-X" => at += 2,
+                _ => at += 1,
+            }
+        }
+        return (at < words.len()).then_some(at);
+    }
+    if is_shell(head) || is_interpreter(head) {
+        // `bash -x ./test.sh`; `node --test` and `php -r` are programs of their own.
+        let at = 1 + words[1..]
+            .iter()
+            .take_while(|word| is_shell(head) && word.starts_with('-'))
+            .count();
+        return words.get(at).filter(|word| !word.starts_with('-')).map(|_| at);
+    }
+    None
+}
+
+/// How many words of a program that is not known stand before a run.
+fn unknown_prefix_length(words: &[String]) -> Option<usize> {
+    let head = base(words.first()?);
+    if table::is_known_program(head) || NOT_WRAPPERS.contains(&head) || head.contains('=') {
+        return None;
+    }
+    (1..words.len().min(MAX_UNKNOWN_PREFIX + 1)).find(|at| {
+        let runner = table::find_runner(&words[*at..]);
+        // One word may be an argument of anything; two, or one right behind, start something.
+        match runner {
+            Some(found) => found.words > 1 || *at == 1,
+            None => table::is_run(&words[*at..]),
+        }
+    })
+}
+
+/// A tool by its bare name, wherever it is installed; anything else as it is typed, without `./`.
+fn canonical(head: &str) -> String {
+    let tool = match base(head) {
+        "gradlew" => "gradle",
+        "mvnw" => "mvn",
+        "py.test" => "pytest",
+        "gmake" => "make",
+        "pnpx" => "npx",
+        other => other,
+    };
+    if table::is_known_program(tool) {
+        tool.to_owned()
+    } else {
+        head.trim_start_matches("./").to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str) -> String {
+        let found = unwrap(line.split(' ').map(str::to_owned).collect());
+        found.words.join(" ")
+    }
+
+    #[test]
+    fn commands_are_found_behind_wrappers() {
+        for (line, expected) in [
+            ("FOO=1 uv run pytest -q", "pytest -q"),
+            ("timeout -k 5 60 python3 -m unittest discover", "unittest discover"),
+            ("docker compose -f dev.yml run --rm -e A=b app pytest tests", "pytest tests"),
+            ("docker compose exec -T app pytest", "pytest"),
+            ("npx --yes jest --ci", "jest --ci"),
+            ("npx -p typescript tsc", "tsc"),
+            ("pnpm --filter web exec vitest run", "vitest run"),
+            ("python -W ignore -m pytest", "pytest"),
+            ("python manage.py test shop", "manage.py test shop"),
+            ("bash -x ./run_tests.sh -v", "run_tests.sh -v"),
+            ("coverage run -m pytest", "pytest"),
+            ("rtk go test ./...", "go test ./..."),
+            ("rtk test bun run test", "bun run test"),
+            ("snip --quiet go test ./a", "go test ./a"),
+            ("mise exec node@22 -- npm test", "npm test"),
+            ("if ! cargo test", "cargo test"),
+            ("./node_modules/.bin/jest a", "jest a"),
+            ("env -u FOO BAR=1 go vet ./...", "go vet ./..."),
+            ("sudo -u ada make test", "make test"),
+            ("uv run --with x python -m pytest", "pytest"),
+            ("uvx ty check", "ty check"),
+            ("node --test", "node --test"),
+            // What only names a runner starts none.
+            ("which pytest", "which pytest"),
+            ("pip install pytest", "pip install pytest"),
+            ("grep -r cargo test", "grep -r cargo test"),
+            ("docker build -t app .", "docker build -t app ."),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn variables_and_wrappers_are_kept() {
+        let words = "TZ=UTC timeout 60 uv run pytest".split(' ').map(str::to_owned).collect();
+        let found = unwrap(words);
+        assert_eq!(found.variables, [("TZ".to_owned(), "UTC".to_owned())]);
+        assert_eq!(found.wrappers, ["timeout", "60", "uv", "run"]);
+    }
+}
