@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use rutter_contract::input::Wire;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::bash_call::{Call, WINDOW};
-use rutter_memory::runs::read::read;
+use rutter_memory::runs::read::read_line;
 
 fuzz_target!(|payload: &[u8]| {
     let Ok(wire) = Wire::parse(payload) else { return };
@@ -18,8 +18,7 @@ fuzz_target!(|payload: &[u8]| {
             let failed = wire.hook_event_name().as_deref() == Some("PostToolUseFailure");
             assert!(failed || response.text("backgroundTaskId").is_none());
         }
-        if let Ok(reading) = read(&call.seen()) {
-            assert!(!call.cut || reading.signature.is_none());
+        if let Ok(reading) = read_line(&call.command, &call.seen()) {
             assert!(!call.cut || reading.verdict != Verdict::Passed || reading.exit == Some(0));
         }
     }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use libfuzzer_sys::fuzz_target;
 use rutter_memory::{Clean, Store, StoreError, Time};
 use rutter_server::tools::{self, Effect, TOOLS};
-use rutter_server::{Desk, Whose};
+use rutter_server::{Desk, Door, Whose};
 use serde_json::Value;
 
 /// One folder for all runs; the memory in it is emptied by each.
@@ -23,6 +23,9 @@ fn desk() -> &'static Desk {
             folder: folder.path().to_owned(),
             started_in: None,
             otherwise: Whose::Session(Clean::new("session")),
+            door: Door::Client,
+            off: false,
+            home: || None,
             now,
             called: || "rutter".to_owned(),
         };

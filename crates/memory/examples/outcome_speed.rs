@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rutter_contract::input::Wire;
 use rutter_memory::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Kind;
-use rutter_memory::runs::read::{Seen, read};
+use rutter_memory::runs::read::{Seen, read_line};
 use rutter_memory::runs::runners::RUNNERS;
 
 /// Sizes in KB, and what they may cost in milliseconds.
@@ -67,7 +67,7 @@ fn command(runner: &str) -> Option<String> {
     let lines = ["", " run", " test"].map(|more| format!("{runner}{more}"));
     lines
         .into_iter()
-        .find(|line| read(&Seen { command: line, exit: Some(1), output: b"", cut: false }).is_ok())
+        .find(|line| read_line(line, &Seen { exit: Some(1), output: b"", cut: false }).is_ok())
 }
 
 /// Milliseconds of one call, the best of many: what others do on the machine is not asked here.
@@ -86,8 +86,8 @@ fn best(mut call: impl FnMut()) -> f64 {
 
 fn time(command: &str, output: &[u8]) -> f64 {
     best(|| {
-        let seen = Seen { command, exit: Some(1), output, cut: false };
-        drop(std::hint::black_box(read(std::hint::black_box(&seen))));
+        let seen = Seen { exit: Some(1), output, cut: false };
+        drop(std::hint::black_box(read_line(command, std::hint::black_box(&seen))));
     })
 }
 
@@ -101,7 +101,7 @@ fn payload(command: &str, output: &[u8]) -> f64 {
     best(|| {
         let wire = Wire::parse(std::hint::black_box(payload.as_bytes()));
         let call = wire.ok().and_then(|wire| Call::of(&wire, WINDOW)?.ok());
-        drop(std::hint::black_box(call.map(|call| read(&call.seen()))));
+        drop(std::hint::black_box(call.map(|call| read_line(&call.command, &call.seen()))));
     })
 }
 

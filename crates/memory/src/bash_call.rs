@@ -8,8 +8,9 @@ use std::borrow::Cow;
 
 use rutter_contract::input::Wire;
 
-use crate::runs::line;
-use crate::runs::read::Seen;
+use crate::runs::command_line::CommandLine;
+use crate::runs::found::find_runs;
+use crate::runs::read::{NO_RUN, Seen};
 
 mod persisted;
 
@@ -56,8 +57,8 @@ impl<'a> Call<'a> {
     /// `window` is how many bytes the client reads back: [`WINDOW`], or what [`window`] makes of its environment.
     pub fn of(wire: &Wire<'a>, window: usize) -> Option<Result<Self, &'static str>> {
         let command = Self::command(wire)?;
-        if line::find(&command).is_none() {
-            return Some(Err(crate::runs::read::NO_RUN));
+        if find_runs(&CommandLine::parse(&command)).is_empty() {
+            return Some(Err(NO_RUN));
         }
         Self::of_any(wire, window)
     }
@@ -82,7 +83,7 @@ impl<'a> Call<'a> {
 
     /// What there is to read of it.
     pub fn seen(&self) -> Seen<'_> {
-        Seen { command: &self.command, exit: self.exit, output: &self.output, cut: self.cut }
+        Seen { exit: self.exit, output: &self.output, cut: self.cut }
     }
 }
 

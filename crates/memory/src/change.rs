@@ -1,4 +1,5 @@
-//! What was changed while something was failing: the lines of an edit, or the command that may have changed anything.
+//! Changes that were made while something was failing: the lines of an edit, the command that changed something, or the way
+//! in which a command was run otherwise.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,25 +9,31 @@ use crate::{Clean, Id, Time};
 
 mod command;
 mod hunk;
+mod invocation;
+mod section;
 
-pub use command::{changes_beside_its_run, changes_something};
-pub(crate) use hunk::in_tree;
+pub(crate) use command::{Undoing, undoing};
+pub use command::{changes_before_run, changes_something, is_repeatable, named_files};
 pub use hunk::{Hunk, net};
+pub(crate) use hunk::{in_tree, is_trivial_file};
+pub use invocation::{Difference, difference};
 
-/// How much of one change is kept.
-pub const SIZE: usize = 2 * 1024;
-/// Beyond this a change is no longer read: what is kept of it would not grow.
-const READ: usize = 64 * 1024;
-/// How long the name of a command may be.
-const COMMAND: usize = 300;
+/// How many bytes of one change are kept while a failure is open.
+pub const MAX_CHANGE_BYTES: usize = 8 * 1024;
+/// Beyond so many bytes a change is not read: what is kept of it would not grow.
+const MAX_READ_BYTES: usize = 64 * 1024;
+/// How many characters of a command are kept.
+const MAX_COMMAND_CHARS: usize = 300;
 
 choice! {
-    /// What kind of change.
+    /// The kind of a change.
     Sort, "sort of change" {
-        /// Of a file, by a tool that says which lines.
+        /// Lines of a file.
         Edit = "edit",
-        /// By a command, which may have changed anything.
+        /// A command that may have changed anything.
         Command = "command",
+        /// The command that failed was run in another way: with a variable, a flag or a wrapper.
+        Invocation = "invocation",
     }
 }
 
@@ -36,11 +43,11 @@ choice! {
 pub struct Noted {
     /// Its identity.
     pub id: Id,
-    /// Where it was made.
+    /// The project in which it was made.
     pub project: ProjectKey,
-    /// In which checkout.
+    /// The checkout in which it was made.
     pub root: Clean,
-    /// What it is.
+    /// The change.
     pub change: Change,
 }
 
@@ -48,44 +55,62 @@ pub struct Noted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// What kind.
+    /// The kind of the change.
     pub sort: Sort,
     /// The file, from the root of the checkout; or the command.
     pub name: Clean,
-    /// Lines that went (`-`) and came (`+`), hunks parted by `@@`; empty for a command. At most [`SIZE`] bytes.
+    /// Lines that went (`-`) and came (`+`), each hunk below its `@@` line; empty for a command.
     pub patch: Clean,
-    /// When.
+    /// When it was made.
     pub at: Time,
+    /// The command that made the edit; none for an edit by a tool of the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<Clean>,
+    /// Why it is taken for a part of a fix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Clean>,
+    /// The evidence is good enough to say that this is the fix.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_certain: bool,
 }
 
 impl Change {
+    fn new(sort: Sort, name: Clean, patch: Clean, at: Time) -> Self {
+        Self { sort, name, patch, at, made_by: None, reason: None, is_certain: false }
+    }
+
     /// An edit of a file.
     pub fn edit(file: &str, hunks: &[Hunk], at: Time) -> Self {
-        Self { sort: Sort::Edit, name: Clean::new(file), patch: hunk::written(hunks, SIZE), at }
+        let patch = hunk::write_hunks(hunks, MAX_CHANGE_BYTES);
+        Self::new(Sort::Edit, Clean::new(file), patch, at)
     }
 
     /// A command that may have changed something.
     pub fn command(line: &str, at: Time) -> Self {
-        let clean = Clean::new(line.trim());
-        let first = clean.lines().next().unwrap_or_default();
-        let cut = first.len() < clean.len() || first.chars().count() > COMMAND;
-        let mut name: String = first.chars().take(COMMAND).collect();
-        if cut {
-            name.push_str(" …");
-        }
-        // It was clean, and a part of it is.
-        Self { sort: Sort::Command, name: Clean::new(&name), patch: Clean::default(), at }
+        Self::new(Sort::Command, short_command(line), Clean::default(), at)
+    }
+
+    /// Another way in which the failing command was run: `with TZ=UTC`.
+    pub fn invocation(difference: &str, at: Time) -> Self {
+        Self::new(Sort::Invocation, short_command(difference), Clean::default(), at)
+    }
+
+    /// The same edit, as one that a command made.
+    #[must_use]
+    pub fn made_by(self, command: &str) -> Self {
+        Self { made_by: Some(short_command(command)), ..self }
     }
 
     /// Its hunks.
     pub fn hunks(&self) -> Vec<Hunk> {
-        hunk::read(&self.patch)
+        hunk::read_hunks(&self.patch)
     }
 
-    /// Whether it only lays code out in another way: no test takes notice of that.
+    /// Returns true if it only lays code out in another way: no test takes notice of that.
     pub(crate) fn only_formats(&self) -> bool {
         match self.sort {
             Sort::Command => command::only_formats(&self.name),
+            Sort::Invocation => false,
             Sort::Edit => {
                 let hunks = self.hunks();
                 !hunks.is_empty() && hunks.iter().all(|hunk| hunk.only_formats(&self.name))
@@ -93,8 +118,27 @@ impl Change {
         }
     }
 
-    /// The same change with other hunks.
-    pub(crate) fn with(&self, hunks: &[Hunk]) -> Self {
-        Self { patch: hunk::written(hunks, SIZE), ..self.clone() }
+    /// Returns true if it changes nothing but comments: no test takes notice of them.
+    pub(crate) fn only_comments(&self) -> bool {
+        let hunks = self.hunks();
+        !hunks.is_empty() && hunks.iter().all(|hunk| hunk.only_comments(&self.name))
     }
+
+    /// The same change with other hunks.
+    pub(crate) fn with_hunks(&self, hunks: &[Hunk]) -> Self {
+        Self { patch: hunk::write_hunks(hunks, MAX_CHANGE_BYTES), ..self.clone() }
+    }
+}
+
+/// The first line of a command, without its secrets.
+fn short_command(line: &str) -> Clean {
+    let clean = Clean::new(line.trim());
+    let first = clean.lines().next().unwrap_or_default();
+    let cut = first.len() < clean.len() || first.chars().count() > MAX_COMMAND_CHARS;
+    let mut name: String = first.chars().take(MAX_COMMAND_CHARS).collect();
+    if cut {
+        name.push_str(" …");
+    }
+    // It was clean, and a part of it is.
+    Clean::new(&name)
 }

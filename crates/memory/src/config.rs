@@ -19,6 +19,7 @@ use crate::store::tend::Bounds;
 mod exclude;
 mod file;
 mod finding;
+mod hooks_yaml;
 pub mod keys;
 mod layer;
 mod load;
@@ -28,6 +29,7 @@ pub mod trust;
 
 pub use file::SIZE;
 pub use finding::{Finding, Mistake, Position};
+pub use hooks_yaml::{HOOKS_YAML, Meaning, YamlError, YamlKey, read_hooks_yaml};
 pub use keys::{
     Cohort, Edits, GhapCheckin, OutcomeCapture, PreCompact, Privacy, Retention, Scope, SessionEnd,
     SessionStart, Stop, SubagentStart, UserPromptSubmit,

@@ -7,26 +7,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::{self, Change};
+use crate::change::Change;
 use crate::choice::choice;
 use crate::project::ProjectKey;
+use crate::runs::place::same_scope;
 use crate::runs::run::Fault;
-use crate::runs::selection::Selection;
+use crate::runs::selection::{Failed, Selection};
 use crate::runs::signature;
 use crate::{Clean, Id, Time};
 
-mod judge;
-mod said;
+mod attribution;
+mod message;
 
 pub use crate::quote::tokens;
-pub(crate) use judge::{judge, own_name};
-pub use said::{Again, said};
+pub(crate) use attribution::{GreenRun, attribute};
+pub use message::{Again, Known, NOT_CLAIMED, render, render_item};
+pub(crate) use message::{best_change, can_show};
 
-/// What is left of a shortened error must be so long to say anything.
-const SHORTEST: usize = 12;
+/// What is left of a shortened error must have so many bytes to tell anything.
+const MIN_SHORTENED_BYTES: usize = 12;
 
-/// How much of what changed is kept.
-pub const PATCH: usize = change::SIZE;
+/// How many bytes of what fixed a failure are kept.
+pub const MAX_FIX_BYTES: usize = 4 * 1024;
 
 choice! {
     /// How an episode ended.
@@ -62,8 +64,14 @@ pub struct Episode {
     pub test: Option<Clean>,
     /// What it said, in one line.
     pub error: Clean,
+    /// The package, crate or file around the test, where its name does not contain it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Clean>,
     /// The file it points at.
     pub file: Option<Clean>,
+    /// The code did not compile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_compile_error: bool,
     /// The run that failed first.
     pub first: Option<Id>,
     /// The run that failed last.
@@ -81,6 +89,39 @@ pub struct Episode {
 }
 
 impl Episode {
+    /// An episode of a run of pytest, for tests.
+    #[cfg(test)]
+    pub(crate) fn example(id: Id, project: ProjectKey, at: Time) -> Self {
+        let selection = Selection {
+            program: "pytest".into(),
+            folder: Clean::default(),
+            arguments: Vec::new(),
+            stops: false,
+            task: None,
+            is_partial: false,
+            package: None,
+        };
+        Self {
+            id,
+            project,
+            root: "/x".into(),
+            selection,
+            signature: "s".into(),
+            test: None,
+            error: Clean::default(),
+            scope: None,
+            file: None,
+            is_compile_error: false,
+            first: None,
+            last: None,
+            attempts: 1,
+            opened: at,
+            seen: at,
+            gone: None,
+            ending: None,
+        }
+    }
+
     /// The same, followed no longer since it was last seen.
     pub(crate) fn left(mut self) -> Self {
         let at = self.seen;
@@ -88,24 +129,59 @@ impl Episode {
         self
     }
 
-    /// Whether a failure is the one this is about: the same shape; or the same test with the same words, where a text that
-    /// was trimmed does not show more.
+    /// Returns true if a failure is the one that this is about: of the same shape; or of the same test with the same words,
+    /// where a text that was cut does not show more.
     pub(crate) fn is_about(&self, fault: &Fault) -> bool {
+        if !same_scope(self.scope.as_deref(), fault.scope.as_deref()) || !self.is_in_file_of(fault)
+        {
+            return false;
+        }
         let shape = fault.signature.as_deref();
         if shape.is_some_and(|shape| signature::alike(shape, &self.signature)) {
             return true;
         }
-        self.test.is_some() && self.test == fault.test && same_words(&self.error, &fault.error)
+        self.is_of_test(fault) && same_words(&self.error, &fault.error)
+    }
+
+    /// Returns true if a failure is one of the same test.
+    pub(crate) fn is_of_test(&self, fault: &Fault) -> bool {
+        self.test.is_some()
+            && self.test == fault.test
+            && same_scope(self.scope.as_deref(), fault.scope.as_deref())
+    }
+
+    /// Returns true unless both are about no test, and about two files: a shape has only the name of its file.
+    fn is_in_file_of(&self, fault: &Fault) -> bool {
+        match (&self.file, &fault.file) {
+            (Some(one), Some(other)) if self.test.is_none() => {
+                let ends = |long: &str, short: &str| {
+                    long.strip_suffix(short)
+                        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+                };
+                ends(one, other) || ends(other, one)
+            }
+            _ => true,
+        }
+    }
+
+    /// The failure, as far as it matters for whether a run executed it.
+    pub(crate) fn failed(&self) -> Failed<'_> {
+        Failed {
+            test: self.test.as_deref(),
+            scope: self.scope.as_deref(),
+            file: self.file.as_deref(),
+            is_compile_error: self.is_compile_error,
+        }
     }
 }
 
-/// Whether two errors say the same, numbers and the like aside. A runner may shorten one with dots.
+/// Returns true if two errors say the same, numbers and the like aside. A runner may shorten one with dots.
 fn same_words(one: &str, other: &str) -> bool {
     let (one, other) = (signature::masked(one), signature::masked(other));
     let shortened = |short: &str, long: &str| {
         let start =
             short.strip_suffix("...").or_else(|| short.strip_suffix('…')).map(str::trim_end);
-        start.is_some_and(|start| start.len() >= SHORTEST && long.starts_with(start))
+        start.is_some_and(|start| start.len() >= MIN_SHORTENED_BYTES && long.starts_with(start))
     };
     one == other || shortened(&one, &other) || shortened(&other, &one)
 }
@@ -120,6 +196,6 @@ pub struct Ending {
     pub at: Time,
     /// The run that was green.
     pub outcome: Option<Id>,
-    /// What turned it green, what matters most first; at most [`PATCH`] bytes together.
+    /// What turned it green, what matters most first; at most [`MAX_FIX_BYTES`] bytes together.
     pub fix: Vec<Change>,
 }

@@ -12,6 +12,7 @@ use rutter_contract::input::Wire;
 use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
 use crate::config::{Config, Hooks, Notify};
+use crate::context::Context;
 use crate::injection::Injection;
 use crate::project::Located;
 use crate::quiet::Quiet;
@@ -34,18 +35,21 @@ macro_rules! settings {
 }
 
 mod bash;
+mod card;
 mod compact;
 mod edit;
+mod offer;
 mod prompt;
 mod session;
+mod snapshot;
 mod stop;
 mod subagent;
 mod tool;
 
 pub use prompt::asked;
 
-/// How much of what is said the user sees in a line.
-const NOTICE: usize = 100;
+/// Length of the line that the user sees where a hook has none of its own.
+const NOTICE_CHARS: usize = 160;
 /// A log of changes that is longer is worth a process that folds it.
 const FOLD: u64 = 1024 * 1024;
 
@@ -145,6 +149,10 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
                 }
                 // Whose call it is has to be known, whoever is asked about anything.
                 asks if tool::is_ours(&tool) => Settings { enabled: true, ..asks },
+                // Before a command, the files that it may change are looked at.
+                asks if tool == "Bash" => {
+                    Settings { enabled: asks.enabled || hooks.outcome_capture.enabled, ..asks }
+                }
                 asks => asks,
             };
             tool::hear(&wire, &tool, || Call::of(&wire, around, settings), &mut heard);
@@ -225,6 +233,8 @@ struct Call {
     store: Option<Result<HotStore, Unready>>,
     /// Whether something went to the spool.
     behind: bool,
+    /// What a user who wants a line is told, where it is not the beginning of what the model is told.
+    notice: Option<String>,
 }
 
 impl Call {
@@ -259,6 +269,7 @@ impl Call {
             deadline,
             store: None,
             behind: false,
+            notice: None,
         })
     }
 
@@ -322,25 +333,53 @@ impl Call {
         self.store().as_ref().is_ok_and(|store| has(store).unwrap_or_default())
     }
 
-    /// Says something. Whether there is time was looked at before it was written down as said; from then on it is, or
-    /// nobody would read it and nobody be told again.
+    /// Says something to the model, and a line of it to a user who wants that. Whether there is time was looked at before
+    /// it was written down as said; from then on it is said, or nobody would read it and nobody be told again.
     fn say<E: TakesContext + ShowsMessage>(&self, text: &str, heard: &mut Heard) {
-        if text.is_empty() || self.behind {
+        let message = match self.config.notify {
+            Notify::Off => String::new(),
+            Notify::Brief | Notify::Card => self.notice.clone().unwrap_or_else(|| {
+                let first = text.lines().find(|line| !line.ends_with("instructions):"));
+                start_of(first.unwrap_or_default(), NOTICE_CHARS)
+            }),
+        };
+        self.say_with_message::<E>(text, if text.is_empty() { "" } else { &message }, heard);
+    }
+
+    /// Says one text to the model and another to the user; an empty one is not said.
+    fn say_with_message<E: TakesContext + ShowsMessage>(
+        &self,
+        text: &str,
+        message: &str,
+        heard: &mut Heard,
+    ) {
+        if self.behind || (text.is_empty() && message.is_empty()) {
             return;
         }
-        let answer = HookOutput::<E>::new().context(text);
-        let first = text.lines().find(|line| !line.ends_with("instructions):")).unwrap_or_default();
-        let answer = match self.config.notify {
-            Notify::Off => answer,
-            Notify::Brief => answer.system_message(format!("rutter: {}", start_of(first, NOTICE))),
-            Notify::Card => answer.system_message(format!("rutter: {text}")),
-        };
+        let mut answer = HookOutput::<E>::new();
+        if !text.is_empty() {
+            answer = answer.context(text);
+        }
+        if !message.is_empty() {
+            answer = answer.system_message(format!("rutter: {message}"));
+        }
         heard.stdout = answer.answer().stdout;
     }
 
-    /// What is to be written down of rows that are about to be shown, by how well each fits. `prompt` stands for what they are
-    /// shown for.
+    /// Returns the entries for rows that are about to be shown in full, with how well each fits. `prompt` is the
+    /// fingerprint of what they are shown for.
     fn shown(&self, event: &str, prompt: &Clean, rows: &[(Id, f64)]) -> Vec<What> {
+        self.shown_as(event, prompt, rows, false)
+    }
+
+    /// Returns the entries for a context that is about to be shown: its items in full and its references.
+    fn shown_context(&self, event: &str, prompt: &Clean, context: &Context) -> Vec<What> {
+        let mut whats = self.shown_as(event, prompt, &context.rows(), false);
+        whats.extend(self.shown_as(event, prompt, &context.referred_rows(), true));
+        whats
+    }
+
+    fn shown_as(&self, event: &str, prompt: &Clean, rows: &[(Id, f64)], brief: bool) -> Vec<What> {
         let now = self.around.now;
         let of = |(row, score): &(Id, f64)| {
             What::Shown(Box::new(Injection {
@@ -353,6 +392,7 @@ impl Call {
                 prompt: prompt.clone(),
                 at: now,
                 effect: None,
+                brief,
             }))
         };
         rows.iter().map(of).collect()

@@ -53,4 +53,7 @@ pub struct Injection {
     pub at: Time,
     /// What came of it.
     pub effect: Option<Effect>,
+    /// Whether only a one-line reference to the row was shown. The row may then still be shown in full.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub brief: bool,
 }

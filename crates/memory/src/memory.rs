@@ -95,6 +95,37 @@ pub fn tags<S: AsRef<str>>(tags: &[S]) -> Result<Vec<Clean>, MemoryError> {
     if kept.len() > TAGS { Err(MemoryError::Tags(kept.len())) } else { Ok(kept) }
 }
 
+/// The importance of a preference that every session of its project begins with.
+pub const STANDING_IMPORTANCE: f64 = 1.0;
+
+impl Category {
+    /// The importance of a memory whose importance is not given. A preference is meant to be followed from the start.
+    pub const fn default_importance(self) -> f64 {
+        match self {
+            Self::Preference => STANDING_IMPORTANCE,
+            _ => 0.5,
+        }
+    }
+}
+
+/// Returns true if two texts have the same words in the same order. Case, spaces and punctuation make no difference.
+pub(crate) fn has_same_words(one: &str, other: &str) -> bool {
+    let words = |text: &'_ str| -> Vec<String> {
+        let words = text.split(|sign: char| !sign.is_alphanumeric());
+        words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    // Most texts differ in the first letter that counts.
+    let first = |text: &str| {
+        let letter = text.chars().find(|sign| sign.is_alphanumeric());
+        letter.map(|sign| sign.to_lowercase().to_string())
+    };
+    match (first(one), first(other)) {
+        // Without words the signs are all there is.
+        (None, None) => one.trim() == other.trim(),
+        (one_first, other_first) => one_first == other_first && words(one) == words(other),
+    }
+}
+
 impl Memory {
     /// Holds a memory from elsewhere to the same limits as one that is typed in.
     pub fn check(&self) -> Result<(), MemoryError> {
@@ -117,6 +148,23 @@ mod tests {
             assert_eq!(importance(wrong), Err(MemoryError::Importance(wrong)));
         }
         assert!(importance(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn same_words_ignore_case_space_and_punctuation() {
+        for (one, other, expected) in [
+            ("Use tabs, not spaces.", "use  tabs not\nSPACES", true),
+            ("Use `pnpm`", "use pnpm!", true),
+            ("Use tabs, not spaces", "Use spaces, not tabs", false),
+            ("Use tabs", "Use tabs here", false),
+            ("Python 3.12", "Python 312", false),
+            ("naïve Größe", "NAÏVE größe", true),
+            ("++", "++ ", true),
+            ("++", "--", false),
+            ("++", "a", false),
+        ] {
+            assert_eq!(has_same_words(one, other), expected, "{one}: {other}");
+        }
     }
 
     #[test]

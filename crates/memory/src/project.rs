@@ -33,6 +33,7 @@ mod config;
 mod place;
 mod remote;
 mod repository;
+mod tracked;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,6 +44,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::redact::redact;
 use address::Address;
 use repository::{Found, Repository};
+
+pub use tracked::{Survey, changed_files, files_named};
 
 /// How many repositories on this machine are followed from clone to origin.
 const HOPS: usize = 4;

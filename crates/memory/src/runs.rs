@@ -7,25 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
+mod announced;
 #[cfg(test)]
 mod cases;
+pub mod clues;
 pub mod command_line;
 pub mod found;
-pub(crate) mod line;
-pub(crate) mod old_runners;
+pub mod place;
 pub mod read;
 pub mod report;
 pub mod run;
 pub mod runners;
 mod scan;
-pub mod script;
 pub mod selection;
 pub mod shell;
 pub mod signature;
 pub mod table;
 mod tells;
+pub mod test_source;
 pub mod text;
-pub(crate) mod wrapped;
+pub mod wrapper_output;
 mod wrappers;
 
 choice! {

@@ -26,6 +26,7 @@ pub mod doctor;
 mod documents;
 mod effects;
 pub mod entry;
+mod episode_files;
 mod episodes;
 mod exchange;
 pub(crate) mod files;
@@ -37,9 +38,11 @@ mod injections;
 mod memories;
 mod outcomes;
 mod overview;
+mod premortem;
 mod projects;
 mod salvage;
 mod schema;
+mod session_context;
 mod sessions;
 mod spoken;
 pub mod spool;
@@ -48,7 +51,7 @@ pub mod tend;
 mod values;
 
 pub use clusters::{Cluster, ClusterFilter, Member, Plotted, Regrouped};
-pub use context::Wanted;
+pub use context::{Audience, Wanted};
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
@@ -59,13 +62,15 @@ pub(crate) use files::{
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
 pub use injections::{InjectionFilter, WasShown};
-pub use memories::{MemoryEdit, MemoryFilter, NewMemory};
+pub use memories::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
 pub use overview::{Counts, Progress};
+pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
 pub use salvage::Salvaged;
 pub use schema::VERSION;
+pub use session_context::SessionWanted;
 pub use sessions::SessionSummary;
-pub use spoken::{Premortem, Settled};
+pub use spoken::Settled;
 pub use values::{Followed, Held, NewValue, ValueEdit, ValueFilter, Written};
 
 /// The memory, open for everything.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::Failure;
 use crate::environment::Environment;
-use crate::ui::Ui;
+use crate::ui::{Ui, first_line};
 
 /// Something that a command needs to know.
 #[derive(Debug, Clone, Copy)]
@@ -68,10 +68,47 @@ fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
             return Err(Failure::Refused("no answer; nothing was changed".to_owned()));
         };
         let answer = answer.trim();
-        if !answer.is_empty() && (question.choices.is_empty() || question.choices.contains(&answer))
-        {
+        if answer.is_empty() {
+            writeln!(ui.err, "An answer is needed; Ctrl-D leaves without one.")?;
+        } else if question.choices.is_empty() || question.choices.contains(&answer) {
             return Ok(answer.to_owned());
+        } else {
+            let meant = nearest(answer, question.choices);
+            let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+            writeln!(ui.err, "`{}` is none of them{meant}", first_line(answer))?;
         }
+    }
+}
+
+/// The choice that begins or ends like an answer.
+fn nearest(answer: &str, choices: &'static [&'static str]) -> Option<&'static str> {
+    let answer = answer.to_lowercase().replace([' ', '_'], "-");
+    let start = answer.get(..3)?;
+    choices.iter().find(|choice| choice.starts_with(start) || choice.ends_with(&answer)).copied()
+}
+
+/// Asks for one of some words; None where the user gives no answer at all.
+pub(crate) fn choose(
+    question: &str,
+    choices: &[&'static str],
+    default: &'static str,
+    ui: &mut Ui<'_>,
+) -> Result<Option<&'static str>, Failure> {
+    loop {
+        write!(ui.err, "{question} ({}) [{default}]: ", choices.join(", "))?;
+        ui.err.flush()?;
+        let Some(answer) = ui.line()? else {
+            writeln!(ui.err)?;
+            return Ok(None);
+        };
+        let answer = answer.trim();
+        if answer.is_empty() {
+            return Ok(Some(default));
+        }
+        if let Some(chosen) = choices.iter().find(|choice| **choice == answer.to_lowercase()) {
+            return Ok(Some(chosen));
+        }
+        writeln!(ui.err, "`{}` is none of them.", first_line(answer))?;
     }
 }
 

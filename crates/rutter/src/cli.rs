@@ -48,8 +48,8 @@ pub enum Command {
     },
     /// Have Claude Code run rutter: adds its hooks to the settings of this folder, of yours, of a team, or makes a plugin
     ///
-    /// What changes is shown; other people's entries, and the layout of the file, stay as they are. Run it again after
-    /// an update. For example: rutter init --dry-run
+    /// Other people's entries, and the layout of the file, stay as they are. Run it again after an update. To see every
+    /// line that would change: rutter init --dry-run
     Init(install::InitArgs),
     /// Take rutter's hooks out of the settings again, and leave everything else as it was
     ///
@@ -63,7 +63,8 @@ pub enum Command {
     },
     /// Remember something
     ///
-    /// For example: rutter remember "CI runs on Postgres 17, not 16" --category fact --tag ci
+    /// What is remembered already in the same words is not added again. For example:
+    /// rutter remember "CI runs on Postgres 17, not 16" --category fact --tag ci
     Remember(memory::RememberArgs),
     /// List what is remembered here, the newest first
     Memories(memory::MemoriesArgs),
@@ -107,8 +108,8 @@ pub enum Command {
     },
     /// What would be put before an agent for a prompt, exactly as it would read it
     ///
-    /// Without a prompt: what was left open here, how the last runs went, what was learnt last. In a session of the
-    /// client, what is in its context already is left out. For example:
+    /// Without a prompt: what a new session begins with. In a session of the client, what is in its context already is
+    /// left out. For example:
     /// rutter context "the cache test is flaky again" --why
     Context(steer::ContextArgs),
     /// Where things stand here: session, GHAP, runs, failures, and how much there is

@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod injections;
 pub(crate) mod mcp;
 pub(crate) mod memories;
+pub(crate) mod notify;
 pub(crate) mod outcome;
 pub(crate) mod pause;
 pub(crate) mod plugin;

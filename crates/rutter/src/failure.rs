@@ -16,6 +16,8 @@ pub enum Failure {
     Refused(String),
     /// The command ran and has something to complain about, which it has printed: exit 1.
     Findings,
+    /// The user was asked and said no, and was told that nothing happened: exit 1.
+    Declined,
     /// stdin could not be read: exit 1.
     Input(io::Error),
     /// The world refused: exit 1.
@@ -28,13 +30,13 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Self::Refused(_) | Self::Findings | Self::Input(_) | Self::Io(_) => 1,
+            Self::Refused(_) | Self::Findings | Self::Declined | Self::Input(_) | Self::Io(_) => 1,
         }
     }
 
     /// Whether anybody is left to be told.
     pub fn is_silent(&self) -> bool {
-        self.exit_code() == 0 || matches!(self, Self::Findings)
+        self.exit_code() == 0 || matches!(self, Self::Findings | Self::Declined)
     }
 }
 
@@ -43,6 +45,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(message) | Self::Refused(message) => f.write_str(message),
             Self::Findings => f.write_str("there are findings"),
+            Self::Declined => f.write_str("nothing was changed"),
             Self::Input(error) => write!(f, "could not read stdin: {error}"),
             Self::Io(error) => write!(f, "could not write the output: {error}"),
         }

@@ -33,7 +33,7 @@ pub(crate) use document::Malformed;
 pub(crate) use exclude::Exclude;
 pub(crate) use file::Contents;
 pub(crate) use nearer::{
-    Asker, asked, beside, checkout_settings, denied, is_same, runs, steps_back,
+    Asker, asked, beside, checkout_settings, denied, is_installed_in, is_same, runs, steps_back,
 };
 pub(crate) use outline::{Outline, position};
 #[cfg(test)]

@@ -108,7 +108,9 @@ impl Ui<'_> {
 
 /// So many of something.
 pub fn count(number: u64, what: &str) -> String {
-    match (number, what.strip_suffix('y')) {
+    // `memory` has many memories, `key` has many keys.
+    let stem = what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    match (number, stem) {
         (1, _) => format!("1 {what}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
         _ => format!("{number} {what}s"),

@@ -166,7 +166,7 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool!(
         "assemble_context", "Assemble context", Reads, context::assemble: context::Assemble => context::Assembled, "background memories episodes for a prompt",
-        "Everything known that bears on a task, as markdown within a budget. Prompts get this by themselves; call it for a larger plan (depth rich) or a subtask. Without query: what was left open and done last."
+        "Everything known that bears on a task, as markdown within a budget. Prompts get this by themselves; call it for a larger plan (depth rich) or a subtask. Without query: what a session begins with."
     ),
     tool!(
         "premortem", "What could go wrong", Reads, experience::premortem: experience::Ahead => experience::Premortem, "risks before starting, strategy record, common failures",

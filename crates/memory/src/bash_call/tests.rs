@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::outcome::Verdict;
-use crate::runs::read::read;
+use crate::runs::read::read_line;
 
 /// A payload as the client sends it, of a call that it takes for a success.
 fn success(command: &str, response: &Value) -> String {
@@ -47,7 +47,7 @@ fn a_success_exits_with_0() {
     assert_eq!(call.command, "pytest -q");
     assert_eq!((call.exit, call.cut, call.duration), (Some(0), false, Some(79)));
     assert_eq!(text(&call), "....\n4 passed in 0.01s");
-    assert_eq!(read(&call.seen()).unwrap().verdict, Verdict::Passed);
+    assert_eq!(read_line(&call.command, &call.seen()).unwrap().verdict, Verdict::Passed);
 }
 
 #[test]
@@ -81,7 +81,11 @@ fn a_status_that_the_client_makes_light_of_is_nobodys() {
         let payload = success(command, &json!({ "returnCodeInterpretation": words }));
         let call = call(&payload);
         assert_eq!(call.exit, None, "{command}");
-        assert_eq!(read(&call.seen()).unwrap().verdict, Verdict::Unknown, "{command}");
+        assert_eq!(
+            read_line(&call.command, &call.seen()).unwrap().verdict,
+            Verdict::Unknown,
+            "{command}"
+        );
     }
 }
 
@@ -226,7 +230,7 @@ fn a_long_success_is_read_from_its_file() {
     let payload = success("cargo test | cat", &response(whole.len()));
     let read_back = call(&payload);
     assert_eq!((text(&read_back), read_back.cut), (&whole[..], false));
-    assert_eq!(read(&read_back.seen()).unwrap().verdict, Verdict::Passed);
+    assert_eq!(read_line(&read_back.command, &read_back.seen()).unwrap().verdict, Verdict::Passed);
     // It was longer than what is in the file.
     let longer = success("cargo test | cat", &response(whole.len() + 1));
     assert!(call(&longer).cut);
@@ -234,7 +238,7 @@ fn a_long_success_is_read_from_its_file() {
     std::fs::remove_file(&path).unwrap();
     let beginning = call(&payload);
     assert_eq!((text(&beginning), beginning.cut), (&whole[..29_999], true));
-    assert_eq!(read(&beginning.seen()).unwrap().verdict, Verdict::Unknown);
+    assert_eq!(read_line(&beginning.command, &beginning.seen()).unwrap().verdict, Verdict::Unknown);
 }
 
 #[test]
@@ -333,7 +337,7 @@ mod arbitrary {
             if let Ok(wire) = Wire::parse(text.as_bytes())
                 && let Some(Ok(call)) = Call::of(&wire, 40)
             {
-                let reading = read(&call.seen());
+                let reading = read_line(&call.command, &call.seen());
                 let passed = reading.is_ok_and(|reading| reading.verdict == Verdict::Passed);
                 prop_assert!(!(whole && passed));
             }

@@ -1,11 +1,11 @@
-//! Which commands may have changed what a test depends on: files, packages, services.
+//! Commands that may have changed what a test depends on: files, packages, services.
 //!
-//! A list of those that do, not of those that do not: a fix that is named wrongly teaches nonsense, and one that is not
-//! named leaves an episode without a lesson.
+//! The lists name the programs that change something, not those that do not: a fix that is named wrongly teaches nonsense, and
+//! one that is not named leaves an episode without a lesson.
 
-use crate::runs::line;
-use crate::runs::shell::commands;
-use crate::runs::wrapped::unwrapped;
+use crate::runs::command_line::{Command, CommandLine, Folder};
+use crate::runs::shell::{Stream, Target};
+use crate::runs::table;
 
 /// Programs that change something whatever they are told.
 const ALWAYS: &[&str] = &[
@@ -40,6 +40,10 @@ const ALWAYS: &[&str] = &[
 const WITH: &[(&str, &[&str])] = &[
     ("sed", &["-i", "--in-place", "-ni", "-Ei"]),
     ("perl", &["-i", "-pi", "-pie", "-ni", "-0pi"]),
+    ("ruby", &["-i", "-pi"]),
+    ("ast-grep", &["-U", "--update-all"]),
+    ("sg", &["-U", "--update-all"]),
+    ("comby", &["-i", "-in-place"]),
     ("awk", &["inplace"]),
     ("gawk", &["inplace"]),
     (
@@ -93,6 +97,16 @@ const WITH: &[(&str, &[&str])] = &[
     ("rustfmt", &[""]),
     ("prettier", &["--write", "-w"]),
     ("eslint", &["--fix"]),
+    ("biome", &["--write", "--fix", "--apply", "--apply-unsafe"]),
+    ("oxlint", &["--fix"]),
+    ("stylelint", &["--fix"]),
+    ("rubocop", &["-a", "-A", "--autocorrect", "--autocorrect-all"]),
+    ("golangci-lint", &["--fix", "fmt"]),
+    ("pre-commit", &["run"]),
+    ("dotnet", &["format"]),
+    ("dart", &["format", "fix"]),
+    ("mix", &["format"]),
+    ("terraform", &["fmt"]),
     ("alembic", &["upgrade", "downgrade"]),
     ("prisma", &["migrate", "generate", "db"]),
     ("rails", &["db:migrate", "db:schema:load", "generate"]),
@@ -110,46 +124,153 @@ const WRITING: &[&str] = &[
     "shutil.",
     "os.rename",
     "os.remove",
+    "'w')",
+    "\"w\")",
 ];
 
-/// Whether a command line may have changed what a test depends on.
-pub fn changes_something(line: &str) -> bool {
-    writes_a_file(line)
-        || is_a_writing_script(line)
-        || commands(line).into_iter().any(|simple| changes(&unwrapped(simple.words)))
+/// Returns true if a command line may have changed what a test depends on.
+pub fn changes_something(line: &CommandLine) -> bool {
+    line.commands.iter().any(is_change) || runs_written_script(line)
 }
 
-/// Whether a line that runs tests changes something before it runs them: `sed -i … && pytest`. What the run prints into a
-/// file, and what is done after it, is no such change.
-pub fn changes_beside_its_run(line: &str) -> bool {
-    line::before(line).into_iter().any(|simple| changes(&unwrapped(simple.words)))
+/// Returns true if a line has a script that writes files in one command and an interpreter in another:
+/// `cat > /tmp/fix.py <<EOF …` and `python3 /tmp/fix.py`.
+fn runs_written_script(line: &CommandLine) -> bool {
+    line.commands.iter().any(has_writing_document) && line.commands.iter().any(is_interpreter)
 }
 
-/// Whether a line does nothing to the code but to lay it out in another way.
+/// Returns true if a line that runs tests changes something before it runs them: `sed -i … && pytest`, `echo x >> f && ruff`.
+/// What the run prints into a file, and what is done after it, is no such change.
+pub fn changes_before_run(line: &CommandLine) -> bool {
+    let last = line.commands.iter().rposition(|command| table::is_run(&command.words));
+    line.commands[..last.unwrap_or(0)]
+        .iter()
+        .any(|command| !table::is_run(&command.words) && is_change(command))
+}
+
+/// Files that a command line may write, as they are typed: targets of redirections, and words that look like paths. Scripts
+/// in the line name files in quotes.
+pub fn named_files(line: &CommandLine) -> Vec<(&Folder, String)> {
+    let mut files: Vec<(&Folder, String)> = Vec::new();
+    for command in &line.commands {
+        for file in files_of_command(command) {
+            if !files.iter().any(|known| known.0 == &command.folder && known.1 == file) {
+                files.push((&command.folder, file));
+            }
+        }
+    }
+    files
+}
+
+fn files_of_command(command: &Command) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    let mut add = |word: &str| {
+        let word = word.trim_matches(['"', '\'', ',', ')', '(']);
+        let plausible = word.len() < 200
+            && !word.starts_with('-')
+            && !word.contains(['$', '{', '|', '\n', '['])
+            && word.matches('*').count() <= 1
+            && (word.contains('.') || word.contains('/'))
+            // A folder, a number, and a script of `sed`.
+            && word.contains(|sign: char| sign.is_ascii_alphabetic())
+            && !word.ends_with(['/', '.'])
+            && !is_substitution(word)
+            && !word.contains("://");
+        if plausible && !files.iter().any(|known| known == word) {
+            files.push(word.to_owned());
+        }
+    };
+    for redirection in &command.redirections {
+        match &redirection.target {
+            Target::File(path) | Target::Append(path) => add(path),
+            Target::Text(text) => {
+                for word in quoted_words(text) {
+                    add(word);
+                }
+                for word in patched_files(text) {
+                    add(word);
+                }
+            }
+            Target::Descriptor(_) => {}
+        }
+    }
+    for word in command.words.iter().skip(1) {
+        add(word);
+        // `python -c "open('a.py', 'w')"`
+        for word in quoted_words(word) {
+            add(word);
+        }
+    }
+    files
+}
+
+/// Returns true if a word replaces text: `s/a/b/g` of `sed` and `perl`.
+fn is_substitution(word: &str) -> bool {
+    ["s/", "y/", "s|", "s#", "s,"]
+        .iter()
+        .any(|start| word.starts_with(start) && word.matches(&start[1..]).count() == 3)
+}
+
+/// Words in quotes of a script.
+fn quoted_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(['"', '\'']).skip(1).step_by(2).filter(|word| !word.contains(char::is_whitespace))
+}
+
+/// Files of a patch: `+++ b/src/a.rs`.
+fn patched_files(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;
+        let path = path.split('\t').next().unwrap_or(path);
+        Some(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path))
+    })
+}
+
+/// Returns true if a command does the same whenever it is typed, so that it can be advised: an installation, a migration, a
+/// formatter. `git revert HEAD` and `git stash pop` do not, and of a script in the line only the first line is kept.
+pub fn is_repeatable(line: &str) -> bool {
+    let parsed = CommandLine::parse(line);
+    !line.ends_with('…')
+        && parsed.commands.iter().filter(|command| is_change(command)).all(|command| {
+            !matches!(
+                command.program(),
+                "git"
+                    | "patch"
+                    | "sed"
+                    | "perl"
+                    | "awk"
+                    | "gawk"
+                    | "find"
+                    | "tee"
+                    | "cat"
+                    | "echo"
+                    | "printf"
+                    | "ed"
+                    | "ex"
+            ) && !writes_file(command)
+                && !is_writing_script(command)
+        })
+}
+
+/// Returns true if a line does nothing to the code but to lay it out in another way.
 pub(super) fn only_formats(line: &str) -> bool {
-    let mut changing = commands(line)
-        .into_iter()
-        .map(|simple| unwrapped(simple.words))
-        .filter(|words| changes(words))
-        .peekable();
-    !writes_a_file(line)
-        && !is_a_writing_script(line)
-        && changing.peek().is_some()
-        && changing.all(|words| {
-            let second = words.get(1).map_or("", String::as_str);
-            match base(&words[0]) {
+    let parsed = CommandLine::parse(line);
+    let mut changing = parsed.commands.iter().filter(|command| is_change(command)).peekable();
+    changing.peek().is_some()
+        && changing.all(|command| {
+            let second = command.words.get(1).map_or("", String::as_str);
+            let task = table::find_task(&command.words).map(|task| task.name);
+            match command.program() {
                 "black" | "isort" | "autopep8" | "rustfmt" | "gofmt" | "prettier" => true,
-                "cargo" | "go" => second == "fmt",
-                "ruff" => second == "format",
-                "make" => matches!(second, "fmt" | "format"),
-                _ => false,
+                "cargo" | "go" | "golangci-lint" | "terraform" => second == "fmt",
+                "ruff" | "biome" | "dotnet" | "dart" | "mix" => second == "format",
+                _ => task.is_some_and(|task| task.ends_with(" fmt") || task.ends_with(" format")),
             }
         })
 }
 
 /// What git does to changes that were made before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Undoing {
+pub(crate) enum Undoing {
     /// Puts them away, for a while.
     PutsAway,
     /// Brings back what was put away.
@@ -161,14 +282,13 @@ pub(super) enum Undoing {
 }
 
 /// What a line does to earlier changes by means of git.
-pub(super) fn undoing(line: &str) -> Option<Undoing> {
-    commands(line).into_iter().rev().find_map(|simple| {
-        let words = unwrapped(simple.words);
-        let mut words = words.iter().map(String::as_str);
-        if base(words.next()?) != "git" {
+pub(crate) fn undoing(line: &str) -> Option<Undoing> {
+    CommandLine::parse(line).commands.iter().rev().find_map(|command| {
+        if command.program() != "git" {
             return None;
         }
-        let mut words = words.skip_while(|word| word.starts_with('-'));
+        let mut words =
+            command.words[1..].iter().map(String::as_str).skip_while(|word| word.starts_with('-'));
         let verb = words.next()?;
         let words: Vec<&str> = words.collect();
         let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
@@ -198,85 +318,99 @@ pub(super) fn undoing(line: &str) -> Option<Undoing> {
     })
 }
 
-fn base(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
+/// Returns true if a command changes files, packages or services.
+fn is_change(command: &Command) -> bool {
+    writes_file(command) || is_writing_script(command) || is_changing_program(command)
 }
 
-fn changes(words: &[String]) -> bool {
-    let Some(tool) = words.first() else { return false };
-    let tool = tool.rsplit('/').next().unwrap_or(tool);
+fn is_changing_program(command: &Command) -> bool {
+    let Some((_, arguments)) = command.words.split_first() else { return false };
+    let tool = command.program();
     let given = |argument: &str| {
         // `-i.bak`
         let short = argument.len() == 2 && argument.starts_with('-');
-        words[1..].iter().any(|word| word == argument || (short && word.starts_with(argument)))
+        arguments.iter().any(|word| word == argument || (short && word.starts_with(argument)))
     };
-    ALWAYS.contains(&tool)
+    if tool == "find" {
+        let at = arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir"));
+        let inner = at.map(|at| arguments[at + 1..].to_vec());
+        return given("-delete")
+            || inner
+                .is_some_and(|words| is_changing_program(&Command { words, ..command.clone() }));
+    }
+    // A task by its name: `npm run lint:fix`, `mise run fmt`.
+    let fixes = table::find_task(&command.words).is_some_and(|task| {
+        let name = task.name.rsplit(' ').next().unwrap_or_default();
+        name.split([':', '-', '_', '.']).any(|part| {
+            matches!(part, "fix" | "fmt" | "format" | "generate" | "codegen" | "migrate")
+        })
+    });
+    fixes
+        || ALWAYS.contains(&tool)
         || WITH.iter().any(|(name, arguments)| {
             *name == tool && arguments.iter().any(|argument| argument.is_empty() || given(argument))
         })
 }
 
 /// `python - <<EOF … write_text(…)`: a script that stands in the line itself.
-fn is_a_writing_script(line: &str) -> bool {
-    let interpreter = |name: &str| {
-        ["python", "node", "ruby", "perl", "deno", "bun"]
-            .iter()
-            .any(|known| name.starts_with(known))
-    };
-    WRITING.iter().any(|call| line.contains(call))
-        && line
-            .split([' ', '\n', ';', '&', '|', '('])
-            .any(|word| interpreter(word.rsplit('/').next().unwrap_or(word)))
+fn is_writing_script(command: &Command) -> bool {
+    is_interpreter(command)
+        && (has_writing_document(command) || command.words.iter().any(|word| writes(word)))
 }
 
-/// `cat > file <<EOF`, `echo x >> file`: output that goes to a file, not away.
-fn writes_a_file(line: &str) -> bool {
-    // Inside quotes it is a sign like any other.
-    let (mut quote, mut escaped) = (None, false);
-    let mut rest = line.char_indices().peekable();
-    while let Some((at, sign)) = rest.next() {
-        match (quote, sign) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (None, '\'' | '"') => quote = Some(sign),
-            (Some(open), _) if open == sign => quote = None,
-            // The text of a here-document begins: what follows is no command any more.
-            (None, '<') if line[at..].starts_with("<<") && !line[at..].starts_with("<<<") => {
-                let first = line[at..].lines().next().unwrap_or_default();
-                return writes_a_file(&first.replace("<<", ""))
-                    || line[..at].contains('>') && writes_a_file(&line[..at]);
-            }
-            (None, '>') => {
-                while rest.next_if(|(_, sign)| matches!(sign, '>' | '|' | ' ')).is_some() {}
-                let target: String = line[rest.peek().map_or(line.len(), |(at, _)| *at)..]
-                    .chars()
-                    .take_while(|sign| {
-                        !sign.is_whitespace() && !matches!(sign, ';' | '&' | '|' | ')')
-                    })
-                    .collect();
-                let away = target.is_empty()
-                    || target.starts_with('(')
-                    || target.starts_with("/dev/")
-                    || target.starts_with("/tmp/")
-                    || target.rsplit('.').next() == Some("log");
-                if !away {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-    }
-    false
+fn is_interpreter(command: &Command) -> bool {
+    let interpreter = ["python", "node", "ruby", "perl", "deno", "bun"];
+    std::iter::once(command.program())
+        .chain(command.wrappers.iter().map(|word| word.rsplit('/').next().unwrap_or(word)))
+        .any(|program| interpreter.iter().any(|known| program.starts_with(known)))
+}
+
+/// Returns true if a document in the line is a script that writes files.
+fn has_writing_document(command: &Command) -> bool {
+    command
+        .redirections
+        .iter()
+        .any(|redirection| matches!(&redirection.target, Target::Text(text) if writes(text)))
+}
+
+fn writes(script: &str) -> bool {
+    WRITING.iter().any(|call| script.contains(call))
+}
+
+/// `cat > file <<EOF`, `echo x >> file`: output that goes to a file of the project, and is not that of a run.
+fn writes_file(command: &Command) -> bool {
+    !table::is_run(&command.words)
+        && command.redirections.iter().any(|redirection| {
+            let (Target::File(path) | Target::Append(path)) = &redirection.target else {
+                return false;
+            };
+            let is_output = matches!(redirection.stream, Stream::Output | Stream::Both);
+            let elsewhere = path.is_empty()
+                || path.starts_with("/dev/")
+                || path.starts_with("/tmp/")
+                || path.starts_with('$')
+                || path.rsplit('.').next() == Some("log");
+            is_output && !elsewhere
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn changes_before_run_of(line: &str) -> bool {
+        changes_before_run(&CommandLine::parse(line))
+    }
+
     #[test]
     fn what_changes_files_packages_or_services() {
         for line in [
             "sed -i 's/a/b/' x.py",
+            "find . -name '*.py' -exec sed -i s/a/b/ {} +",
+            "cat > /tmp/fix.py <<'EOF'\nopen('a.py', 'w').write(x)\nEOF\npython3 /tmp/fix.py",
+            "cat <<'EOF' | python3 -\nopen('a.py', 'w').write(x)\nEOF",
+            "python3 - <<'EOF'\njson.dump(x, open('a.json', 'w'))\nEOF",
+            "ruby -i -pe 'gsub(1, 2)' a.rb",
             "sed -i.bak 's/a/b/' x.py && git diff",
             "perl -pi -e 's/a/b/' x",
             "git checkout -- src/a.rs",
@@ -292,26 +426,36 @@ mod tests {
             "python manage.py migrate",
             "npx prettier --write .",
             "cargo clippy --fix --allow-dirty",
+            "bun run lint:fix",
+            "mise run fmt && mise run lint",
+            "npx biome check --write src",
             "python3 - <<'EOF'\nimport pathlib\npathlib.Path('a.py').write_text('x')\nEOF",
             "node -e \"require('fs').writeFileSync('a.js', '')\"",
         ] {
-            assert!(changes_something(line), "{line}");
+            assert!(changes_something(&CommandLine::parse(line)), "{line}");
         }
     }
 
     #[test]
     fn a_run_that_prints_into_a_file_changes_nothing_beside_itself() {
-        assert!(!changes_beside_its_run("pytest > out.txt; cat out.txt"));
-        assert!(!changes_beside_its_run("cd api && cargo test 2>&1 | tail"));
-        assert!(changes_beside_its_run("sed -i s/a/b/ x.py && pytest"));
-        assert!(changes_beside_its_run("npm install && npm test"));
-        assert!(!changes_beside_its_run("pytest 2>&1 | tee out.txt"));
-        assert!(!changes_beside_its_run("pytest; rm -f out.txt"));
+        assert!(!changes_before_run_of("pytest > out.txt; cat out.txt"));
+        assert!(!changes_before_run_of("cd api && cargo test 2>&1 | tail"));
+        assert!(changes_before_run_of("sed -i s/a/b/ x.py && pytest"));
+        assert!(changes_before_run_of("npm install && npm test"));
+        assert!(!changes_before_run_of("pytest 2>&1 | tee out.txt"));
+        assert!(!changes_before_run_of("pytest; rm -f out.txt"));
     }
 
     #[test]
     fn what_lays_code_out_does_nothing_else() {
-        for line in ["cargo fmt", "cd api && black .", "npx prettier --write .", "go fmt ./..."] {
+        for line in [
+            "cargo fmt",
+            "cd api && black .",
+            "npx prettier --write .",
+            "go fmt ./...",
+            "mise run fmt",
+            "bun run format",
+        ] {
             assert!(only_formats(line), "{line}");
         }
         for line in ["cargo fmt && sed -i s/a/b/ x", "ruff check --fix", "ls", "npm install"] {
@@ -347,6 +491,44 @@ mod tests {
     }
 
     #[test]
+    fn files_are_named() {
+        let files = |line: &str| -> Vec<String> {
+            named_files(&CommandLine::parse(line)).into_iter().map(|(_, file)| file).collect()
+        };
+        let line = CommandLine::parse("cd a && sed -i s/x/y/ f.py && cd .. && touch g.py");
+        let folders: Vec<&Folder> =
+            named_files(&line).into_iter().map(|(folder, _)| folder).collect();
+        assert_eq!(folders[0], &Folder::Relative("a".to_owned()));
+        assert_ne!(folders[0], folders[1]);
+        assert_eq!(files("sed -i s/a/b/ src/*.py"), ["src/*.py"]);
+        assert_eq!(files("sed -i 's/a/b/' src/x.py shop/y.py"), ["src/x.py", "shop/y.py"]);
+        assert_eq!(files("cat > a.py <<'EOF'\nx = 1\nEOF"), ["a.py"]);
+        let script = "python3 - <<'EOF'\np = Path(\"shop/cart.py\")\np.write_text(p.read_text().replace('a b', 'c'))\nEOF";
+        assert_eq!(files(script), ["shop/cart.py"]);
+        assert_eq!(files("git apply <<'EOF'\n--- a/x.go\n+++ b/x.go\nEOF"), ["x.go"]);
+        for line in ["npm install", "black .", "grep -rl 0.9 x | xargs sed -i s/a/b/g"] {
+            assert_eq!(files(line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn relative_commands_are_no_advice() {
+        for (line, expected) in [
+            ("npm install", true),
+            ("cargo fmt", true),
+            ("docker compose up -d db", true),
+            ("python manage.py migrate", true),
+            ("git revert HEAD", false),
+            ("git stash pop", false),
+            ("sed -i s/a/b/ x.py", false),
+            ("find . -name '*.py' -exec sed -i s/a/b/ {} +", false),
+            ("cat > a.py <<'EOF' …", false),
+        ] {
+            assert_eq!(is_repeatable(line), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn what_only_looks() {
         for line in [
             "ls -la",
@@ -362,10 +544,12 @@ mod tests {
             "diff <(ls a) <(ls b)",
             "python -c 'print(1 > 0)'",
             "find . -name '*.py' 2>/dev/null",
+            "find . -name '*.py' -exec grep -n total {} +",
+            "cat > /tmp/look.py <<'EOF'\nprint(open('a.py').read())\nEOF\npython3 /tmp/look.py",
             "python - <<'EOF'\nprint(1 > 0)\nEOF",
             "",
         ] {
-            assert!(!changes_something(line), "{line}");
+            assert!(!changes_something(&CommandLine::parse(line)), "{line}");
         }
     }
 }

@@ -1,17 +1,31 @@
-//! Lines that went and lines that came, and what is left of several changes once those that undo each other are gone.
+//! Hunks of a change: the lines that went and came at one place, and what is left of several changes once those that undo
+//! each other are gone.
 
 use std::fmt::Write as _;
 
 use super::command::{Undoing, undoing};
-use super::{Change, READ, Sort};
+use super::section::{enclosing_definition, has_extension, is_definition, is_in_comment};
+use super::{Change, MAX_READ_BYTES, Sort};
 use crate::Clean;
 
-/// What parts two hunks in a text.
-const PART: &str = "@@";
+/// Begins the line above a hunk: `@@ -12 +14 @@ def total(items):`.
+const HEADER: &str = "@@";
+/// Begins the line above a hunk that only changes a comment.
+const COMMENT_HEADER: &str = "@#";
+/// How many lines of a new file make one hunk.
+const MAX_NEW_LINES: usize = 24;
 
-/// One place of a change.
+/// The lines that went and came at one place of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
+    /// The line at which it begins in the file as it was, from 1; 0 where that is not known.
+    pub old_line: u32,
+    /// The line at which it begins in the file as it is now.
+    pub new_line: u32,
+    /// The definition around it.
+    pub section: String,
+    /// It stands inside a comment or a docstring.
+    pub in_comment: bool,
     /// Lines that went.
     pub removed: Vec<String>,
     /// Lines that came.
@@ -19,24 +33,38 @@ pub struct Hunk {
 }
 
 impl Hunk {
-    /// From the lines of a diff: `-` went, `+` came, anything else stands around.
-    pub fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Self> {
+    /// Reads the lines of a diff: `-` went, `+` came, anything else stands around. The lines are counted from `old` and `new`.
+    pub fn parse<'a>(lines: impl Iterator<Item = &'a str>, old: u32, new: u32) -> Vec<Self> {
         let mut hunks = Vec::new();
         let mut hunk = Self::default();
+        let (mut old, mut new) = (old, new);
         for line in lines {
-            match line.as_bytes().first() {
+            let sign = line.as_bytes().first();
+            if matches!(sign, Some(b'-' | b'+')) && hunk.is_empty() {
+                (hunk.old_line, hunk.new_line) = (old, new);
+            }
+            match sign {
                 Some(b'-') => {
                     // What goes after something came is another place.
                     if !hunk.added.is_empty() {
                         hunks.push(std::mem::take(&mut hunk));
+                        (hunk.old_line, hunk.new_line) = (old, new);
                     }
                     hunk.removed.push(line[1..].to_owned());
+                    old = old.saturating_add(1);
                 }
-                Some(b'+') => hunk.added.push(line[1..].to_owned()),
+                Some(b'+') => {
+                    hunk.added.push(line[1..].to_owned());
+                    new = new.saturating_add(1);
+                }
                 // `\ No newline at end of file`
                 Some(b'\\') => {}
-                _ if hunk.is_empty() => {}
-                _ => hunks.push(std::mem::take(&mut hunk)),
+                _ => {
+                    if !hunk.is_empty() {
+                        hunks.push(std::mem::take(&mut hunk));
+                    }
+                    (old, new) = (old.saturating_add(1), new.saturating_add(1));
+                }
             }
         }
         if !hunk.is_empty() {
@@ -45,10 +73,58 @@ impl Hunk {
         hunks
     }
 
-    /// A text in place of another.
-    pub fn replaced(old: &str, new: &str) -> Self {
-        let lines = |text: &str| text.lines().map(str::to_owned).collect();
-        Self { removed: lines(old), added: lines(new) }
+    /// The hunks between two versions of a text.
+    pub fn between(old: &str, new: &str) -> Vec<Self> {
+        let diff = similar::TextDiff::from_lines(old, new);
+        let mut hunks: Vec<Self> = Vec::new();
+        for op in diff.ops().iter().filter(|op| op.tag() != similar::DiffTag::Equal) {
+            let lines = |slices: &[&str]| {
+                slices.iter().map(|line| line.trim_end_matches(['\n', '\r']).to_owned()).collect()
+            };
+            let number = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);
+            hunks.push(Self {
+                old_line: number(op.old_range().start),
+                new_line: number(op.new_range().start),
+                removed: lines(&diff.old_slices()[op.old_range()]),
+                added: lines(&diff.new_slices()[op.new_range()]),
+                ..Self::default()
+            });
+        }
+        hunks
+    }
+
+    /// A file that was not there before, in pieces that begin where something is defined.
+    pub fn new_file(content: &str) -> Vec<Self> {
+        let mut hunks: Vec<Self> = Vec::new();
+        for (at, line) in content.lines().enumerate() {
+            let full = hunks.last().is_none_or(|hunk| hunk.added.len() >= MAX_NEW_LINES);
+            let begins = !line.starts_with(char::is_whitespace) && is_definition(line);
+            if full || begins {
+                let new_line = u32::try_from(at + 1).unwrap_or(u32::MAX);
+                hunks.push(Self { new_line, ..Self::default() });
+            }
+            if let Some(hunk) = hunks.last_mut() {
+                hunk.added.push(line.to_owned());
+            }
+        }
+        hunks
+    }
+
+    /// Looks up the definition around it in the text of the file. `text` is the file as it was if `is_old`.
+    #[must_use]
+    pub fn locate(mut self, text: &str, is_old: bool, file: &str) -> Self {
+        let line = if is_old { self.old_line } else { self.new_line };
+        if line > 0 {
+            // A hunk that only adds stands behind the line above it.
+            let above = if is_old && self.removed.is_empty() {
+                line.saturating_sub(1).max(1)
+            } else {
+                line
+            };
+            self.section = enclosing_definition(text, above).unwrap_or_default();
+            self.in_comment = is_in_comment(text, line, file);
+        }
+        self
     }
 
     fn is_empty(&self) -> bool {
@@ -59,7 +135,12 @@ impl Hunk {
         self.removed == self.added
     }
 
-    /// Whether nothing but blanks is different. Where a line is set in by them, they mean something.
+    /// Every line that went or came.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.removed.iter().chain(&self.added).map(String::as_str)
+    }
+
+    /// Returns true if only blanks are different. Where a line is set in by them, they mean something.
     pub(super) fn only_formats(&self, file: &str) -> bool {
         const MEANING: &[&str] = &[
             ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
@@ -80,25 +161,158 @@ impl Hunk {
         without(&self.removed) == without(&self.added)
     }
 
+    /// Returns true if it changes nothing but comments, imports, blank lines, debug output or a version number.
+    pub(crate) fn is_trivial(&self, file: &str) -> bool {
+        self.in_comment
+            || self.only_formats(file)
+            || self.lines().any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "))
+            || self.lines().all(|line| {
+                is_comment(line, file)
+                    || is_import(line)
+                    || is_version(line)
+                    || is_debug_output(line)
+                    || line.trim().is_empty()
+            })
+    }
+
+    /// Returns true if it changes nothing but comments.
+    pub(crate) fn only_comments(&self, file: &str) -> bool {
+        self.in_comment || self.lines().all(|line| line.trim().is_empty() || is_comment(line, file))
+    }
+
+    /// Returns true if it changes nothing but imports.
+    pub(crate) fn only_imports(&self) -> bool {
+        let mut lines = self.lines().filter(|line| !line.trim().is_empty()).peekable();
+        lines.peek().is_some() && lines.all(is_import)
+    }
+
     fn size(&self) -> usize {
-        self.removed.iter().chain(&self.added).map(|line| line.len() + 2).sum()
+        self.lines().map(|line| line.len() + 2).sum()
     }
 }
 
-/// Hunks as text, without secrets, at most `size` bytes; what had to be left out is said in the last line.
+/// Returns true if a file is no code: documents, lists of versions, notes.
+pub(crate) fn is_trivial_file(file: &str) -> bool {
+    let last = file.rsplit('/').next().unwrap_or(file);
+    has_extension(last, &["md", "rst", "lock", "patch", "diff", "log", "adoc", "gitignore"])
+        || last.ends_with("-lock.json")
+        || last.ends_with("-lock.yaml")
+        || last == "go.sum"
+        || last.starts_with("LICENSE")
+        || last.starts_with("CHANGELOG")
+}
+
+fn is_comment(line: &str, file: &str) -> bool {
+    let line = line.trim();
+    if is_directive(line) {
+        return false;
+    }
+    let hash = has_extension(
+        file,
+        &["py", "pyi", "sh", "rb", "yml", "yaml", "toml", "pl", "r", "ex", "exs", "mk"],
+    ) || file.ends_with("akefile");
+    (hash && line.starts_with('#') && !line.starts_with("#!"))
+        || line.starts_with("//")
+        || line.starts_with("/*")
+        || line
+            .strip_prefix("* ")
+            .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphabetic() || sign == '@'))
+        || line == "*"
+        || line == "*/"
+        || line.starts_with("<!--")
+        || (line.starts_with("--") && has_extension(file, &["sql", "lua", "hs", "elm"]))
+        || (has_extension(file, &["py", "pyi"]) && is_docstring_line(line))
+}
+
+/// Returns true if a comment tells a tool what to do.
+fn is_directive(line: &str) -> bool {
+    const DIRECTIVES: &[&str] = &[
+        "noqa",
+        "type: ignore",
+        "pylint:",
+        "eslint-",
+        "@ts-",
+        "nolint",
+        "prettier-ignore",
+        "biome-ignore",
+        "fmt: ",
+        "go:build",
+        "+build",
+        "pragma",
+        "rubocop:",
+        "shellcheck ",
+        "SAFETY:",
+        "istanbul ",
+        "c8 ",
+        "v8 ignore",
+        "#nosec",
+    ];
+    DIRECTIVES.iter().any(|directive| line.contains(directive))
+}
+
+/// A docstring in one line, or its first or last line.
+fn is_docstring_line(line: &str) -> bool {
+    ["\"\"\"", "'''"].iter().any(|quote| line.starts_with(quote) || line == *quote)
+}
+
+fn is_import(line: &str) -> bool {
+    let line = line.trim();
+    let begins = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    begins(&["import ", "from ", "use ", "pub use ", "#include ", "using ", "require(", "require ", "require_relative ", "package ", "export * from ", "mod "])
+        || (line.contains("require(") && begins(&["const ", "let ", "var "]))
+        // A line of an import over several lines.
+        || (line.len() < 80 && line.ends_with(',') && line.trim_end_matches(',').chars().all(|sign| sign.is_alphanumeric() || sign == '_'))
+        || matches!(line, ")" | "} from" )
+        || line.starts_with("} from ")
+        || (line.starts_with('"') && line.ends_with('"') && line.contains('/') && !line.contains(' '))
+}
+
+fn is_version(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    lower.contains("version")
+        && line.bytes().any(|byte| byte.is_ascii_digit())
+        && !line.contains('(')
+}
+
+fn is_debug_output(line: &str) -> bool {
+    let line = line.trim();
+    [
+        "print(",
+        "println!(",
+        "eprintln!(",
+        "dbg!(",
+        "console.log(",
+        "console.error(",
+        "fmt.Println(",
+        "fmt.Printf(",
+        "t.Log",
+        "puts ",
+        "debugger",
+    ]
+    .iter()
+    .any(|call| line.starts_with(call))
+}
+
+/// Writes hunks as text, without secrets, at most `size` bytes; what had to be left out is counted in the last line.
 ///
 /// Secrets are looked for in the lines as they stood in the file: with signs before them, a key over several lines
 /// would be none.
-pub(super) fn written(hunks: &[Hunk], size: usize) -> Clean {
+pub(super) fn write_hunks(hunks: &[Hunk], size: usize) -> Clean {
     let (mut lines, mut read) = (Vec::new(), 0);
     for hunk in hunks {
         read += hunk.size();
-        if read > READ {
+        if read > MAX_READ_BYTES {
             break;
         }
-        if !lines.is_empty() {
-            lines.push(PART.to_owned());
+        let header = if hunk.in_comment { COMMENT_HEADER } else { HEADER };
+        let mut above = header.to_owned();
+        if hunk.old_line > 0 || hunk.new_line > 0 {
+            let _ = write!(above, " -{} +{} {HEADER}", hunk.old_line, hunk.new_line);
+            if !hunk.section.is_empty() {
+                let _ = write!(above, " {}", Clean::new(&hunk.section).as_str());
+            }
         }
+        lines.push(above);
         for (sign, part) in [('-', &hunk.removed), ('+', &hunk.added)] {
             let clean = Clean::new(&part.join("\n"));
             if !part.is_empty() {
@@ -106,6 +320,7 @@ pub(super) fn written(hunks: &[Hunk], size: usize) -> Clean {
             }
         }
     }
+    let is_line = |line: &&String| !line.starts_with('@');
     let total: usize = hunks.iter().map(|hunk| hunk.removed.len() + hunk.added.len()).sum();
     let mut text = String::new();
     let mut kept = 0;
@@ -118,9 +333,9 @@ pub(super) fn written(hunks: &[Hunk], size: usize) -> Clean {
             text.push('\n');
         }
         text.push_str(line);
-        kept += usize::from(line != PART);
+        kept += usize::from(is_line(&line));
     }
-    if kept < total && (kept < lines.iter().filter(|line| *line != PART).count() || read > READ) {
+    if kept < total && (kept < lines.iter().filter(is_line).count() || read > MAX_READ_BYTES) {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -129,22 +344,52 @@ pub(super) fn written(hunks: &[Hunk], size: usize) -> Clean {
     Clean::new(&text)
 }
 
-/// Hunks out of a text that [`written`] made.
-pub(super) fn read(patch: &str) -> Vec<Hunk> {
-    if patch.is_empty() { Vec::new() } else { Hunk::of(patch.lines()) }
+/// Reads hunks out of a text that [`write_hunks`] made, or that was made before hunks had their lines.
+pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
+    let mut hunks: Vec<Hunk> = Vec::new();
+    let mut rest = patch;
+    while !rest.is_empty() {
+        let header = rest.starts_with('@').then(|| rest.split_once('\n').unwrap_or((rest, "")));
+        let (header, body) = header.map_or(("", rest), |(header, body)| (header, body));
+        let end = body
+            .match_indices('\n')
+            .find(|(at, _)| body[at + 1..].starts_with('@'))
+            .map_or(body.len(), |(at, _)| at);
+        let (mine, next) = body.split_at(end);
+        let mut numbers = header.split(' ').filter_map(|word| {
+            word.strip_prefix(['-', '+']).and_then(|number| number.parse().ok())
+        });
+        let (old, new) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let section = header
+            .get(2..)
+            .and_then(|rest| rest.split_once("@@ "))
+            .map_or("", |(_, section)| section);
+        for mut hunk in Hunk::parse(mine.lines(), old, new) {
+            section.clone_into(&mut hunk.section);
+            hunk.in_comment = header.starts_with(COMMENT_HEADER);
+            hunks.push(hunk);
+        }
+        rest = next.strip_prefix('\n').unwrap_or(next);
+    }
+    hunks
 }
 
-/// The changes, oldest first, that are in the tree after all of them: not what git has put away or taken back since, and
-/// not the commands that did so.
+/// The changes, oldest first, that are in the tree after all of them: not what git has put away or taken back since. The
+/// commands that did so stay, because they may be what turned a failure green.
 pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {
         let git = match change.sort {
             Sort::Command => undoing(&change.name),
-            Sort::Edit => None,
+            Sort::Edit | Sort::Invocation => None,
         };
+        // Edits that the command itself was seen to make say better what it did.
+        let is_seen = changes
+            .iter()
+            .any(|other| other.made_by.as_ref() == Some(&change.name) && other.at == change.at);
         match git {
-            None => there.push(change.clone()),
+            None => {}
+            Some(_) if is_seen => {}
             Some(Undoing::PutsAway) => away.append(&mut there),
             Some(Undoing::BringsBack) => {
                 away.append(&mut there);
@@ -160,6 +405,7 @@ pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
                 })
             }),
         }
+        there.push(change.clone());
     }
     there
 }
@@ -167,33 +413,34 @@ pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
 /// What is left of changes, oldest first, once those that undo each other are taken out and those that go on where
 /// another ended are one. A change goes where its last part was made.
 pub fn net(changes: &[Change]) -> Vec<Change> {
-    // Which change a hunk belongs to, and the hunk.
+    // The change that a hunk belongs to, and the hunk.
     let mut kept: Vec<(usize, Hunk)> = Vec::new();
     for (number, change) in changes.iter().enumerate() {
         for hunk in change.hunks() {
-            let before = kept.iter().rposition(|(earlier, other)| {
-                changes[*earlier].name == change.name
+            let same_file = |earlier: usize| changes[earlier].name == change.name;
+            let continued = kept.iter().rposition(|(earlier, other)| {
+                same_file(*earlier)
                     && !hunk.removed.is_empty()
-                    && other.added == hunk.removed
+                    && part_of(&other.added, &hunk.removed).is_some()
             });
-            match before {
-                Some(at) => {
-                    let (_, earlier) = kept.remove(at);
-                    let joined = Hunk { removed: earlier.removed, added: hunk.added };
-                    if !joined.changes_nothing() && !joined.is_empty() {
-                        kept.push((number, joined));
-                    }
+            if let Some(at) = continued {
+                let (_, earlier) = kept.remove(at);
+                let joined = continue_hunk(earlier, hunk);
+                if !joined.changes_nothing() && !joined.is_empty() {
+                    kept.push((number, joined));
                 }
-                // Lines that come back where others only went.
-                None => match kept.iter().rposition(|(earlier, other)| {
-                    changes[*earlier].name == change.name
-                        && hunk.removed.is_empty()
-                        && other.added.is_empty()
-                        && other.removed == hunk.added
-                }) {
-                    Some(at) => drop(kept.remove(at)),
-                    None => kept.push((number, hunk)),
-                },
+                continue;
+            }
+            // Lines that come back where others only went.
+            let restored = kept.iter().rposition(|(earlier, other)| {
+                same_file(*earlier)
+                    && hunk.removed.is_empty()
+                    && other.added.is_empty()
+                    && other.removed == hunk.added
+            });
+            match restored {
+                Some(at) => drop(kept.remove(at)),
+                None => kept.push((number, hunk)),
             }
         }
     }
@@ -202,141 +449,47 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
         let hunks: Vec<Hunk> =
             kept.iter().filter(|(of, _)| *of == number).map(|(_, hunk)| hunk.clone()).collect();
         match change.sort {
-            Sort::Command => left.push(change.clone()),
-            // Of what was too long to be kept nobody can say that it was undone.
+            Sort::Command | Sort::Invocation => left.push(change.clone()),
+            // What was too long to be kept may not have been undone.
             Sort::Edit if hunks.is_empty() && !change.hunks().is_empty() => {}
             Sort::Edit if hunks == change.hunks() => left.push(change.clone()),
-            Sort::Edit => left.push(change.with(&hunks)),
+            Sort::Edit => left.push(change.with_hunks(&hunks)),
         }
     }
     left
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Time;
-
-    fn edit(second: i64, file: &str, diff: &[&str]) -> Change {
-        Change::edit(file, &Hunk::of(diff.iter().copied()), Time::from_millis(second * 1_000))
+/// Where lines stand among others, in one piece.
+fn part_of(lines: &[String], part: &[String]) -> Option<usize> {
+    if part.is_empty() || part.len() > lines.len() {
+        return None;
     }
-
-    fn shown(changes: &[Change]) -> Vec<String> {
-        changes
-            .iter()
-            .map(|change| format!("{} {}", change.name, change.patch.replace('\n', " ")))
-            .collect()
-    }
-
-    #[test]
-    fn a_diff_is_its_changed_lines() {
-        let change =
-            edit(1, "a.py", &[" x", "-old", "+new", " y", "+more", "\\ No newline at end of file"]);
-        assert_eq!(change.patch.as_str(), "-old\n+new\n@@\n+more");
-        assert_eq!(
-            change.hunks(),
-            [
-                Hunk { removed: vec!["old".into()], added: vec!["new".into()] },
-                Hunk { removed: vec![], added: vec!["more".into()] }
-            ]
-        );
-        assert_eq!(
-            edit(1, "a.py", &["-- a list item", "+- another"]).patch.as_str(),
-            "-- a list item\n+- another"
-        );
-    }
-
-    #[test]
-    fn what_was_undone_is_gone_and_what_went_on_is_one() {
-        let wrong = edit(1, "a.py", &["-a", "+b"]);
-        let undone = edit(2, "a.py", &["-b", "+a"]);
-        let right = edit(3, "b.py", &["-c", "+d"]);
-        assert_eq!(shown(&net(&[wrong.clone(), undone, right.clone()])), ["b.py -c +d"]);
-        let further = edit(2, "a.py", &["-b", "+e"]);
-        assert_eq!(
-            shown(&net(&[wrong.clone(), right.clone(), further])),
-            ["b.py -c +d", "a.py -a +e"]
-        );
-        // Another file's lines undo nothing.
-        let elsewhere = edit(2, "b.py", &["-b", "+a"]);
-        assert_eq!(net(&[wrong, elsewhere]).len(), 2);
-        let (came, went) = (edit(1, "a.py", &["+print"]), edit(2, "a.py", &["-print"]));
-        assert_eq!(net(&[came.clone(), went.clone()]), []);
-        assert_eq!(net(&[went, came]), []);
-        let command = Change::command("git stash", Time::from_millis(0));
-        assert_eq!(net(std::slice::from_ref(&command)), [command]);
-    }
-
-    #[test]
-    fn what_git_took_back_is_not_in_the_tree() {
-        let run = |line: &str| Change::command(line, Time::from_millis(0));
-        let (a, b) = (edit(1, "src/a.rs", &["-a", "+b"]), edit(2, "src/b.rs", &["-c", "+d"]));
-        let left = |commands: &[&str]| {
-            let mut all = vec![a.clone(), b.clone()];
-            all.extend(commands.iter().map(|line| run(line)));
-            shown(&in_tree(&all))
-        };
-        assert_eq!(left(&["git stash"]), [] as [&str; 0]);
-        assert_eq!(left(&["git stash", "git stash pop"]), ["src/a.rs -a +b", "src/b.rs -c +d"]);
-        assert_eq!(left(&["git checkout main"]), [] as [&str; 0]);
-        assert_eq!(left(&["git checkout -- src/b.rs"]), ["src/a.rs -a +b"]);
-        assert_eq!(left(&["cd src && git restore a.rs"]), ["src/b.rs -c +d"]);
-        assert_eq!(left(&["git restore src"]), [] as [&str; 0]);
-        assert_eq!(left(&["npm ci"]).len(), 3);
-    }
-
-    #[test]
-    fn what_was_too_long_to_be_kept_still_happened() {
-        let change = edit(1, "a.min.js", &[&format!("+{}", "x".repeat(3_000))]);
-        assert_eq!(net(std::slice::from_ref(&change)), [change]);
-    }
-
-    #[test]
-    fn blanks_mean_something_in_some_files() {
-        let formats = |file: &str, diff: &[&str]| edit(1, file, diff).only_formats();
-        assert!(formats("a.rs", &["-f(a,b)", "+f(a,", "+  b)"]));
-        assert!(formats("a.py", &["+", "-x = 1  ", "+x = 1"]));
-        assert!(!formats("a.py", &["-x = 1", "+    x = 1"]));
-        assert!(!formats("a.rs", &["-f(a,b)", "+f(b,a)"]));
-        assert!(!formats("a.min.js", &[&format!("+{}", "x".repeat(3_000))]));
-    }
-
-    #[test]
-    fn a_long_change_is_cut_at_a_line_and_says_so() {
-        let lines: Vec<String> = (0..500).map(|number| format!("+line {number}")).collect();
-        let change = edit(1, "a.py", &lines.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(change.patch.len() <= super::super::SIZE, "{}", change.patch.len());
-        let kept = change.patch.lines().count() - 1;
-        assert!(
-            change.patch.ends_with(&format!("\n… {} more lines", 500 - kept)),
-            "{}",
-            change.patch
-        );
-        let one = format!("+{}", "x ".repeat(200_000));
-        let change = edit(1, "a.py", &[&one]);
-        assert_eq!(change.patch.as_str(), "… 1 more lines");
-    }
-
-    #[test]
-    fn secrets_do_not_come_along() {
-        let key = [
-            "-----BEGIN RSA PRIVATE KEY-----",
-            "MIIEowIBAAKCAQEA7bq",
-            "-----END RSA PRIVATE KEY-----",
-        ];
-        let diff: Vec<String> = key.iter().map(|line| format!("+{line}")).collect();
-        let change = edit(1, "key.pem", &diff.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(!change.patch.contains("MIIEow"), "{}", change.patch);
-        let change = edit(
-            1,
-            ".env",
-            &["-API_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "+API_TOKEN="],
-        );
-        assert!(!change.patch.contains("ghp_abc"), "{}", change.patch);
-        let change = Change::command(
-            "curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' https://x\necho",
-            Time::from_millis(0),
-        );
-        assert!(!change.name.contains("abcdefgh") && change.name.ends_with('…'), "{}", change.name);
-    }
+    lines.windows(part.len()).position(|window| window == part)
 }
+
+/// A hunk that goes on where another ended: what came first, with the lines replaced that went again.
+fn continue_hunk(earlier: Hunk, later: Hunk) -> Hunk {
+    let Some(at) = part_of(&earlier.added, &later.removed) else { return later };
+    let mut added = earlier.added;
+    added.splice(at..at + later.removed.len(), later.added);
+    let section = if later.section.is_empty() { earlier.section } else { later.section };
+    without_equal_ends(Hunk { section, added, ..earlier })
+}
+
+/// A hunk without the lines at its start and end that went and came back.
+fn without_equal_ends(mut hunk: Hunk) -> Hunk {
+    let equal = |(one, other): &(&String, &String)| one == other;
+    let start = hunk.removed.iter().zip(&hunk.added).take_while(equal).count();
+    hunk.removed.drain(..start);
+    hunk.added.drain(..start);
+    let lines = u32::try_from(start).unwrap_or(u32::MAX);
+    hunk.old_line = hunk.old_line.saturating_add(lines);
+    hunk.new_line = hunk.new_line.saturating_add(lines);
+    let end = hunk.removed.iter().rev().zip(hunk.added.iter().rev()).take_while(equal).count();
+    hunk.removed.truncate(hunk.removed.len() - end);
+    hunk.added.truncate(hunk.added.len() - end);
+    hunk
+}
+
+#[cfg(test)]
+mod tests;

@@ -268,7 +268,7 @@ macro_rules! sections {
             Key {
                 section: "",
                 name: "notify",
-                about: "What you are told, beside the model: nothing, a line, or a card.",
+                about: "What you are told, beside the model: nothing, a line whenever the agent is told something, or a card as well when a session begins.",
                 rule: Rule::Lower,
                 range: (0, 0),
                 slot: |config| config.notify.slot(),
@@ -293,9 +293,11 @@ sections! {
     "When a session begins, goes on, or was compacted." {
         enabled: bool = true, Lower, "Whether the hook does anything.";
         deadline_ms: u32 = 500, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        inject_light_context: bool = true, Lower, "Whether a session begins with values and recent work.";
+        inject_light_context: bool = true, Lower, "Whether a session begins with preferences, values and recent work.";
         token_budget: u32 = 500, Lower, "How much it may say, in tokens. The client cuts at about 2,500.", 0..=2_500;
+        preferences: u32 = 5, Lower, "How many preferences of importance 1 it may show.", 0..=50;
         values: u32 = 5, Lower, "How many values it may show.", 0..=50;
+        recent_work: u32 = 3, Lower, "How many lines of recent work it may show.", 0..=50;
     }
     UserPromptSubmit, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),
     "When you send a prompt." {
@@ -316,9 +318,11 @@ sections! {
     "After a command: what a run of tests or a build said." {
         enabled: bool = true, Lower, "Whether the hook does anything.";
         deadline_ms: u32 = 100, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        matchers: Vec<String> = Vec::new(), Trusted, "Commands that count as a run beside those that Rutter knows, such as `just check`.";
+        matchers: Vec<String> = Vec::new(), Trusted, "Commands that count as a run beside those that Rutter knows, such as `./verify all`.";
+        only: Vec<String> = Vec::new(), Trusted, "If not empty, only these commands count as a run.";
         auto_capture: bool = true, Lower, "Whether a run settles a prediction.";
         premortem: bool = true, Lower, "Whether a failure without a GHAP brings up what went wrong before.";
+        offer_ghap: bool = true, Lower, "Whether the first failure of a session that nothing is known about brings an offer to start a GHAP.";
     }
     Edits, "hooks.edits" at (hooks.edits),
     "After an edit: what was changed while a failure is followed." {

@@ -91,7 +91,7 @@ pub fn fits(target: Option<&str>, command: &str, tests: &[impl AsRef<str>]) -> b
     let Some(target) = target.map(str::trim).filter(|target| !target.is_empty()) else {
         return true;
     };
-    let runs = command::read(command);
+    let runs = command::parse_runs(command);
     match names::classify(target) {
         Name::Test => {
             if tests.is_empty() {
@@ -103,7 +103,7 @@ pub fn fits(target: Option<&str>, command: &str, tests: &[impl AsRef<str>]) -> b
         }
         Name::File => runs.iter().any(|run| run.includes_file(target)),
         Name::Other => {
-            let wanted = command::read(target);
+            let wanted = command::parse_runs(target);
             let meant = wanted.iter().rfind(|run| run.is_known()).or(wanted.last());
             meant.is_some_and(|meant: &Run| runs.iter().any(|run| run.is_the_same_as(meant)))
         }

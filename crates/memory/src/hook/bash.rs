@@ -7,27 +7,29 @@ use std::path::Path;
 
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
 
-use super::{Around, Call, Heard, Settings, fingerprint};
+use super::{Around, Call, Heard, Settings, fingerprint, offer, snapshot};
 use crate::bash_call::Call as BashCall;
-use crate::change::{Change, Sort, changes_beside_its_run, changes_something};
+use crate::change::{Change, Sort, changes_before_run, changes_something};
 use crate::config::Hooks;
-use crate::episode::{Again, said};
+use crate::episode::{Again, Episode, Known, render};
 use crate::ghap::Ghap;
 use crate::outcome::{Outcome, Verdict};
-use crate::runs::line;
-use crate::runs::read::{read, read_named};
+use crate::runs::command_line::CommandLine;
+use crate::runs::found::{FoundRun, find_runs, unknown_run};
+use crate::runs::place::RunPlace;
+use crate::runs::read::{Configured, Reading, plain_text, read_runs};
 use crate::runs::run::Run;
-use crate::runs::selection::Selection;
+use crate::runs::test_source;
 use crate::store::entry::What;
 use crate::store::{Recalled, spool};
-use crate::{Clean, Id, Time, speech};
+use crate::{Clean, Id, Time, reference, speech};
 
 /// A file that is longer is not looked into.
-const FILE: u64 = 512 * 1024;
-/// A command line that is longer is not looked into at all.
-const LINE: usize = 64 * 1024;
-/// A command line that is longer is cut: what it runs stands in front or was found already.
-const COMMAND: usize = 2_000;
+const MAX_FILE_BYTES: u64 = 512 * 1024;
+/// A command line that is longer is not looked into at all: a file was pasted into it.
+pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
+/// How many characters of a command line are kept. What it runs stands in front, or was found already.
+const MAX_COMMAND_CHARS: usize = 2_000;
 
 pub(super) fn hear(
     wire: &Wire<'_>,
@@ -35,95 +37,170 @@ pub(super) fn hear(
     event: &str,
     heard: &mut Heard,
 ) {
-    let Some(command) = BashCall::command(wire) else { return };
-    // A file that was pasted into a line, and the time to read it is not a hook's.
-    if command.len() > LINE {
+    let Some(command) = BashCall::command(wire).filter(|command| command.len() <= MAX_LINE_BYTES)
+    else {
         return;
-    }
+    };
     // Most commands neither run nor change anything: where they were typed is not even looked up.
-    let changes = event == "PostToolUse" && changes_something(&command);
-    let known = changes || line::find(&command).is_some();
+    let line = CommandLine::parse(&command);
+    let runs = find_runs(&line);
+    let changes = changes_something(&line);
+    let unknown = if runs.is_empty() { unknown_run(&line) } else { None };
     let around = around();
-    // Others are runs only where somebody has said so.
-    if !known && !is_configured(&around) {
+    // Other commands are runs only where a setting says so.
+    if runs.is_empty() && !changes && unknown.is_none() && !is_configured(&around) {
         return;
     }
-    let settings = |hooks: &Hooks| settings!(hooks.outcome_capture);
-    let Some(mut call) = Call::of(wire, || around, settings) else { return };
-    if let Some(folder) = line::destination(&command) {
-        let wanted = call.enter(&folder) && call.config.hooks.outcome_capture.enabled;
-        if !wanted {
+    // A script may be anything: what it printed tells whether it was a run.
+    let window = around.window;
+    let seen = || BashCall::of_any(wire, window).and_then(Result::ok);
+    let is_certain = runs.iter().any(FoundRun::is_certain);
+    if !is_certain && !changes && unknown.is_none() && !is_configured(&around) {
+        let read = seen().and_then(|seen| read_runs(&line, &seen.seen()).ok());
+        if read.is_none() {
             return;
         }
     }
-    let matchers = &call.config.hooks.outcome_capture.matchers;
-    let mut selection = Selection::of(&command, &call.folder);
-    let named =
-        if selection.is_none() { named(matchers, &command).map(str::to_owned) } else { None };
-    if let Some(name) = &named {
-        selection = Some(Selection::named(name, &command, &call.folder));
+    let settings = |hooks: &Hooks| settings!(hooks.outcome_capture);
+    let Some(mut call) = Call::of(wire, || around, settings) else { return };
+    if let Some(folder) = line.absolute_folder() {
+        let wanted = call.enter(&folder) && call.config.hooks.outcome_capture.enabled;
+        if !wanted {
+            snapshot::discard(wire, &call);
+            return;
+        }
     }
-    if selection.is_none() {
-        if changes {
-            note(&mut call, &command, heard);
+    // In a single word a password is a word like any other; in its line it stands behind its option.
+    let clean = Clean::new(&command);
+    let clean_line = CommandLine::parse(&clean);
+    let still_there = find_runs(&clean_line).len() == runs.len();
+    let line = if still_there { clean_line } else { line };
+    let command = Command { text: &clean, line: &line, event };
+    let mut whats = command.changes(wire, &mut call, changes);
+    let Some(seen) = seen() else {
+        if !whats.is_empty() {
+            call.record(whats, heard);
         }
         return;
-    }
-    // Whether it is a run is known by now.
-    let Some(Ok(seen)) = BashCall::of_any(wire, call.around.window) else { return };
-    let reading = match &named {
-        Some(name) => read_named(&seen.seen(), name),
-        None => read(&seen.seen()),
     };
-    let Ok(reading) = reading else { return };
-    let now = call.around.now;
-    // First without its secrets, then cut: half of one would be nobody's.
-    let short: String = Clean::new(&command).chars().take(COMMAND).collect();
-    let outcome = Outcome {
-        id: Id::new(now),
-        project: call.place.key.clone(),
-        session: Some(call.client.clone()),
-        agent: call.agent.clone(),
-        command: Clean::new(&short),
-        kind: reading.kind,
-        runner: Clean::new(&reading.runner),
-        verdict: reading.verdict,
-        counts: reading.counts,
-        failing: reading.failing.iter().map(|test| Clean::new(test)).collect(),
-        signature: reading.signature.as_deref().map(Clean::new),
-        exit: reading.exit,
-        duration: reading.duration.or(seen.duration),
-        at: now,
-    };
-    let run = Run::new(outcome, &reading, selection);
-    let mut whats = Vec::new();
-    if changes_beside_its_run(&command) && call.config.privacy.capture_patches {
-        // It stands before the run in the line.
-        let before = Time::from_millis(now.millis() - 1);
-        whats.push(What::Changed(Id::new(now), Change::command(&command, before)));
+    let settings = &call.config.hooks.outcome_capture;
+    let configured = Configured { matchers: &settings.matchers, only: &settings.only };
+    let readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
+    let runs = command.runs(&call, &readings, &seen);
+    whats.extend(runs.iter().map(|run| What::Ran(Box::new(run.clone()))));
+    whats.extend(
+        unknown.filter(|_| runs.is_empty()).map(|command| What::Unfollowed(Clean::new(&command))),
+    );
+    if whats.is_empty() {
+        return;
     }
-    whats.push(What::Ran(Box::new(run.clone())));
     call.record(whats, heard);
-    let mut texts = Vec::new();
-    let ghap = active(&mut call, heard);
-    let tracked = ghap.is_some();
-    if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
-        texts.extend(held(&mut call, ghap, &run, heard));
+    if !runs.is_empty() {
+        let text = speak(&mut call, &runs, event, heard);
+        match event {
+            "PostToolUse" => call.say::<PostToolUse>(&text, heard),
+            _ => call.say::<PostToolUseFailure>(&text, heard),
+        }
     }
-    if run.outcome.verdict == Verdict::Failed {
-        let known = bring_back(&mut call, &run, event, heard);
-        // Whatever a subagent types is the main agent's: nobody else is told to begin a GHAP.
-        let begins = call.agent.is_none() && !tracked;
+}
+
+/// A command line that has ended.
+struct Command<'a> {
+    text: &'a Clean,
+    line: &'a CommandLine,
+    event: &'a str,
+}
+
+impl Command<'_> {
+    /// What is to be stored of the runs.
+    fn runs(&self, call: &Call, readings: &[Reading], seen: &BashCall<'_>) -> Vec<Run> {
+        if readings.is_empty() {
+            return Vec::new();
+        }
+        let now = call.around.now;
+        // It was clean before it is cut: a half of a secret would not be recognised.
+        let short: String = self.text.chars().take(MAX_COMMAND_CHARS).collect();
+        let short = Clean::new(&short);
+        let text = plain_text(&seen.output);
+        let place = RunPlace { root: &call.located.root, folder: &call.folder };
+        let runs = readings.iter().map(|reading| {
+            let outcome = Outcome {
+                id: Id::new(now),
+                project: call.place.key.clone(),
+                session: Some(call.client.clone()),
+                agent: call.agent.clone(),
+                command: short.clone(),
+                kind: reading.kind,
+                runner: Clean::new(&reading.runner),
+                verdict: reading.verdict,
+                counts: reading.counts,
+                failing: reading.failing.iter().map(|test| Clean::new(test)).collect(),
+                signature: reading.signature.as_deref().map(Clean::new),
+                exit: reading.exit,
+                duration: reading.duration.or(seen.duration),
+                at: now,
+            };
+            let mut run = Run::new(outcome, reading, &place, &text);
+            for fault in &mut run.faults {
+                if let Some(source) = test_source::read(&call.located.root, fault) {
+                    fault.clues.add_test_source(&source);
+                }
+            }
+            run
+        });
+        runs.collect()
+    }
+
+    /// What the line changed, where a failure is followed: the edits that were seen, else the command itself.
+    fn changes(&self, wire: &Wire<'_>, call: &mut Call, changes: bool) -> Vec<What> {
+        if !changes || !call.config.privacy.capture_patches {
+            return Vec::new();
+        }
+        let place = call.place.clone();
+        if !spool::waits(&call.around.files)
+            && let Ok(store) = call.store()
+            && matches!(store.follows(&place), Ok(false))
+        {
+            snapshot::discard(wire, call);
+            return Vec::new();
+        }
+        // What is changed in a line with a run was changed before the run, or does not count.
+        let now = call.around.now;
+        let runs = find_runs(self.line).iter().any(FoundRun::is_certain);
+        let at = if runs { Time::from_millis(now.millis() - 1) } else { now };
+        let edits = snapshot::finish(wire, call, self.text, at);
+        let counts = if runs { changes_before_run(self.line) } else { self.event == "PostToolUse" };
+        let mut found: Vec<Change> = Vec::new();
+        if counts || !edits.is_empty() {
+            found.push(Change::command(self.text, at));
+        }
+        found.extend(edits);
+        found.into_iter().map(|change| What::Changed(Id::new(now), change)).collect()
+    }
+}
+
+/// What there is to say about runs.
+fn speak(call: &mut Call, runs: &[Run], event: &str, heard: &mut Heard) -> String {
+    let mut texts = Vec::new();
+    let ghap = active(call, heard);
+    let is_tracked = ghap.is_some();
+    if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
+        // The worst one first; each of them may be the one that was predicted.
+        texts.extend(runs.iter().rev().find_map(|run| held(call, ghap.clone(), run, heard)));
+    }
+    for run in runs.iter().rev().filter(|run| run.outcome.verdict == Verdict::Failed) {
+        let known = bring_back(call, run, event, heard);
+        // Whatever a subagent types is the main agent's: only that one is told to begin a GHAP.
+        let begins = call.agent.is_none() && !is_tracked;
         if known.is_none() && begins && call.config.hooks.outcome_capture.premortem {
-            texts.extend(warn(&mut call, &run, event, heard));
+            texts.extend(warn(call, run, event, heard));
         }
         texts.extend(known);
+        if begins && texts.is_empty() {
+            texts.extend(offer::offer(call, heard));
+        }
     }
-    let text = texts.join("\n\n");
-    match event {
-        "PostToolUse" => call.say::<PostToolUse>(&text, heard),
-        _ => call.say::<PostToolUseFailure>(&text, heard),
-    }
+    texts.join("\n\n")
 }
 
 /// The GHAP that the agent works on.
@@ -157,7 +234,7 @@ fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<St
     let premortem = heard.take("premortem", store.premortem(&place, &client, &failure, now))??;
     let text = speech::premortem(&run.outcome, &premortem, &call.hands());
     let mut rows: Vec<(Id, f64)> =
-        premortem.surprises.iter().map(|(row, likely, _)| (*row, *likely)).collect();
+        premortem.lessons.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));
     let mut whats = call.shown(event, &fingerprint(&failure), &rows);
     whats.push(What::Warned);
@@ -169,35 +246,6 @@ fn is_configured(around: &Around) -> bool {
     around.config.exists() || around.files.trusted().exists()
 }
 
-/// The name of the run that the user has said a command is: one of its commands begins so.
-fn named<'a>(matchers: &'a [String], command: &str) -> Option<&'a str> {
-    let begins = |part: &str, matcher: &str| {
-        part.trim_start()
-            .strip_prefix(matcher.trim())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
-    };
-    let mut named = matchers.iter().filter(|matcher| !matcher.trim().is_empty());
-    let found = named
-        .find(|matcher| command.split(['&', '|', ';', '\n']).any(|part| begins(part, matcher)));
-    found.map(|matcher| matcher.trim())
-}
-
-/// Notes a command as a change, where a failure is followed.
-fn note(call: &mut Call, command: &str, heard: &mut Heard) {
-    if !call.config.privacy.capture_patches {
-        return;
-    }
-    let place = call.place.clone();
-    if !spool::waits(&call.around.files)
-        && let Ok(store) = call.store()
-        && matches!(store.follows(&place), Ok(false))
-    {
-        return;
-    }
-    let now = call.around.now;
-    call.record(vec![What::Changed(Id::new(now), Change::command(command, now))], heard);
-}
-
 /// Says what fixed the same failure before, once.
 fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
     if !call.may_speak() {
@@ -205,15 +253,24 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Opt
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let store = call.store().as_ref().ok()?;
-    let recalled = heard.take("recall", store.recall(&place, &client, agent.as_ref(), run))??;
-    let Recalled { episode, why, times } = &recalled;
+    let recalled = heard.take("recall", store.recall(&place, &client, agent.as_ref(), run))?;
+    let first = recalled.first()?;
+    let why = first.why;
     let now = call.around.now;
-    let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
-    let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
-    let text = said(episode, *why, *times, in_place, now)?;
-    let fits = if *why == Again::Failure { 1.0 } else { 0.5 };
+    let returning: Vec<(&Episode, Known)> = recalled
+        .iter()
+        .map(|Recalled { episode, times, is_cause_seen, .. }| {
+            let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
+            let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
+            (episode, Known { times: *times, in_place, is_cause_seen: *is_cause_seen, now })
+        })
+        .collect();
+    let text = render(&returning, why)?;
+    let fits = if why == Again::Failure { 1.0 } else { 0.5 };
     let prompt = fingerprint(run.outcome.signature.as_deref().unwrap_or_default());
-    let shown = call.shown(event, &prompt, &[(episode.id, fits)]);
+    let rows: Vec<(Id, f64)> = recalled.iter().map(|one| (one.episode.id, fits)).collect();
+    let shown = call.shown(event, &prompt, &rows);
+    call.notice = reference::fix_notice(&first.episode);
     call.record_said(shown, heard).then_some(text)
 }
 
@@ -225,11 +282,11 @@ fn is_in_place(root: &Path, change: &Change) -> Option<bool> {
     let path = root.join(change.name.as_str());
     let metadata = path.symlink_metadata().ok()?;
     // Nothing that could make a reader wait.
-    if !metadata.is_file() || metadata.len() > FILE {
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return None;
     }
     let mut text = String::new();
-    File::open(path).ok()?.take(FILE).read_to_string(&mut text).ok()?;
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     let has = |line: &String| text.lines().any(|there| there.trim() == line.trim());
     let telling = |lines: &[String]| -> Vec<String> {
         let telling = |line: &&String| line.trim().len() > 2 && !line.contains("[redacted");

@@ -12,14 +12,17 @@ use crate::store::entry::What;
 use crate::store::spool;
 use crate::{Clean, Id};
 
-/// What is read of `tool_response`; the whole file before and after is in it too, and passed over.
+/// What is read of `tool_response`.
 #[derive(Deserialize)]
 struct Response<'a> {
     #[serde(borrow, rename = "filePath", alias = "notebook_path")]
     file: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "structuredPatch", default)]
     patch: Option<Vec<Part<'a>>>,
-    /// Whether a file was there before: `create`, `update`.
+    /// The whole file as it was.
+    #[serde(borrow, rename = "originalFile", default)]
+    original: Option<Cow<'a, str>>,
+    /// `create` or `update`.
     #[serde(borrow, rename = "type", default)]
     kind: Option<Cow<'a, str>>,
     /// Of a file that was not there before.
@@ -33,6 +36,10 @@ struct Response<'a> {
 
 #[derive(Deserialize)]
 struct Part<'a> {
+    #[serde(rename = "oldStart", default)]
+    old_start: u32,
+    #[serde(rename = "newStart", default)]
+    new_start: u32,
     #[serde(borrow, default)]
     lines: Vec<Cow<'a, str>>,
 }
@@ -70,11 +77,15 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
 
 fn change(response: Response<'_>, call: &Call) -> Option<Change> {
     let file = inside(&call.located.root, Path::new(&*response.file?))?;
+    let original = response.original.as_deref().unwrap_or_default();
     let mut hunks: Vec<Hunk> = response
         .patch
         .iter()
         .flatten()
-        .flat_map(|part| Hunk::of(part.lines.iter().map(|line| &**line)))
+        .flat_map(|part| {
+            Hunk::parse(part.lines.iter().map(|line| &**line), part.old_start, part.new_start)
+        })
+        .map(|hunk| hunk.locate(original, true, &file))
         .collect();
     if hunks.is_empty() {
         // A file that was written again as it was.
@@ -82,7 +93,10 @@ fn change(response: Response<'_>, call: &Call) -> Option<Change> {
             return None;
         }
         let new = response.new_source.or(response.content).unwrap_or_default();
-        hunks = vec![Hunk::replaced(&response.old_source.unwrap_or_default(), &new)];
+        hunks = match response.old_source {
+            Some(old) => Hunk::between(&old, &new),
+            None => Hunk::new_file(&new),
+        };
     }
     let change = Change::edit(&file, &hunks, call.around.now);
     (!change.patch.is_empty()).then_some(change)

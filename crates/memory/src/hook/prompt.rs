@@ -3,11 +3,11 @@
 use rutter_contract::input::{UserPromptSubmit, Wire};
 
 use super::{Call, Heard, fingerprint};
-use crate::config::Recall;
+use crate::config::{Notify, Recall};
 use crate::context::Context;
 use crate::speech;
-use crate::store::Wanted;
 use crate::store::entry::What;
+use crate::store::{Audience, Wanted};
 
 const EVENT: &str = "UserPromptSubmit";
 
@@ -26,10 +26,13 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
         let settled = settled(&mut call, heard);
         let context = recalled(&mut call, &prompt, heard);
         if call.may_speak() {
-            records.extend(call.shown(EVENT, &fingerprint(&prompt), &context.rows()));
+            records.extend(call.shown_context(EVENT, &fingerprint(&prompt), &context));
             if let Some((told, text)) = settled {
                 records.push(told);
                 texts.push(text);
+            }
+            if call.config.notify != Notify::Off {
+                call.notice = notice(&mut call, &context, heard).filter(|_| texts.is_empty());
             }
             texts.push(context.markdown());
         }
@@ -73,6 +76,13 @@ pub fn asked(prompt: &str) -> &str {
     }
 }
 
+/// Tells the user in one line the gist of the first thing that is shown.
+fn notice(call: &mut Call, context: &Context, heard: &mut Heard) -> Option<String> {
+    let first = context.items.first()?;
+    let store = call.store().as_ref().ok()?;
+    heard.take("notice", store.notice(first.row, first.kind))?
+}
+
 fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let (now, settings) = (call.around.now, call.config.hooks.user_prompt_submit.clone());
@@ -89,6 +99,7 @@ fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
         depth: settings.context_depth,
         limit: settings.limit as usize,
         tokens: settings.token_budget as usize,
+        audience: Audience::Prompt,
         to: Some((&client, agent.as_ref())),
     };
     match call.store() {

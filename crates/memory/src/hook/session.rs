@@ -2,16 +2,15 @@
 
 use rutter_contract::input::{SessionStart, Wire};
 
-use super::{Call, Heard, fingerprint};
+use super::{Call, Heard, card, fingerprint};
+use crate::config::Notify;
+use crate::context::{Context, Section};
 use crate::session::Source;
 use crate::speech::Hands;
+use crate::store::SessionWanted;
 use crate::store::entry::What;
-use crate::{Clean, Id, speech};
+use crate::{Clean, speech};
 
-/// How many runs a session is told of when it begins.
-const RUNS: usize = 2;
-/// Of the room for all that is said, values have so many fifths at most.
-const VALUES: usize = 2;
 const EVENT: &str = "SessionStart";
 
 pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
@@ -27,87 +26,78 @@ pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     if !call.may_speak() {
         return;
     }
-    let room = call.config.hooks.session_start.token_budget as usize;
-    let mut texts = match texts(&mut call, source) {
-        Ok(texts) => texts,
-        Err(fault) => return heard.faults.push(fault),
-    };
-    if source == Source::Startup && call.config.hooks.session_start.inject_light_context {
-        // Behind what was left open, and before what can be missed.
-        let first = speech::together(texts.first.clone(), room);
-        let left = (room * VALUES / 5).min(room.saturating_sub(speech::cost(&first)));
-        texts.values = values(&mut call, left, heard);
-    }
+    let mut context = context(&mut call, source, heard);
     if !call.may_speak() {
         return;
     }
-    let Texts { first, values, then } = texts;
-    let all =
-        |values: String| speech::together(first.into_iter().chain([values]).chain(then), room);
-    let (text, rows) = values;
-    if rows.is_empty() {
-        return call.say::<SessionStart>(&all(String::new()), heard);
+    // What could not be written down as shown is left out, and the rest is said.
+    if !context.items.is_empty() {
+        let shown = call.shown_context(EVENT, &fingerprint(""), &context);
+        if !call.record_said(shown, heard) {
+            context.items.clear();
+        }
     }
-    let rows: Vec<(Id, f64)> = rows.into_iter().map(|row| (row, 1.0)).collect();
-    let shown = call.shown(EVENT, &fingerprint(""), &rows);
-    // What could not be written down as said is left out, and all else is said.
-    let text = if call.record_said(shown, heard) { text } else { String::new() };
-    call.say::<SessionStart>(&all(text), heard);
+    let message = match call.config.notify {
+        Notify::Off => String::new(),
+        Notify::Card if source == Source::Startup => card::project_card(&mut call, heard),
+        Notify::Brief | Notify::Card => notice(&context).unwrap_or_default(),
+    };
+    call.say_with_message::<SessionStart>(&context.markdown(), &message, heard);
 }
 
-/// What is worth saying, the most important first.
-#[derive(Default)]
-struct Texts {
-    first: Vec<String>,
-    /// What to work by, and which rows that are.
-    values: (String, Vec<Id>),
-    then: Vec<String>,
-}
-
-/// What to work by here, as far as it is not in the context and has room. Whatever is wrong with it, the rest is said.
-fn values(call: &mut Call, room: usize, heard: &mut Heard) -> (String, Vec<Id>) {
+/// What the session begins with. A new session gets everything; after a compaction and on resume it gets the GHAP and
+/// the preferences that are not in its context; a fork has its context already.
+fn context(call: &mut Call, source: Source, heard: &mut Heard) -> Context {
     let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
-    let most = call.config.hooks.session_start.values as usize;
-    let Ok(store) = call.store() else { return Default::default() };
-    let held = store.values(&place, most).and_then(|mut held| {
-        let shown = held.iter().map(|held| store.is_shown(&client, None, held.value.id, now));
-        let shown = shown.collect::<Result<Vec<_>, _>>()?;
-        let mut shown = shown.into_iter();
-        held.retain(|_| shown.next() == Some(false));
-        Ok(held)
-    });
-    speech::values(&heard.take("values", held).unwrap_or_default(), room)
-}
-
-/// All but the values.
-fn texts(call: &mut Call, source: Source) -> Result<Texts, Clean> {
-    let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
-    let light = call.config.hooks.session_start.inject_light_context;
+    let settings = call.config.hooks.session_start.clone();
     let branch = call.located.branch.clone();
-    let (hands, called) = call.hands_here();
-    // Without the database there is nothing to say; why that is was written down with the record.
-    let Ok(store) = call.store() else { return Ok(Texts::default()) };
-    let fault = |error| Clean::new(&format!("start: {error}"));
-    let mut texts = Texts::default();
-    match source {
-        Source::Resume | Source::Compact => {
-            let ghap = store.active(&place, &client, None).map_err(fault)?;
-            texts.first.extend(ghap.map(|ghap| speech::active(&ghap, &hands)));
-        }
-        _ => {
-            let orphans = store.orphans(&place, &client, now).map_err(fault)?;
-            texts.first.extend(orphans.first().map(|ghap| speech::orphan(ghap, now, &hands)));
-            if source == Source::Startup && light {
-                let runs = store.last_runs(&place, RUNS).map_err(fault)?;
-                texts.then.push(speech::card(branch.as_deref(), &runs, now));
-                // Who has called a tool knows what they are for.
-                if !called || hands != Hands::Tools {
-                    texts.then.push(speech::introduction(&hands));
-                }
-            }
+    let (hands, has_called) = call.hands_here();
+    let is_new = source == Source::Startup && settings.inject_light_context;
+    let has_preferences = settings.inject_light_context && source != Source::Fork;
+    let goes_on = matches!(source, Source::Resume | Source::Compact);
+    // Without the database there is nothing to say; the reason was logged with the record.
+    let Ok(store) = call.store() else { return Context::default() };
+    let own = if goes_on { heard.take("GHAP", store.active(&place, &client, None)) } else { None };
+    // An agent that has called a tool knows what the tools are for.
+    let introduces = is_new && (!has_called || hands != Hands::Tools);
+    let none_unless = |is_wanted: bool, most: u32| if is_wanted { most as usize } else { 0 };
+    let wanted = SessionWanted {
+        to: Some((&client, None)),
+        own: own.as_ref().and_then(Option::as_ref),
+        orphan: !goes_on,
+        preferences: none_unless(has_preferences, settings.preferences),
+        values: none_unless(is_new, settings.values),
+        recent_work: none_unless(is_new, settings.recent_work),
+        card: is_new,
+        branch: branch.as_deref(),
+        last: if introduces { speech::introduction(&hands) } else { String::new() },
+        ..SessionWanted::new(&place, &hands, &settings, None)
+    };
+    store.session_context(&wanted, now, |what, error| {
+        heard.faults.push(Clean::new(&format!("{what}: {error}")));
+    })
+}
+
+/// Tells the user in one line what the session begins with; None if it begins with nothing of the project's.
+fn notice(context: &Context) -> Option<String> {
+    let count =
+        |section: Section| context.items.iter().filter(|item| item.section == section).count();
+    let mut parts = Vec::new();
+    if let Some(line) = context.before.lines().next() {
+        parts.push(line.trim_end_matches('.').to_owned());
+    }
+    for (section, one, many) in [
+        (Section::Preferences, "preference", "preferences"),
+        (Section::Values, "value", "values"),
+        (Section::RecentWork, "line of recent work", "lines of recent work"),
+    ] {
+        match count(section) {
+            0 => {}
+            1 => parts.push(format!("1 {one}")),
+            number => parts.push(format!("{number} {many}")),
         }
     }
-    Ok(texts)
+    (!parts.is_empty()).then(|| format!("the session begins with: {}", parts.join(", ")))
 }
 
 pub(super) fn end(call: Option<Call>, heard: &mut Heard) {

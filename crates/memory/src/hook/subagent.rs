@@ -4,7 +4,7 @@ use rutter_contract::input::{SubagentStart, Wire};
 
 use super::{Call, Heard};
 use crate::context::Depth;
-use crate::store::Wanted;
+use crate::store::{Audience, Wanted};
 
 const EVENT: &str = "SubagentStart";
 
@@ -27,6 +27,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
         depth: Depth::Light,
         limit: Depth::Light.limit(),
         tokens: Depth::Light.tokens(),
+        audience: Audience::Subagent,
         to: Some((&client, agent.as_ref())),
     };
     let context = heard.take("subagent", store.context_of(&parked.rows, &wanted, now));

@@ -6,11 +6,13 @@ use std::borrow::Cow;
 use rutter_contract::input::{PreToolUse, Wire};
 use serde::Deserialize;
 
-use super::{Call, Heard, fingerprint};
+use super::{Call, Heard, fingerprint, snapshot};
+use crate::change::changes_something;
 use crate::config::Recall;
 use crate::context::Depth;
-use crate::store::Wanted;
+use crate::runs::command_line::CommandLine;
 use crate::store::entry::{Parked, What};
+use crate::store::{Audience, Wanted};
 use crate::store::{StoreError, hot::Unready, spool};
 use crate::{Clean, speech};
 
@@ -43,8 +45,30 @@ pub(super) fn hear(
             call.record(vec![What::Calls(Clean::new(&tool_use), agent)], heard);
         }
     }
+    if tool == "Bash"
+        && call.config.hooks.outcome_capture.enabled
+        && call.config.privacy.capture_patches
+    {
+        look_before(wire, &mut call);
+    }
     if call.config.hooks.ghap_checkin.enabled {
         check_in(&mut call, heard);
+    }
+}
+
+/// Reads the files that a command may change, while a failure is open.
+fn look_before(wire: &Wire<'_>, call: &mut Call) {
+    let command = wire
+        .raw("tool_input")
+        .and_then(|input| Wire::parse(input.as_bytes()).ok())
+        .and_then(|input| input.text("command"));
+    let Some(command) = command.filter(|command| command.len() <= super::bash::MAX_LINE_BYTES)
+    else {
+        return;
+    };
+    let line = CommandLine::parse(&command);
+    if changes_something(&line) {
+        snapshot::take(wire, call, &line, &command);
     }
 }
 
@@ -114,6 +138,7 @@ fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
         depth: Depth::Light,
         limit: Depth::Light.limit(),
         tokens: Depth::Light.tokens(),
+        audience: Audience::Subagent,
         to: None,
     };
     let Ok(store) = call.store() else { return };

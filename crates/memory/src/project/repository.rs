@@ -104,6 +104,15 @@ pub(super) fn name_of(folder: &Path) -> String {
     }
 }
 
+/// The index of a work tree, and the length of the hashes in it.
+pub(super) fn index_of(work_tree: &Path) -> Option<(PathBuf, usize)> {
+    let DotGit::Leads(git_dir) = dot_git(work_tree) else { return None };
+    let mut config = Config::default();
+    config.add(&place::read(&git_dir.common.join("config"), FILE_LIMIT).unwrap_or_default());
+    let is_sha256 = config.last(b"extensions.objectformat").is_some_and(|name| name == b"sha256");
+    Some((git_dir.path.join("index"), if is_sha256 { 32 } else { 20 }))
+}
+
 enum DotGit {
     Leads(GitDir),
     Broken,

@@ -48,6 +48,16 @@ pub enum Folder {
 }
 
 impl Folder {
+    /// A folder that was entered from this one.
+    #[must_use]
+    pub fn join(&self, inner: &Self) -> Self {
+        match inner {
+            Self::Relative(path) if path.is_empty() => self.clone(),
+            Self::Relative(path) | Self::Absolute(path) => self.enter(path),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+
     fn enter(&self, path: &str) -> Self {
         let base = match self {
             _ if path.starts_with('/') => return Self::Absolute(normalize(path)),

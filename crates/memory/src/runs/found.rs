@@ -81,6 +81,20 @@ pub fn find_runs(line: &CommandLine) -> Vec<FoundRun> {
     found.take(MAX_RUNS).collect()
 }
 
+/// A command that looks like a test, a build or a check by its words, and is none that is known: `platformio test`.
+pub fn unknown_run(line: &CommandLine) -> Option<String> {
+    line.commands.iter().find_map(|command| {
+        let [program, rest @ ..] = command.words.as_slice() else { return None };
+        let is_plain = |word: &str| {
+            word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
+        };
+        let verb = rest.iter().take(2).find(|word| !word.starts_with('-') && is_plain(word))?;
+        let known = table::is_known_program(program) || super::wrappers::is_no_wrapper(program);
+        (!known && is_plain(program) && table::kind_of_name(verb).is_some())
+            .then(|| format!("{program} {verb}"))
+    })
+}
+
 impl FoundRun {
     /// Returns true if the line alone says that it is a test, a build or a check.
     pub fn is_certain(&self) -> bool {
@@ -181,11 +195,13 @@ fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
     });
     // Where all of a pipe counts, a `grep` that finds nothing fails as well, and so may a `head` that closes it.
     let mut own = !shown.filters.iter().any(|filter| !matches!(filter, Filter::Tail(_)));
+    let mut in_own_pipe = true;
     for command in &commands[at..] {
         match command.joiner {
             Joiner::End => break,
-            Joiner::And => own = false,
-            Joiner::Pipe if pipefail => {}
+            Joiner::And => (own, in_own_pipe) = (false, false),
+            // What `&&` joins runs only if the run succeeded, through whatever it is piped.
+            Joiner::Pipe if pipefail || !in_own_pipe => {}
             _ => return Status::Hidden,
         }
     }
@@ -249,6 +265,8 @@ mod tests {
             ("cargo test || true", "cargo test", Status::Hidden),
             ("cargo test; echo $?", "cargo test", Status::Hidden),
             ("cargo test && git push", "cargo test", Status::ZeroOnly),
+            ("go build && ./app help | head", "go build", Status::ZeroOnly),
+            ("go build | head && ls", "go build", Status::Hidden),
             ("git pull && cargo test", "cargo test", Status::OwnIfReached),
             ("test -e x || pytest", "pytest", Status::Hidden),
             ("if pytest; then echo ok; fi", "pytest", Status::Hidden),
@@ -306,6 +324,21 @@ mod tests {
             "git stash && git log --oneline | head",
         ] {
             assert_eq!(runs(line).iter().filter(|run| run.is_certain()).count(), 0, "{line}");
+        }
+    }
+
+    #[test]
+    fn unknown_runs_are_noticed() {
+        for (line, expected) in [
+            ("platformio test -e native", Some("platformio test")),
+            ("cd x && kedro lint", Some("kedro lint")),
+            ("pytest", None),
+            ("git test", None),
+            ("mkdir test", None),
+            ("npm run dev", None),
+            ("terraform plan", None),
+        ] {
+            assert_eq!(unknown_run(&CommandLine::parse(line)).as_deref(), expected, "{line}");
         }
     }
 

@@ -1,113 +1,553 @@
-//! From a command and what it printed to an outcome, or to the reason why there is none.
+//! From a command line and what it printed to the outcome of each run in it, or to the reason why there is none.
 //!
-//! The exit status comes first, as far as the command line lets it through; the text second. Where the two contradict
-//! each other, or neither says anything, nobody knows how it went: `passed` is never a guess.
+//! The exit status comes first, as far as the command line lets it through; the text second. A failure that is visible is a
+//! failure. A pass is never guessed: where the two contradict each other, or neither says anything, the outcome is unknown.
 
-use super::line::{self, Ran, Status};
-use super::report::{Failure, Report, Runner};
-use super::runners::named;
-use super::{Counts, Kind, Verdict, script, signature, tells, text};
+use std::borrow::Cow;
 
-/// What was seen of a command that has ended.
+use super::command_line::{CommandLine, Folder};
+use super::found::{Filter, FoundRun, Program, Shown, Status, find_runs};
+use super::report::{Failure, PassedTest, Report};
+use super::table::{self, Runner, Task};
+use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
+use super::{Counts, Kind, Verdict, announced, signature, tells, text};
+
+/// What was seen of a command line that has ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
-    /// The command line.
-    pub command: &'a str,
     /// The exit status of the line, where it is known.
     pub exit: Option<i32>,
     /// What it printed, stdout and stderr in whatever order.
     pub output: &'a [u8],
-    /// Whether some of what it printed is missing.
+    /// Some of what it printed is missing.
     pub cut: bool,
 }
 
-/// What a run said.
+/// The outcome of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// What was run.
     pub kind: Kind,
-    /// With what.
+    /// The runner's name, or that of the task if nothing told its runner.
     pub runner: String,
     /// How it went.
     pub verdict: Verdict,
-    /// How many, where the text says so.
+    /// How many tests, where the text says so.
     pub counts: Option<Counts>,
     /// What failed, by the runner's names.
     pub failing: Vec<String>,
-    /// The shape of the failure; none of a text that was cut.
+    /// The shape of the failure.
     pub signature: Option<String>,
     /// The exit status, where it is the run's own.
     pub exit: Option<i32>,
     /// How long it says it took, in milliseconds.
     pub duration: Option<u64>,
-    /// How the verdict came about.
+    /// The reason for the verdict.
     pub because: &'static str,
     /// What failed, as far as the text tells.
     pub failures: Vec<Failure>,
-    /// Whether some of the text is missing.
-    pub cut: bool,
-    /// Whether everything that failed is among the failures.
-    pub whole: bool,
+    /// Tests that the text names as passed.
+    pub passed: Vec<PassedTest>,
+    /// Every failure of the run is among the failures.
+    pub is_whole: bool,
+    /// The command lines that make up the run; several where a line starts the same runner more than once.
+    pub invocations: Vec<Invocation>,
 }
 
-/// Why most commands are no outcome.
-pub(crate) const NO_RUN: &str =
+/// One command line of a runner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// The runner's name, or that of the task if nothing told its runner.
+    pub program: String,
+    /// The words behind the runner's start.
+    pub arguments: Vec<String>,
+    /// The folder in which it ran, relative to where the line was typed.
+    pub folder: Folder,
+    /// The task that started it, with the arguments that were passed to it: `make test`.
+    pub task: Option<String>,
+    /// Some of the arguments are not known, because the task does not tell what it runs.
+    pub is_partial: bool,
+    /// The package that the task belongs to, where its wrapper names it.
+    pub package: Option<String>,
+}
+
+/// The reason why most command lines have no outcome.
+pub const NO_RUN: &str =
     "no command in it is a run of tests, a build or a check that is waited for";
 
-/// Reads a run; or says why it is no outcome.
-pub fn read(seen: &Seen<'_>) -> Result<Reading, &'static str> {
-    let found = line::find(seen.command).ok_or(NO_RUN)?;
-    let exit = match found.status {
-        Status::Hidden => None,
-        Status::ZeroOnly => seen.exit.filter(|exit| *exit == 0),
-        Status::Own | Status::OwnIfReached => seen.exit,
-    };
-    match exit {
-        Some(126 | 127) => return Err("it could not be started"),
-        Some(124) if seen.command.contains("timeout") => return Err("it ran out of time"),
-        Some(exit) if exit > 128 => return Err("a signal or a time-out ended it"),
-        _ => {}
+/// The reason why a run has no outcome where `only` lists others.
+pub const NOT_WANTED: &str = "`hooks.outcome_capture.only` lists other commands";
+
+/// Reads every run of a command line; or says why there is no outcome in it. The worst one comes last.
+pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'static str> {
+    let runs = find_runs(line);
+    if runs.is_empty() {
+        return Err(NO_RUN);
+    }
+    if let Some(last) = runs.last().filter(|run| run.status == Status::Own) {
+        let timed = line.commands[last.at].wrappers.iter().any(|word| word.ends_with("timeout"));
+        match seen.exit {
+            Some(126 | 127) => return Err("it could not be started"),
+            Some(124) if timed => return Err("it ran out of time"),
+            Some(exit) if exit > 128 => return Err("a signal or a time-out ended it"),
+            _ => {}
+        }
     }
     let text = text::plain(seen.output);
-    let (runner, kind, report) = match &found.ran {
-        Ran::Runner(name) => {
-            let runner = named(name).ok_or("there is no reader for this runner")?;
-            (runner.name.to_owned(), runner.kind, (runner.read)(&text))
+    let mut readings: Vec<Reading> = Vec::new();
+    let mut unreached = None;
+    for group in groups(&runs) {
+        if unreached.is_some_and(|after: usize| group[0].at > after) {
+            continue;
         }
-        Ran::Script { name, kind } => match runner_behind(&text) {
-            Some(runner) => (runner.name.to_owned(), runner.kind, (runner.read)(&text)),
-            None => (name.clone(), *kind, read_script(&text, *kind)),
-        },
-    };
-    let cut = seen.cut || found.filtered;
-    Ok(concluded((runner, kind, report), found.status, exit, cut, !found.trimmed))
+        let read =
+            ReadGroup { line, seen, text: &text, runs: &group, alone: runs.len() == group.len() };
+        let found = read.readings();
+        // What `&&` joins behind a run that failed did not run.
+        if found.iter().any(|one| one.verdict == Verdict::Failed) && read.stops_the_line() {
+            unreached = Some(group[group.len() - 1].at);
+        }
+        readings.extend(found);
+    }
+    if readings.is_empty() {
+        return Err(NO_RUN);
+    }
+    // A stable order within a verdict: what was typed first stands first.
+    readings.sort_by_key(|reading| match reading.verdict {
+        Verdict::Unknown => 0,
+        Verdict::Passed => 1,
+        Verdict::Failed => 2,
+    });
+    Ok(readings)
 }
 
-/// Reads a command that the user has said is a run, by the name that was given for it.
-pub fn read_named(seen: &Seen<'_>, name: &str) -> Result<Reading, &'static str> {
-    // Of a line with more in it nobody knows whose exit status it has.
-    let (status, exit) = if seen.command.contains(['|', ';', '&', '\n']) {
-        (Status::Hidden, None)
-    } else {
-        (Status::Own, seen.exit)
-    };
+/// Reads a command line as one run: the worst of those in it.
+pub fn read_line(command: &str, seen: &Seen<'_>) -> Result<Reading, &'static str> {
+    let mut readings = read_runs(&CommandLine::parse(command), seen)?;
+    readings.pop().ok_or(NO_RUN)
+}
+
+/// Commands that the user has configured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Configured<'a> {
+    /// Commands that are runs beside those that are known.
+    pub matchers: &'a [String],
+    /// If there are any, no other commands are runs.
+    pub only: &'a [String],
+}
+
+impl Configured<'_> {
+    /// Reads every run of a command line, as far as the configuration wants it; or says why there is no outcome in it.
+    pub fn read_runs(
+        self,
+        line: &CommandLine,
+        seen: &Seen<'_>,
+    ) -> Result<Vec<Reading>, &'static str> {
+        if !self.only.is_empty() && matching(self.only, line).is_none() {
+            return Err(NOT_WANTED);
+        }
+        match read_runs(line, seen) {
+            Err(NO_RUN) => {
+                let name = matching(self.matchers, line).or_else(|| matching(self.only, line));
+                Ok(vec![read_configured(line, seen, name.ok_or(NO_RUN)?)?])
+            }
+            known => known,
+        }
+    }
+}
+
+/// The first of some configured commands that one of the line's commands starts with. `./run_tests.sh` also stands for
+/// `bash ./run_tests.sh -x`.
+fn matching<'a>(configured: &'a [String], line: &CommandLine) -> Option<&'a str> {
+    configured.iter().map(|matcher| matcher.trim()).find(|matcher| {
+        let wanted = CommandLine::parse(matcher);
+        let Some(wanted) = wanted.commands.first().filter(|wanted| !wanted.words.is_empty()) else {
+            return false;
+        };
+        line.commands.iter().any(|command| command.words.starts_with(&wanted.words))
+    })
+}
+
+/// Reads a command line that the user has configured as a run, by the name that was given for it.
+fn read_configured(
+    line: &CommandLine,
+    seen: &Seen<'_>,
+    name: &str,
+) -> Result<Reading, &'static str> {
+    // Of a line with several commands the exit status may be any one's.
+    let exit = seen.exit.filter(|_| line.commands.len() == 1);
     if exit.is_some_and(|exit| matches!(exit, 126 | 127) || exit > 128) {
         return Err("it could not be started, or a signal or a time-out ended it");
     }
-    let kind = if name.contains("build") { Kind::Build } else { Kind::Test };
-    let report = read_script(&text::plain(seen.output), kind);
-    Ok(concluded((name.to_owned(), kind, report), status, exit, seen.cut, true))
+    let kind = table::kind_of_name(name).unwrap_or(Kind::Test);
+    let text = text::plain(seen.output);
+    let output = read_task_output(&text, true);
+    let (runner, report) = read_unknown(&output.text).into_iter().next().map_or_else(
+        || (name.to_owned(), Report::unknown()),
+        |(runner, report)| (runner.name.to_owned(), report),
+    );
+    let words = line.commands.first().map(|command| command.words.clone()).unwrap_or_default();
+    let invocation = Invocation {
+        program: runner.clone(),
+        arguments: Vec::new(),
+        folder: line.commands.first().map_or(Folder::Unknown, |command| command.folder.clone()),
+        task: Some(words.join(" ")),
+        is_partial: true,
+        package: None,
+    };
+    let evidence = Evidence {
+        exit,
+        if_reached: false,
+        is_task: true,
+        wrapper_failed: output.failed,
+        missing: if seen.cut { Missing::Cut } else { Missing::Nothing },
+        is_silent: false,
+        ends_well: false,
+    };
+    Ok(conclude(runner, kind, report, &evidence, vec![invocation]))
 }
 
-/// What comes of what was run, how it ended, and what it printed.
-fn concluded(
-    (runner, kind, report): (String, Kind, Report),
-    status: Status,
+/// Puts runs of one runner together: they print into one text, and one report tells of all of them.
+fn groups(runs: &[FoundRun]) -> Vec<Vec<FoundRun>> {
+    let same = |one: &FoundRun, other: &FoundRun| match (&one.program, &other.program) {
+        (Program::Runner(one), Program::Runner(other)) => one.runner == other.runner,
+        (Program::Task(one), Program::Task(other)) => one.name == other.name,
+        _ => false,
+    };
+    let mut groups: Vec<Vec<FoundRun>> = Vec::new();
+    for run in runs {
+        match groups.iter_mut().find(|group| same(&group[0], run)) {
+            Some(group) => group.push(run.clone()),
+            None => groups.push(vec![run.clone()]),
+        }
+    }
+    groups
+}
+
+/// How many blank lines there may have been at the end of a text.
+const MAX_BLANK_LINES: usize = 3;
+
+/// How much of a run's output is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Missing {
+    Nothing,
+    /// The beginning, which `tail` cut off. The summary is there.
+    Beginning,
+    /// Lines that a filter dropped: the end, or some in between.
+    Filtered,
+    /// Anything, because the client cut it.
+    Cut,
+}
+
+/// What there is to go by beside the report.
+#[expect(clippy::struct_excessive_bools, reason = "each is an observation of its own")]
+struct Evidence {
+    /// The exit status, as far as it is the run's own.
     exit: Option<i32>,
-    cut: bool,
-    whole: bool,
+    /// A status other than 0 may be that of a command before the run.
+    if_reached: bool,
+    is_task: bool,
+    wrapper_failed: bool,
+    missing: Missing,
+    /// The runner prints nothing when all is well, and printed nothing.
+    is_silent: bool,
+    /// The end of its output is there, and would say if anything had failed.
+    ends_well: bool,
+}
+
+struct ReadGroup<'a> {
+    line: &'a CommandLine,
+    seen: &'a Seen<'a>,
+    text: &'a str,
+    runs: &'a [FoundRun],
+    /// No other runs print into the text.
+    alone: bool,
+}
+
+impl ReadGroup<'_> {
+    fn readings(&self) -> Vec<Reading> {
+        let first = &self.runs[0];
+        // Output that went elsewhere is not what is shown.
+        let text = if first.shown.is_lost { "" } else { self.text };
+        match &first.program {
+            Program::Runner(found) => vec![self.read_runner(found.runner, text)],
+            Program::Task(task) => self.read_task(task, text),
+        }
+    }
+
+    /// Returns true if a failure of this run keeps the rest of the line from running.
+    fn stops_the_line(&self) -> bool {
+        let last = &self.runs[self.runs.len() - 1];
+        matches!(last.status, Status::ZeroOnly | Status::Own | Status::OwnIfReached)
+    }
+
+    fn read_runner(&self, runner: &'static Runner, text: &str) -> Reading {
+        let report = runner.reader().map_or_else(Report::unknown, |reader| (reader.read)(text));
+        let silent = runner.reader().is_some_and(|reader| reader.silent_on_success);
+        let shown = &self.runs[0].shown;
+        let is_silent = silent
+            && self.alone
+            && text.trim().is_empty()
+            && !shown.is_lost
+            && !shown.loses_errors
+            && !self.seen.cut
+            && !shown.filters.contains(&Filter::Some);
+        let evidence = Evidence { is_silent, ..self.evidence(false) };
+        // cargo says at the very end that something failed.
+        let ends_well = runner.name == "cargo test"
+            && self.alone
+            && evidence.missing == Missing::Beginning
+            && !shown.loses_errors
+            && text
+                .trim_end()
+                .lines()
+                .next_back()
+                .is_some_and(|line| line.starts_with("test result: ok. "));
+        let evidence = Evidence { ends_well, ..evidence };
+        let invocations = self
+            .runs
+            .iter()
+            .filter_map(|run| {
+                let command = &self.line.commands[run.at];
+                let Program::Runner(found) = &run.program else { return None };
+                Some(Invocation {
+                    program: runner.name.to_owned(),
+                    arguments: command.words[found.arguments.min(command.words.len())..].to_vec(),
+                    folder: command.folder.clone(),
+                    task: None,
+                    is_partial: false,
+                    package: None,
+                })
+            })
+            .collect();
+        let kind = runner.kind.unwrap_or(Kind::Test);
+        conclude(runner.name.to_owned(), kind, report, &evidence, invocations)
+    }
+
+    /// A task may run several runners, and each of them in several packages, so it can have several outcomes.
+    fn read_task(&self, task: &Task, text: &str) -> Vec<Reading> {
+        let command = &self.line.commands[self.runs[0].at];
+        let mut readings = Vec::new();
+        for output in split_by_package(text) {
+            readings.extend(self.read_package(task, &output));
+        }
+        settle_parts(&mut readings, self.evidence(true).exit);
+        if readings.is_empty()
+            && let Some(kind) = task.kind
+        {
+            let invocation = Invocation {
+                program: task.name.clone(),
+                arguments: command.words[1..].to_vec(),
+                folder: command.folder.clone(),
+                task: None,
+                is_partial: true,
+                package: None,
+            };
+            let wrapper_failed = read_task_output(text, false).failed;
+            let evidence = Evidence { wrapper_failed, ..self.evidence(true) };
+            let report = Report::unknown();
+            readings.push(conclude(task.name.clone(), kind, report, &evidence, vec![invocation]));
+        }
+        readings
+    }
+
+    /// The outcomes of a task in one package.
+    fn read_package(&self, task: &Task, output: &PackageOutput<'_>) -> Vec<Reading> {
+        let command = &self.line.commands[self.runs[0].at];
+        let echoes = matches!(command.program(), "make" | "just") || task.name.contains('.');
+        let package = output.package.map(str::to_owned);
+        let output = read_task_output(&output.text, echoes);
+        let evidence = Evidence { wrapper_failed: output.failed, ..self.evidence(true) };
+        let passed_on = &command.words[task.arguments.min(command.words.len())..];
+        let spelled = command.words.join(" ");
+        let inner = inner_runs(&output.commands, passed_on, &command.folder, &spelled);
+        if inner.is_empty() {
+            let read = read_unknown(&output.text).into_iter().map(|(runner, report)| {
+                let invocation = Invocation {
+                    program: runner.name.to_owned(),
+                    arguments: Vec::new(),
+                    folder: command.folder.clone(),
+                    task: Some(spelled.clone()),
+                    is_partial: true,
+                    package: package.clone(),
+                };
+                let kind = runner.kind.unwrap_or(Kind::Test);
+                conclude(runner.name.to_owned(), kind, report, &evidence, vec![invocation])
+            });
+            return read.collect();
+        }
+        let read = inner.into_iter().map(|(runner, mut invocations)| {
+            for invocation in &mut invocations {
+                invocation.package = invocation.package.take().or_else(|| package.clone());
+            }
+            let reader = runner.reader();
+            let report = reader.map_or_else(Report::unknown, |reader| (reader.read)(&output.text));
+            let kind = runner.kind.unwrap_or(Kind::Test);
+            conclude(runner.name.to_owned(), kind, report, &evidence, invocations)
+        });
+        read.collect()
+    }
+
+    /// What the exit status and the shown text are worth.
+    fn evidence(&self, is_task: bool) -> Evidence {
+        let last = &self.runs[self.runs.len() - 1];
+        let mut if_reached = false;
+        let mut exit = match (last.status, self.seen.exit) {
+            (Status::Hidden, _) | (_, None) => None,
+            (_, Some(0)) => Some(0),
+            (Status::ZeroOnly, Some(_)) => None,
+            (Status::Own, Some(code)) => Some(code),
+            (Status::OwnIfReached, Some(code)) => {
+                if_reached = true;
+                Some(code)
+            }
+        };
+        // Of several runs all have to have succeeded, and one of them has failed.
+        if self.runs.len() > 1 {
+            let hidden = self.runs.iter().any(|run| run.status == Status::Hidden);
+            if_reached = true;
+            if hidden {
+                exit = None;
+            }
+        } else if exit.is_none()
+            && let Some(told) = announced::exit_status(self.line, last.at, self.text)
+        {
+            exit = Some(told);
+        }
+        let missing = self
+            .runs
+            .iter()
+            .map(|run| missing(&run.shown, self.text, self.alone && self.runs.len() == 1))
+            .fold(if self.seen.cut { Missing::Cut } else { Missing::Nothing }, Missing::worse);
+        Evidence {
+            exit,
+            if_reached,
+            is_task,
+            wrapper_failed: false,
+            missing,
+            is_silent: false,
+            ends_well: false,
+        }
+    }
+}
+
+impl Missing {
+    fn worse(self, other: Self) -> Self {
+        self.max(other)
+    }
+}
+
+/// What is missing of a run's output. `alone` is true if the text is that of this run only: then `head -20` that printed 12
+/// lines has cut nothing off.
+fn missing(shown: &Shown, text: &str, alone: bool) -> Missing {
+    let lines = text.lines().count();
+    // The client takes blank lines away at the end.
+    let has_all =
+        |count: Option<usize>| alone && count.is_some_and(|count| lines + MAX_BLANK_LINES < count);
+    shown.filters.iter().fold(Missing::Nothing, |known, filter| {
+        known.worse(match filter {
+            Filter::Head(count) | Filter::Tail(count) if has_all(*count) => Missing::Nothing,
+            Filter::Tail(_) => Missing::Beginning,
+            Filter::Head(_) | Filter::Some => Missing::Filtered,
+        })
+    })
+}
+
+/// The runs behind the commands that a task printed, by runner.
+fn inner_runs(
+    commands: &[InnerCommand<'_>],
+    passed_on: &[String],
+    folder: &Folder,
+    task: &str,
+) -> Vec<(&'static Runner, Vec<Invocation>)> {
+    let mut found: Vec<(&'static Runner, Vec<Invocation>)> = Vec::new();
+    for inner in commands {
+        let line = CommandLine::parse(inner.line);
+        for command in &line.commands {
+            let Some(runner) = table::find_runner(&command.words) else { continue };
+            let mut arguments = command.words[runner.arguments.min(command.words.len())..].to_vec();
+            if inner.is_cut {
+                // The last word is a part of one; what was passed on stands behind it.
+                arguments.pop();
+                arguments.extend_from_slice(passed_on);
+            }
+            let invocation = Invocation {
+                program: runner.runner.name.to_owned(),
+                arguments,
+                folder: match inner.folder {
+                    Some(path) => Folder::Absolute(path.to_owned()).join(&command.folder),
+                    None => folder.join(&command.folder),
+                },
+                task: Some(task.to_owned()),
+                is_partial: inner.is_cut,
+                package: inner.package.map(str::to_owned),
+            };
+            match found.iter_mut().find(|(known, _)| *known == runner.runner) {
+                Some((_, invocations)) => invocations.push(invocation),
+                None => found.push((runner.runner, vec![invocation])),
+            }
+        }
+    }
+    found
+}
+
+/// Of a task with several parts a status other than 0 is that of one of them. Where one failed by its text, the others did
+/// not fail by the status; where none did, it was the last one that is not known to have passed.
+fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
+    if readings.len() < 2 || exit.is_none_or(|exit| exit == 0) {
+        return;
+    }
+    let failed = |reading: &Reading| {
+        !reading.failures.is_empty() || reading.counts.is_some_and(|counts| counts.failed > 0)
+    };
+    let passed = |reading: &Reading| reading.counts.is_some_and(|counts| counts.passed > 0);
+    let blamed = if readings.iter().any(failed) {
+        None
+    } else {
+        readings.iter().rposition(|reading| !passed(reading))
+    };
+    for (at, reading) in readings.iter_mut().enumerate() {
+        if failed(reading) || blamed == Some(at) {
+            continue;
+        }
+        (reading.verdict, reading.because) = if passed(reading) {
+            (Verdict::Passed, "its text says that it passed; the status is another command's")
+        } else {
+            (
+                Verdict::Unknown,
+                "something in the task failed, and its text does not say that it was this",
+            )
+        };
+    }
+}
+
+/// The reports of the readers that understand the output of an unknown program.
+fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
+    let reports = tells::telling(text).into_iter().filter_map(|reader| {
+        let runner = table::runner_named(reader.name)?;
+        let report = (reader.read)(text);
+        report.is_known().then_some((runner, report))
+    });
+    let mut reports: Vec<(&'static Runner, Report)> = reports.collect();
+    // What counts tests knows more than what lists complaints; one failure is told by one of them.
+    reports.sort_by_key(|(_, report)| report.counts.is_none());
+    let counted = reports.iter().filter(|(_, report)| report.counts.is_some()).count();
+    if counted > 0 {
+        reports.truncate(counted);
+    }
+    reports.truncate(2);
+    reports
+}
+
+/// Puts together what was run, how it ended, and what it printed.
+fn conclude(
+    runner: String,
+    kind: Kind,
+    report: Report,
+    evidence: &Evidence,
+    invocations: Vec<Invocation>,
 ) -> Reading {
-    let (verdict, because) = decide(status, exit, &report, &runner, cut);
+    let (verdict, because) = decide(&report, &runner, evidence);
     let failed = verdict == Verdict::Failed;
     let mut failing = Vec::new();
     if failed {
@@ -123,67 +563,64 @@ fn concluded(
         verdict,
         counts: report.counts,
         failing,
-        signature: if failed && !cut { signature::of(&report.failures) } else { None },
-        exit,
+        signature: if failed { signature::of_failures(&report.failures) } else { None },
+        exit: evidence.exit,
         duration: report.duration,
         because,
         failures: if failed { report.failures } else { Vec::new() },
-        cut,
-        whole: !cut && whole,
+        passed: report.passed,
+        is_whole: evidence.missing == Missing::Nothing,
+        invocations,
     }
 }
 
-/// The runner behind a script, where the package manager printed the command that it ran.
-fn runner_behind(text: &str) -> Option<&'static Runner> {
-    let found = line::find(script::script(text).command?)?;
-    match found.ran {
-        Ran::Runner(name) => named(name),
-        Ran::Script { .. } => None,
-    }
-}
-
-/// What a script of unknown content printed, if the readers that understand it agree.
-fn read_script(text: &str, kind: Kind) -> Report {
-    let reports = tells::telling(text, kind).into_iter().map(|runner| (runner.read)(text));
-    let mut reports = reports.filter(Report::is_known);
-    let Some(first) = reports.next() else { return Report::unknown() };
-    if reports.all(|report| report.verdict == first.verdict) { first } else { Report::unknown() }
-}
-
-fn decide(
-    status: Status,
-    exit: Option<i32>,
-    report: &Report,
-    runner: &str,
-    cut: bool,
-) -> (Verdict, &'static str) {
-    let nothing = report.counts.is_some_and(|counts| counts.passed + counts.failed == 0);
-    match (exit, report.verdict) {
+fn decide(report: &Report, runner: &str, evidence: &Evidence) -> (Verdict, &'static str) {
+    let ran_none = report.counts.is_some_and(|counts| counts.passed + counts.failed == 0);
+    match (evidence.exit, report.verdict) {
+        (Some(0), Verdict::Failed) if evidence.is_task => (
+            Verdict::Failed,
+            "its text says that something failed, and its wrapper hides the exit status",
+        ),
         (Some(0), Verdict::Failed) => {
             (Verdict::Unknown, "it exited with 0, and its text says that something failed")
         }
-        (Some(0), _) if nothing => (Verdict::Unknown, "nothing ran"),
+        (Some(0), _) if ran_none => (Verdict::Unknown, "nothing ran"),
         (Some(0), _) => (Verdict::Passed, "it exited with 0"),
-        (Some(code), _) if ran_nothing(runner, code) => {
+        (Some(code), _) if means_nothing_ran(runner, code) => {
             (Verdict::Unknown, "its exit status says that nothing ran")
         }
         (Some(_), Verdict::Failed) => {
             (Verdict::Failed, "it failed by its exit status and by its text")
         }
-        (Some(_), _) if status == Status::OwnIfReached => (
+        (Some(_), Verdict::Passed) if evidence.if_reached => {
+            (Verdict::Passed, "its text says that it passed; the status is another command's")
+        }
+        (Some(_), _) if evidence.if_reached => (
             Verdict::Unknown,
             "the line failed, and perhaps before the run: its text does not say that it failed",
         ),
         (Some(_), _) => (Verdict::Failed, "its exit status is not 0"),
+        (None, Verdict::Failed) => {
+            (Verdict::Failed, "the exit status is hidden; its text says that it failed")
+        }
+        (None, _) if evidence.wrapper_failed => {
+            (Verdict::Failed, "the exit status is hidden; its wrapper says that it failed")
+        }
         // Of several parts each has its summary: the one that failed may be missing.
-        (None, Verdict::Passed) if cut => {
+        (None, Verdict::Passed)
+            if evidence.missing == Missing::Cut
+                || (evidence.missing == Missing::Filtered && !has_one_summary(runner)) =>
+        {
             (Verdict::Unknown, "the exit status is hidden, and some of the text is missing")
         }
         (None, Verdict::Passed) => {
             (Verdict::Passed, "the exit status is hidden; its summary says that it passed")
         }
-        (None, Verdict::Failed) => {
-            (Verdict::Failed, "the exit status is hidden; its text says that it failed")
+        (None, Verdict::Unknown) if evidence.is_silent => {
+            (Verdict::Passed, "it prints nothing when all is well, and printed nothing")
+        }
+        (None, Verdict::Unknown) if evidence.ends_well => {
+            (Verdict::Passed, "the exit status is hidden; its end says that nothing failed")
         }
         (None, Verdict::Unknown) => {
             (Verdict::Unknown, "the exit status is hidden, and the text does not say")
@@ -191,78 +628,20 @@ fn decide(
     }
 }
 
+/// Returns true if a runner prints one summary that counts failures too, so that the line alone is enough.
+fn has_one_summary(runner: &str) -> bool {
+    matches!(runner, "pytest" | "vitest" | "jest" | "bun test" | "rspec" | "playwright test")
+}
+
 /// Exit statuses by which a runner says that it ran no test.
-fn ran_nothing(runner: &str, code: i32) -> bool {
+fn means_nothing_ran(runner: &str, code: i32) -> bool {
     matches!((runner, code), ("pytest", 4 | 5) | ("unittest", 5))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn verdict(command: &str, exit: Option<i32>, output: &str) -> Option<Verdict> {
-        read(&Seen { command, exit, output: output.as_bytes(), cut: false })
-            .ok()
-            .map(|reading| reading.verdict)
-    }
-
-    const GREEN: &str = "\nrunning 2 tests\ntest a ... ok\ntest b ... ok\n\n\
-                         test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n";
-    const RED: &str = "\nrunning 1 test\ntest a ... FAILED\n\nfailures:\n\n---- a stdout ----\n\n\
-                       thread 'a' panicked at src/lib.rs:5:9:\nboom\n\n\nfailures:\n    a\n\n\
-                       test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n";
-    const EMPTY: &str = "\nrunning 0 tests\n\n\
-                         test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.00s\n\n";
-
-    #[test]
-    fn the_exit_status_comes_first_and_passed_is_never_a_guess() {
-        use Verdict::{Failed, Passed, Unknown};
-        for (command, exit, output, expected) in [
-            ("cargo test", Some(0), GREEN, Some(Passed)),
-            ("cargo test", Some(101), RED, Some(Failed)),
-            ("cargo test", Some(101), "", Some(Failed)),
-            ("cargo test", Some(0), RED, Some(Unknown)),
-            ("cargo test nothing", Some(0), EMPTY, Some(Unknown)),
-            ("cargo test | tail -3", Some(0), GREEN, Some(Passed)),
-            ("cargo test | tail -3", Some(0), RED, Some(Failed)),
-            ("cargo test | tail -3", Some(0), "half of it", Some(Unknown)),
-            ("cargo test | grep ok", Some(0), GREEN, Some(Unknown)),
-            ("cargo test | grep -i fail", Some(0), RED, Some(Failed)),
-            ("cargo test | grep -i fail", Some(1), "", Some(Unknown)),
-            ("set -o pipefail; cargo test | grep -i fail", Some(1), "", Some(Unknown)),
-            ("set -o pipefail; cargo test | grep ok", Some(0), GREEN, Some(Passed)),
-            ("cargo test || true", Some(0), RED, Some(Failed)),
-            ("cargo test || true", Some(0), "", Some(Unknown)),
-            ("cargo test && git push", Some(1), GREEN, Some(Passed)),
-            ("cargo test && git push", Some(1), "", Some(Unknown)),
-            ("cargo build && cargo test", Some(101), "the build went wrong", Some(Unknown)),
-            ("cargo build && cargo test", Some(101), RED, Some(Failed)),
-            ("pytest", Some(5), "no tests ran in 0.01s", Some(Unknown)),
-            ("cargo test", Some(127), "", None),
-            ("cargo test", Some(143), "", None),
-            ("timeout 5 cargo test", Some(124), "", None),
-            ("ls", Some(0), "", None),
-            ("make test", Some(0), "", Some(Passed)),
-            ("make test", Some(2), RED, Some(Failed)),
-            ("make test | tail", Some(0), "ok", Some(Unknown)),
-            (
-                "npm test | cat",
-                Some(0),
-                "\n> shop@1.0.0 test\n> cargo test\n\nhalf of it",
-                Some(Unknown),
-            ),
-        ] {
-            assert_eq!(verdict(command, exit, output), expected, "{command} {exit:?} {output:.20}");
-        }
-    }
-
-    #[test]
-    fn a_text_that_was_cut_has_no_signature() {
-        let seen =
-            Seen { command: "cargo test", exit: Some(101), output: RED.as_bytes(), cut: false };
-        let whole = read(&seen).unwrap();
-        assert_eq!(whole.failing, ["a"]);
-        assert_eq!(whole.signature.as_deref(), Some("a | panicked | boom | lib.rs"));
-        assert_eq!(read(&Seen { cut: true, ..seen }).unwrap().signature, None);
-    }
+/// The text of an output as readers want it.
+pub fn plain_text(output: &[u8]) -> Cow<'_, str> {
+    text::plain(output)
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,8 +66,24 @@ pub(super) fn error(line: &str) -> Option<(&str, &str)> {
     (message.is_empty() || message.starts_with(' ')).then(|| (name, message.trim()))
 }
 
-/// The path in `path:12` and in `path:12:5`, and what follows the numbers.
-pub(super) fn located(text: &str) -> Option<(&str, &str)> {
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place<'a> {
+    /// The path, as printed.
+    pub(super) path: &'a str,
+    /// The line, counted from 1; none if it is not printed or is no line number.
+    pub(super) line: Option<u32>,
+}
+
+impl<'a> Place<'a> {
+    /// Builds a place from a path and the text of a line number.
+    pub(super) fn new(path: &'a str, line: &str) -> Self {
+        Self { path, line: line.parse().ok().filter(|line| *line > 0) }
+    }
+}
+
+/// Parses `path:12` and `path:12:5`. Returns the place and what follows the numbers.
+pub(super) fn located(text: &str) -> Option<(Place<'_>, &str)> {
     let mut from = 0;
     loop {
         let colon = from + text[from..].find(':')?;
@@ -81,7 +97,7 @@ pub(super) fn located(text: &str) -> Option<(&str, &str)> {
                     after = &more[column..];
                 }
             }
-            return Some((&text[..colon], after));
+            return Some((Place::new(&text[..colon], &rest[..digits]), after));
         }
         from = colon + 1;
     }
@@ -118,14 +134,35 @@ pub(super) fn counted(list: &str, word: &str) -> Option<u32> {
 
 /// The file of `src/lib.rs:19:17`: what stands before the line, with a Windows drive left alone.
 pub(super) fn file(place: &str) -> Option<&str> {
-    let mut from = if place.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
-    while let Some(colon) = place.get(from..)?.find(':').map(|at| at + from) {
-        if place.as_bytes().get(colon + 1).is_some_and(u8::is_ascii_digit) {
-            return place.get(..colon).filter(|file| !file.is_empty());
+    self::place(place).map(|place| place.path)
+}
+
+/// Parses `src/lib.rs:19:17` at the start of a text. Leaves a Windows drive alone.
+pub(super) fn place(text: &str) -> Option<Place<'_>> {
+    let mut from = if text.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
+    while let Some(colon) = text.get(from..)?.find(':').map(|at| at + from) {
+        let digits = text[colon + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 {
+            let path = text.get(..colon).filter(|path| !path.is_empty())?;
+            return Some(Place::new(path, &text[colon + 1..colon + 1 + digits]));
         }
         from = colon + 1;
     }
     None
+}
+
+/// Returns true if a line is what `time` prints about a command: of zsh, of bash, or of GNU time.
+pub(super) fn is_timing(line: &str) -> bool {
+    let is_bash = |name: &str| {
+        let rest = line.strip_prefix(name).and_then(|rest| rest.strip_prefix('\t'));
+        rest.is_some_and(|time| time.ends_with('s') && time.contains('m'))
+    };
+    (line.ends_with(" total") && line.contains("s user ") && line.contains("% cpu "))
+        || is_bash("real")
+        || is_bash("user")
+        || is_bash("sys")
+        || (line.contains("elapsed ") && line.contains("maxresident)k"))
+        || line.ends_with("pagefaults 0swaps")
 }
 
 /// Whether a file's name ends in an extension.
@@ -165,8 +202,10 @@ mod tests {
 
     #[test]
     fn places_end_in_numbers() {
-        assert_eq!(located("a/b.py:12: in x"), Some(("a/b.py", ": in x")));
-        assert_eq!(located("C:\\a.js:3:14)"), Some(("C:\\a.js", ")")));
+        let place = |path, line| Place { path, line };
+        assert_eq!(located("a/b.py:12: in x"), Some((place("a/b.py", Some(12)), ": in x")));
+        assert_eq!(located("C:\\a.js:3:14)"), Some((place("C:\\a.js", Some(3)), ")")));
+        assert_eq!(located("a:99999999999"), Some((place("a", None), "")));
         assert_eq!(located(":3"), None);
         assert_eq!(located("a: b:"), None);
     }

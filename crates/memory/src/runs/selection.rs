@@ -1,360 +1,646 @@
-//! What a run was asked to run: two runs that were asked for the same are the same command, however they were typed.
+//! What a run was asked to run, and whether a green run must have executed a test that failed before.
 //!
-//! A failure is over when a run that must have met it was green. That is the same command again, the whole suite, or a
-//! run that selects the failing test by its name. Anything else proves nothing: on doubt an episode stays open.
+//! A failure is over when a run that executed its test was green, however that run was spelled: the same command, the whole
+//! suite, or a run that selects the test by name, file, package or keyword. A run whose selection is not understood closes
+//! nothing: on doubt a failure stays open.
+
+mod pattern;
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::line::{self, Ran};
+use super::command_line::Folder;
+use super::place::{RunPlace, binary_of};
+use super::read::Invocation;
+use super::table::{self, Arguments, Effect, NamePattern, Operands, Runner};
 use crate::Clean;
 
-/// Options that change what is printed or how fast, not what is run.
-const SHOWING: &[&str] = &[
-    "-v",
-    "-vv",
-    "-vvv",
-    "-q",
-    "-qq",
-    "-s",
-    "-l",
-    "-ra",
-    "-rA",
-    "--verbose",
-    "--quiet",
-    "--silent",
-    "--no-header",
-    "--nocapture",
-    "--no-capture",
-    "--show-output",
-    "--no-color",
-    "--color",
-    "--colors",
-    "--no-summary",
-    "--tb",
-    "--durations",
-    "--reporter",
-    "--reporters",
-    "--format",
-    "--expand",
-    "--progress",
-    "--no-progress",
-    "--message-format",
-    "--output-on-failure",
-    "--trace",
-    "--full-trace",
-    "--showlocals",
-    "--watch=false",
-    "--watchAll=false",
-    "--ci",
-    "--runInBand",
-    "--forceExit",
-    "--detectOpenHandles",
-    "--no-coverage",
-    "--no-cov",
-    "--disable-warnings",
-    "--capture",
-    "--timeout",
-    "-timeout",
-    "-count",
-    "--noEmit",
-    "--locked",
-    "--offline",
-    "--run",
-    "--",
-    "run",
-    ".",
-];
-/// The same, with a value behind them.
-const SHOWING_WITH_VALUE: &[&str] = &[
-    "-j",
-    "--jobs",
-    "--test-threads",
-    "--tb",
-    "--durations",
-    "--reporter",
-    "--format",
-    "--timeout",
-    "-timeout",
-];
-/// Options whose value stands behind them.
-const VALUED: &[&str] = &[
-    "-p",
-    "--package",
-    "--test",
-    "--bin",
-    "--example",
-    "--bench",
-    "--features",
-    "--manifest-path",
-    "--profile",
-    "--skip",
-    "--exclude",
-    "-D",
-    "-W",
-    "-A",
-    "-k",
-    "-m",
-    "-c",
-    "--config",
-    "--deselect",
-    "--ignore",
-    "-t",
-    "--testNamePattern",
-    "--testPathPattern",
-    "--testPathPatterns",
-    "--project",
-    "--prefix",
-    "-C",
-    "-run",
-    "-tags",
-    "-g",
-    "--grep",
-    "--filter",
-    "-R",
-    "-E",
-    "--select",
-];
-/// Options that only take something away: a run without them has all of it.
-const NARROWING: &[&str] = &[
-    "-k",
-    "--deselect",
-    "--ignore",
-    "--lf",
-    "--last-failed",
-    "--sw",
-    "--stepwise",
-    "--lib",
-    "--bin",
-    "--bins",
-    "--test",
-    "--tests",
-    "--doc",
-    "--skip",
-    "--exact",
-    "-t",
-    "--testNamePattern",
-    "--testPathPattern",
-    "--testPathPatterns",
-    "--onlyChanged",
-    "--onlyFailures",
-    "--changed",
-    "-run",
-    "-g",
-    "--grep",
-    "--filter",
-    "-R",
-    "-E",
-];
-/// Options by which pytest begins with what failed before, or runs nothing else.
-const FAILED_BEFORE: &[&str] = &["--lf", "--last-failed", "--ff", "--failed-first"];
-/// Options by which a run ends at its first failure.
-const STOPPING: &[&str] = &[
-    "-x",
-    "--exitfirst",
-    "--maxfail",
-    "--bail",
-    "-b",
-    "--failfast",
-    "-failfast",
-    "--fail-fast",
-    "--stop-on-failure",
-    "--sw",
-    "--stepwise",
-    "-f",
-];
-/// Options by which it goes on.
-const GOING_ON: &[&str] = &["--no-fail-fast", "-k", "--keep-going"];
-/// Runners that go on after a failure unless they are told to stop.
-const PATIENT: &[&str] = &[
-    "pytest",
-    "unittest",
-    "jest",
-    "vitest",
-    "mocha",
-    "node --test",
-    "bun test",
-    "rspec",
-    "phpunit",
-    "prove",
-    "ctest",
-    "dotnet test",
-    "go test",
-    "tsc",
-    "eslint",
-    "ruff",
-    "flake8",
-    "mypy",
-    "pyright",
-];
-/// Where no argument means less than everything: the package of the folder.
-const PACKAGE_BY_PACKAGE: &[&str] = &[
-    "go test",
-    "go build",
-    "go vet",
-    "cargo test",
-    "cargo nextest",
-    "cargo build",
-    "cargo check",
-    "cargo clippy",
-];
+/// A manifest that is longer is not read.
+const MAX_MANIFEST_BYTES: u64 = 64 * 1024;
 
 /// What a run was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
-    /// What was started: `pytest`, `npm test`.
+    /// The runner's name, or that of a task of which no more is known: `pytest`, `npm test`.
     pub program: Clean,
-    /// Where, from the root of the checkout; empty is the root itself.
+    /// The folder, from the root of the checkout; empty is the root itself.
     pub folder: Clean,
-    /// What it was given that selects, sorted.
+    /// The arguments that choose or set something, sorted. A flag has its value joined by `=`.
     pub arguments: Vec<Clean>,
-    /// Whether it may have ended at its first failure.
+    /// It may have ended at its first failure.
     pub stops: bool,
+    /// The task that started it, with what was passed to it: `make test`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Clean>,
+    /// Some of the arguments are not known, because a task did not tell what it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
+    /// The only crate whose tests it runs, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<Clean>,
+}
+
+/// What failed, as far as it matters for whether a run executed it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Failed<'a> {
+    /// The test, by the runner's name for it; a path in it starts at the root of the checkout.
+    pub test: Option<&'a str>,
+    /// The package, crate or file around the test.
+    pub scope: Option<&'a str>,
+    /// The file that the failure points at, from the root of the checkout.
+    pub file: Option<&'a str>,
+    /// The code does not compile, so that anything that compiles it answers the failure.
+    pub is_compile_error: bool,
+}
+
+/// How sure it is that a run executed a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// It did not, or nothing tells that it did.
+    No,
+    /// It was asked for everything that the failing run was asked for, by another command. It did, unless it ran fewer
+    /// tests.
+    IfAsMany,
+    /// It was asked for a part that contains the test. It did, unless tests are skipped that were not before.
+    IfNoMoreSkipped,
+    /// It was asked for this very test, and a skipped test would look the same.
+    IfNoneSkipped,
+    /// It was asked for this very test, and all others count as skipped.
+    IfSomePassed,
+    /// It did.
+    Yes,
 }
 
 impl Selection {
-    /// What the run in a command line was asked for. `folder` is where the line was typed, from the root of the checkout.
-    pub fn of(command: &str, folder: &str) -> Option<Self> {
-        let raw = line::find(command)?;
-        // In a single word a password is a word like any other; in its line it stands behind its option.
-        let found = line::find(&Clean::new(command)).unwrap_or(raw);
-        let program = match found.ran {
-            Ran::Runner(name) => name.to_owned(),
-            Ran::Script { name, .. } => name,
-        };
-        let mut stops = !PATIENT.contains(&program.as_str());
-        let mut arguments = asked(&program, found.words, &mut stops);
-        for words in found.earlier {
-            arguments.extend(asked(&program, words, &mut stops));
-            // Of several runs in one line nobody can say which it was, nor where each of them ran.
-            let mark = if found.moves { "-&&" } else { "&&" };
-            arguments.push(Clean::new(mark));
-        }
+    /// The selection of an invocation. `place` is where the line was typed.
+    pub fn new(invocation: &Invocation, place: &RunPlace<'_>) -> Self {
+        let runner = table::runner_named(&invocation.program);
+        let unknown = runner.map_or(&table::UNKNOWN, |runner| runner.arguments);
+        let words = invocation.arguments.clone();
+        let Parsed { mut arguments, stops } = parse_arguments(unknown, &invocation.program, words);
         arguments.sort();
         arguments.dedup();
-        let folder = Clean::new(&entered(folder, found.folder.as_deref()));
-        Some(Self { program: Clean::new(&program), folder, arguments, stops })
-    }
-
-    /// What a command was asked for that the user has said is a run: nobody knows more than that it is the same line.
-    pub fn named(name: &str, command: &str, folder: &str) -> Self {
+        let mut folder = folder_of_run(place, &invocation.folder);
+        // `--manifest-path server/Cargo.toml` is what `cd server` would be.
+        arguments.retain(|argument| match argument.strip_prefix("--manifest-path=") {
+            Some(manifest) if !manifest.starts_with('/') => {
+                let (parent, _) = manifest.rsplit_once('/').unwrap_or_default();
+                folder = joined(&folder, parent);
+                false
+            }
+            _ => true,
+        });
         Self {
-            program: Clean::new(name),
-            folder: Clean::new(folder),
-            arguments: vec![Clean::new(command.trim())],
-            stops: true,
+            program: Clean::new(&invocation.program),
+            folder: Clean::new(&folder),
+            arguments: arguments.iter().map(|argument| Clean::new(argument)).collect(),
+            stops,
+            task: invocation.task.as_deref().map(Clean::new),
+            is_partial: invocation.is_partial,
+            package: None,
+        }
+        .with_package(place.root)
+    }
+
+    fn with_package(self, root: &Path) -> Self {
+        let package = self.crate_name(root).map(|name| Clean::new(&name));
+        Self { package, ..self }
+    }
+
+    /// The crate whose tests a run of cargo runs, where it is one: named by `-p`, or by the manifest of its folder.
+    fn crate_name(&self, root: &Path) -> Option<String> {
+        let runner = self.runner().filter(|runner| runner.family == "cargo")?;
+        let parts = Parts::new(runner.arguments, &self.arguments);
+        match parts.packages.as_slice() {
+            [package] => Some((*package).to_owned()),
+            [] if !parts.everything => manifest_package(&root.join(self.folder.as_str())),
+            _ => None,
         }
     }
 
-    /// Whether a run that was asked for this must have met a failure that another run had, of this test.
-    pub fn covers(&self, other: &Self, test: Option<&str>) -> bool {
-        if self.folder != other.folder {
-            return false;
-        }
-        if self.program != other.program {
-            // What does not compile fails whatever is done with it next.
-            return test.is_none()
-                && self.arguments == other.arguments
-                && compiles_as_well(&self.program, &other.program);
-        }
-        if self.arguments == other.arguments {
-            return true;
-        }
-        let program = self.program.as_str();
-        let (options, names) = self.parts();
-        let (their_options, their_names) = other.parts();
-        let cargo = program.starts_with("cargo ");
-        let everywhere = cargo && options.iter().any(|option| is_workspace(option));
-        // What the other was set to, this one must be set to as well: features, packages, levels, files of settings.
-        let set_alike = their_options.iter().all(|option| {
-            let name = option.split('=').next().unwrap_or(option);
-            options.contains(option)
-                || (NARROWING.contains(&name)
-                    && !(name == "--filter" && is_package_manager(program)))
-                || (everywhere && matches!(name, "-p" | "--package"))
-        });
-        // And it must not leave anything out.
-        let exact = cargo && options.contains(&"--exact");
-        let left_out = options.iter().any(|option| {
-            !(their_options.contains(option)
-                || (cargo && is_workspace(option))
-                || (exact && *option == "--exact")
-                || (program == "pytest" && FAILED_BEFORE.contains(option)))
-        });
-        if !set_alike || left_out {
-            return false;
-        }
-        if program.starts_with("go ") {
-            // No argument means the package of the folder.
-            return names == ["..."];
-        }
-        if names.is_empty() {
-            return true;
-        }
-        let Some(test) = test else { return false };
-        let selects =
-            |name: &&str| if exact { *name == test } else { selects(program, name, test) };
-        // Behind an option that we do not know a name may be its value.
-        names.iter().any(selects)
-            && (options.is_empty()
-                || names.iter().all(|name| selects(name) || their_names.contains(name)))
+    /// Returns true if cargo ran it.
+    pub(crate) fn is_cargo(&self) -> bool {
+        self.runner().is_some_and(|runner| runner.family == "cargo")
     }
 
-    /// Its options, each with its value, and the names.
-    fn parts(&self) -> (Vec<&str>, Vec<&str>) {
-        self.arguments.iter().map(Clean::as_str).partition(|argument| argument.starts_with('-'))
+    fn runner(&self) -> Option<&'static Runner> {
+        table::runner_named(&self.program)
     }
 
-    /// Whether all of its tests have run although some failed.
+    /// Returns true if all of its tests ran although some failed.
     pub fn went_on(&self) -> bool {
         !self.stops
     }
-}
 
-/// What the words of a run ask for, beside what only changes how it is shown.
-fn asked(program: &str, mut words: Vec<String>, stops: &mut bool) -> Vec<Clean> {
-    words.retain(|word| !word.starts_with('+'));
-    words.drain(..words.len().min(1));
-    // `ruff check` is `ruff`.
-    let own = program.split(' ').skip(1).chain((program == "ruff").then_some("check"));
-    for part in own {
-        if let Some(at) = words.iter().position(|word| word == part) {
-            words.remove(at);
+    /// Returns true if both are the same command, however it was typed.
+    pub fn is_same_command(&self, other: &Self) -> bool {
+        self.program == other.program
+            && self.folder == other.folder
+            && self.arguments == other.arguments
+            && (self.task == other.task || !(self.is_partial || other.is_partial))
+    }
+
+    /// Whether a run that was asked for this must have executed what failed in a run that was asked for `other`.
+    pub fn covers(&self, other: &Self, failed: &Failed<'_>) -> Coverage {
+        if self.is_same_command(other) {
+            return Coverage::Yes;
+        }
+        let (Some(runner), Some(their)) = (self.runner(), other.runner()) else {
+            return Coverage::No;
+        };
+        if runner.family != their.family || !answers(runner, their, failed) || self.is_partial {
+            return Coverage::No;
+        }
+        let parts = Parts::new(runner.arguments, &self.arguments);
+        let theirs = Parts::new(their.arguments, &other.arguments);
+        if !parts.has_settings_of(&theirs) || parts.leaves_out(&theirs, failed) {
+            return Coverage::No;
+        }
+        // Another setting may leave tests out, so that they are counted.
+        let has_more = parts.has_more_settings(&theirs) && !other.is_partial;
+        let reruns_failed =
+            parts.narrows.iter().any(|narrow| matches!(*narrow, "--lf" | "--last-failed"));
+        match parts.selects(runner, self, &theirs, other, failed) {
+            Selects::Other => Coverage::No,
+            Selects::Everything if has_more => Coverage::IfAsMany,
+            _ if has_more => Coverage::No,
+            _ if reruns_failed => Coverage::Yes,
+            Selects::Everything => Coverage::IfAsMany,
+            Selects::Part => Coverage::IfNoMoreSkipped,
+            Selects::Test if runner.arguments.counts_others_as_skipped => Coverage::IfSomePassed,
+            Selects::Test => Coverage::IfNoneSkipped,
         }
     }
-    let mut arguments = Vec::new();
-    let mut words = words.into_iter().flat_map(|word| single(program, word)).peekable();
+}
+
+/// Returns true if a runner that succeeds says something about a failure that another runner had.
+fn answers(runner: &Runner, their: &Runner, failed: &Failed<'_>) -> bool {
+    if failed.test.is_some() {
+        return runner.is_test() && their.is_test();
+    }
+    if runner == their {
+        return true;
+    }
+    if !failed.is_compile_error {
+        return false;
+    }
+    match (runner.name, their.name) {
+        // What is linted or type-checked only is not built.
+        (
+            "cargo test" | "cargo nextest",
+            "cargo build" | "cargo check" | "cargo test" | "cargo nextest",
+        )
+        | ("cargo build" | "cargo clippy", "cargo check")
+        // The files of tests are compiled by test and vet alone.
+        | ("go test" | "go vet" | "golangci-lint" | "gotestsum", _) => true,
+        ("go build", _) => failed.file.is_some_and(|file| !file.ends_with("_test.go")),
+        _ => runner.is_test() && their.is_test(),
+    }
+}
+
+/// What a selection chooses of a failure.
+enum Selects {
+    /// Everything below its folder.
+    Everything,
+    /// A part that contains the failure.
+    Part,
+    /// The test itself, by its name.
+    Test,
+    /// Something else.
+    Other,
+}
+
+/// The arguments of a selection by what they do.
+struct Parts<'a> {
+    arguments: &'static Arguments,
+    sets: Vec<&'a str>,
+    names: Vec<&'a str>,
+    paths: Vec<&'a str>,
+    packages: Vec<&'a str>,
+    excludes: Vec<&'a str>,
+    narrows: Vec<&'a str>,
+    everything: bool,
+    operands: Vec<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(arguments: &'static Arguments, given: &'a [Clean]) -> Self {
+        let mut parts = Self {
+            arguments,
+            sets: Vec::new(),
+            names: Vec::new(),
+            paths: Vec::new(),
+            packages: Vec::new(),
+            excludes: Vec::new(),
+            narrows: Vec::new(),
+            everything: false,
+            operands: Vec::new(),
+        };
+        for argument in given.iter().map(Clean::as_str) {
+            if !argument.starts_with('-') {
+                parts.operands.push(argument);
+                continue;
+            }
+            let (flag, value) = argument.split_once('=').unwrap_or((argument, ""));
+            match arguments.effect(flag).0 {
+                Effect::SelectsName => parts.names.push(value),
+                Effect::SelectsPath => parts.paths.push(value),
+                Effect::SelectsPackage => parts.packages.push(value),
+                Effect::Excludes => parts.excludes.push(argument),
+                Effect::Narrows => parts.narrows.push(argument),
+                Effect::Everything => parts.everything = true,
+                Effect::Sets => parts.sets.push(argument),
+                Effect::Shows | Effect::StopsEarly | Effect::GoesOn => {}
+            }
+        }
+        parts
+    }
+
+    /// Returns true if it has the features, tags and configuration of another.
+    fn has_settings_of(&self, other: &Self) -> bool {
+        other.sets.iter().all(|set| self.sets.contains(set))
+    }
+
+    fn has_more_settings(&self, other: &Self) -> bool {
+        self.sets.iter().any(|set| !other.sets.contains(set))
+    }
+
+    /// Returns true if the run leaves something out that may be the failure.
+    fn leaves_out(&self, other: &Self, failed: &Failed<'_>) -> bool {
+        let test = failed.test.unwrap_or_default();
+        let excluded = self.excludes.iter().any(|exclude| {
+            let value = exclude.split_once('=').map_or("", |(_, value)| value);
+            let apart = self.arguments.operands == Operands::Paths
+                && !value.is_empty()
+                && !value.contains(['*', '?'])
+                && !test.is_empty()
+                && !is_below(test, value.trim_start_matches("./"));
+            !other.excludes.contains(exclude) && !apart
+        });
+        let narrowed = self.narrows.iter().any(|narrow| {
+            let (flag, value) = narrow.split_once('=').unwrap_or((narrow, ""));
+            // The failing tests alone, so this one among them; the test binary that has it; a name in full.
+            let in_binary = || {
+                failed.scope.map(binary_of) == Some(value)
+                    || failed.file.is_some_and(|file| file.ends_with(&format!("tests/{value}.rs")))
+            };
+            // A library is compiled for each of its test binaries.
+            let in_library = || {
+                failed.is_compile_error
+                    && flag != "--doc"
+                    && failed.file.is_some_and(|file| {
+                        let inside = file.rsplit_once("src/").map(|(_, inside)| inside);
+                        inside.is_some_and(|file| file != "main.rs" && !file.starts_with("bin/"))
+                    })
+            };
+            let fits = matches!(flag, "--lf" | "--last-failed" | "--exact")
+                || (flag == "--test" && in_binary())
+                || in_library();
+            !other.narrows.contains(narrow) && !fits
+        });
+        excluded || narrowed
+    }
+
+    fn selects(
+        &self,
+        runner: &Runner,
+        own: &Selection,
+        theirs: &Self,
+        other: &Selection,
+        failed: &Failed<'_>,
+    ) -> Selects {
+        let folder = own.folder.as_str();
+        // What does not compile or cannot be loaded fails before any name is looked at.
+        let is_whole_file = failed.is_compile_error || failed.test.is_some_and(is_file);
+        let exact = self.narrows.contains(&"--exact");
+        let packages = self.selects_package(own, theirs, other, failed);
+        let operands: Vec<bool> = self
+            .operands
+            .iter()
+            .chain(&self.paths)
+            .filter(|_| !(is_whole_file && runner.arguments.operands == Operands::NameParts))
+            .map(|operand| Self::operand_selects(runner, folder, operand, exact, failed))
+            .collect();
+        let selected = operands.is_empty() || operands.contains(&true);
+        if !packages || !selected {
+            return Selects::Other;
+        }
+        if self.names.is_empty() || is_whole_file {
+            let by_name = runner.arguments.operands == Operands::NameParts
+                || self.operands.iter().any(|operand| operand.contains("::"));
+            return match (operands.is_empty(), by_name) {
+                (true, _) if !self.names.is_empty() || !self.operands.is_empty() => Selects::Part,
+                (true, _) => Selects::Everything,
+                (false, true) => Selects::Test,
+                (false, false) => Selects::Part,
+            };
+        }
+        let Some(test) = failed.test else { return Selects::Other };
+        let accepts = |pattern: &&str| match self.arguments.pattern {
+            NamePattern::Keywords => pattern::keywords_match(pattern, test),
+            NamePattern::Regex => pattern::regex_matches(pattern, &title(test)),
+            NamePattern::GoRun => pattern::go_run_matches(pattern, test),
+            NamePattern::Opaque => None,
+        };
+        let all = self.names.iter().all(|pattern| accepts(pattern) == Some(true));
+        if all { Selects::Test } else { Selects::Other }
+    }
+
+    /// Returns true if the packages of the run contain that of the failure.
+    fn selects_package(
+        &self,
+        own: &Selection,
+        theirs: &Self,
+        other: &Selection,
+        failed: &Failed<'_>,
+    ) -> bool {
+        let folder = own.folder.as_str();
+        let same_folder = folder == other.folder.as_str();
+        if self.arguments.operands == Operands::GoPackages {
+            // Operands say it; without any it is the package of the folder.
+            return !self.operands.is_empty() || go_package_selects(folder, ".", failed);
+        }
+        if !self.packages.is_empty() {
+            let in_file = |package: &str| {
+                failed.file.is_some_and(|file| file.split('/').any(|part| part == package))
+            };
+            let names = |package: &&str| {
+                failed.scope.is_some_and(|scope| same_package(scope, package))
+                    || (failed.is_compile_error && in_file(package))
+                    || (same_folder && theirs.packages.contains(package))
+            };
+            return self.packages.iter().any(names);
+        }
+        if self.everything {
+            return is_inside(&other.folder, folder);
+        }
+        if self.arguments.runs_all_below {
+            let place = failed.test.filter(|test| has_path(test)).or(failed.file);
+            return match place {
+                Some(place) => is_inside(place, folder),
+                None => same_folder,
+            };
+        }
+        // A file below the folder, or the name of the crate, tells that it is the package of the folder.
+        let in_folder =
+            !folder.is_empty() && failed.file.is_some_and(|file| is_inside(file, folder));
+        let has_name = own.package.as_deref().zip(failed.scope);
+        if in_folder || has_name.is_some_and(|(package, scope)| same_package(scope, package)) {
+            return true;
+        }
+        // One package: the same folder, and no package that the other named.
+        same_folder && (theirs.packages.is_empty() && !theirs.everything)
+    }
+
+    fn operand_selects(
+        runner: &Runner,
+        folder: &str,
+        operand: &str,
+        exact: bool,
+        failed: &Failed<'_>,
+    ) -> bool {
+        let place = failed.test.filter(|test| has_path(test)).or(failed.file).unwrap_or_default();
+        match runner.arguments.operands {
+            Operands::Paths => {
+                // `-p web/tsconfig.json` is the project of its folder.
+                let operand = operand.strip_suffix("tsconfig.json").unwrap_or(operand);
+                let path = joined(folder, operand);
+                // `spec/a_spec.rb:12` is a line, and nobody knows which test that is.
+                !place.is_empty() && is_below(place, &path)
+            }
+            Operands::PathParts => {
+                let file = place.split(" > ").next().unwrap_or(place);
+                let wanted = joined(folder, operand);
+                !file.is_empty()
+                    && !operand.contains(['*', '(', '[', '\\', '^', '$'])
+                    && is_inside(file, folder)
+                    && (file.contains(wanted.as_str())
+                        || file.contains(operand.trim_start_matches("./")))
+            }
+            Operands::NameParts => {
+                let Some(test) = failed.test else { return false };
+                if exact { test == operand } else { test.contains(operand) }
+            }
+            Operands::GoPackages => go_package_selects(folder, operand, failed),
+            Operands::DottedNames => {
+                let Some(test) = failed.test else { return false };
+                let name = operand.trim_end_matches(".py").replace('/', ".");
+                let dotted = dotted_name(test);
+                dotted
+                    .strip_prefix(name.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+            Operands::Targets => false,
+        }
+    }
+}
+
+/// Returns true if a package pattern of Go contains the package of a failure.
+fn go_package_selects(folder: &str, operand: &str, failed: &Failed<'_>) -> bool {
+    let (pattern, recursive) = match operand.strip_suffix("...") {
+        Some(pattern) => (pattern.trim_end_matches('/'), true),
+        None => (operand, false),
+    };
+    let is_local = operand.starts_with('.') || !operand.contains('.');
+    let path = if is_local { joined(folder, pattern) } else { pattern.to_owned() };
+    match (failed.scope, failed.file) {
+        (Some(scope), _) if !is_local => {
+            scope == path || (recursive && scope.starts_with(&format!("{path}/")))
+        }
+        // A folder is certain; an import path begins with the name of its module.
+        (_, Some(file)) if file.contains('/') => {
+            let package = file.rsplit_once('/').map_or("", |(package, _)| package);
+            package == path || (recursive && is_inside(package, &path))
+        }
+        (Some(scope), _) => is_package_in(scope, &path, recursive),
+        // Everything from the root on contains it, wherever it is.
+        _ => is_local && recursive && path.is_empty(),
+    }
+}
+
+/// Returns true if an import path is that of a folder of the checkout, or of one below it.
+fn is_package_in(scope: &str, folder: &str, recursive: bool) -> bool {
+    if folder.is_empty() {
+        // The root has the shortest import path there is, and nobody says how long that is.
+        return recursive;
+    }
+    let scope = format!("/{scope}/");
+    let wanted = format!("/{folder}/");
+    scope.ends_with(&wanted) || (recursive && scope.contains(&wanted))
+}
+
+/// Returns true if both name the same crate: `-` and `_` are one sign there.
+fn same_package(one: &str, other: &str) -> bool {
+    let plain = |name: &str| name.trim_start_matches("doc ").replace('-', "_");
+    let one = plain(one);
+    one.split("::").next() == Some(plain(other).as_str())
+}
+
+/// Returns true if the name of a test begins with the path of its file.
+pub(crate) fn has_path(test: &str) -> bool {
+    let file = test.split("::").next().unwrap_or(test);
+    let file = file.split(" > ").next().unwrap_or(file);
+    let last = file.rsplit('/').next().unwrap_or(file);
+    !file.contains(' ')
+        && last.contains('.')
+        && !last.ends_with('.')
+        && (test.len() > file.len() || file.contains('/'))
+}
+
+/// Returns true if the name of a test is that of its file alone: the file could not be loaded.
+pub(crate) fn is_file(test: &str) -> bool {
+    has_path(test) && !test.contains("::") && !test.contains(" > ")
+}
+
+/// The name in the manifest of a crate; none for a workspace that may have other members in a run.
+fn manifest_package(folder: &Path) -> Option<String> {
+    let path = folder.join("Cargo.toml");
+    let size = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+    let text = (size <= MAX_MANIFEST_BYTES).then(|| std::fs::read_to_string(path).ok())??;
+    if text.contains("default-members") {
+        return None;
+    }
+    let (_, package) = text.split_once("[package]")?;
+    let name =
+        package.lines().skip(1).take_while(|line| !line.starts_with('[')).find_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == "name").then(|| value.trim().trim_matches('"'))
+        })?;
+    Some(name.to_owned())
+}
+
+/// What a JavaScript runner matches a name pattern against: the titles without the file, with blanks between them.
+fn title(test: &str) -> String {
+    let titles =
+        if has_path(test) { test.split_once(" > ").map_or(test, |(_, rest)| rest) } else { test };
+    titles.replace(" > ", " ")
+}
+
+/// The name of a Python test as unittest says it: `tests.test_a.A.test_x`.
+fn dotted_name(test: &str) -> String {
+    // `test_x (tests.test_a.A.test_x)`
+    if let Some((_, inside)) = test.split_once(" (") {
+        return inside.trim_end_matches(')').to_owned();
+    }
+    match test.split_once("::") {
+        Some((file, rest)) => {
+            let module = file.trim_end_matches(".py").replace('/', ".");
+            format!("{module}.{}", rest.replace("::", "."))
+        }
+        None => test.to_owned(),
+    }
+}
+
+/// Returns true if a test or file is a path, stands below it, or is in it.
+fn is_below(place: &str, path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    path.is_empty()
+        || place.strip_prefix(path).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with(['/', ':', '[']) || rest.starts_with(" > ")
+        })
+}
+
+/// Returns true if a path lies in a folder.
+fn is_inside(path: &str, folder: &str) -> bool {
+    folder.is_empty()
+        || path == folder
+        || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// A path that was typed in a folder, from the root of the checkout.
+fn joined(folder: &str, path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." && parts.pop().is_some() {
+            continue;
+        }
+        parts.push(part);
+    }
+    parts.join("/")
+}
+
+/// The folder in which a run ran, from the root of the checkout.
+///
+/// The client reports where its shell is after the line, so that a `cd` may have been gone already.
+fn folder_of_run(place: &RunPlace<'_>, entered: &Folder) -> String {
+    let folder = place.folder;
+    match entered {
+        Folder::Absolute(path) => {
+            let inside = place.root.to_str().and_then(|root| path.strip_prefix(root));
+            match inside {
+                Some(inside) => inside.trim_matches('/').to_owned(),
+                None => folder.to_owned(),
+            }
+        }
+        Folder::Relative(path) if !path.is_empty() && !path.starts_with("..") => {
+            let gone = folder == path || folder.ends_with(&format!("/{path}"));
+            if gone { folder.to_owned() } else { joined(folder, path) }
+        }
+        _ => folder.to_owned(),
+    }
+}
+
+struct Parsed {
+    arguments: Vec<String>,
+    stops: bool,
+}
+
+/// The arguments of a run that choose or set something.
+fn parse_arguments(table: &Arguments, program: &str, words: Vec<String>) -> Parsed {
+    let mut parsed = Parsed { arguments: Vec::new(), stops: table.stops_by_default };
+    let mut words = words.into_iter().flat_map(|word| split_short(program, word)).peekable();
     while let Some(word) = words.next() {
-        let name = word.split('=').next().unwrap_or(&word);
-        if STOPPING.contains(&name) && !(program == "tsc" && name == "-b") {
-            *stops = true;
-        } else if GOING_ON.contains(&name) && program != "pytest" && program != "unittest" {
-            *stops = false;
-        } else if SHOWING_WITH_VALUE.contains(&word.as_str())
-            || (word == "-n" && program == "pytest")
-        {
-            words.next();
-        } else if name == "--color" {
-            // With some a value stands behind it.
-            words.next_if(|next| {
-                matches!(next.as_str(), "auto" | "always" | "never" | "yes" | "no")
-            });
-        } else if word == "workspace" && program.starts_with("yarn ") {
-            let value = words.next().unwrap_or_default();
-            arguments.push(Clean::new(&format!("--workspace={value}")));
-        } else if VALUED.contains(&word.as_str()) {
-            let value = words.next().unwrap_or_default();
-            arguments.push(Clean::new(&format!("{word}={value}")));
-        } else if !SHOWING.contains(&name) && !SHOWING.contains(&word.as_str()) && !is_jobs(&word) {
-            arguments.push(Clean::new(word.trim_start_matches("./")));
+        if !word.starts_with('-') || word == "-" {
+            // What a package manager passes on begins with `run` at times: `vitest run`.
+            let shown = table.effect(&word).0 == Effect::Shows && !word.contains(['/', '.']);
+            let is_package = table.operands == Operands::GoPackages;
+            let word = if is_package { word.as_str() } else { word.trim_start_matches("./") };
+            if !shown && word != "." && !word.is_empty() && !word.starts_with('+') {
+                parsed.arguments.push(word.to_owned());
+            }
+            continue;
+        }
+        let (flag, joined) = match word.split_once('=') {
+            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
+            None => (word.clone(), None),
+        };
+        let (effect, valued) = table.effect(&flag);
+        let value = match joined {
+            Some(value) => Some(value),
+            None if valued => words.next(),
+            None => None,
+        };
+        match effect {
+            Effect::Shows => {}
+            Effect::StopsEarly => {
+                parsed.stops = true;
+                // `--stepwise` also leaves out what passed before.
+                if table.narrows.split(' ').any(|narrows| narrows == flag) {
+                    parsed.arguments.push(flag);
+                }
+            }
+            Effect::GoesOn => parsed.stops = false,
+            _ => parsed.arguments.push(match value {
+                Some(value) => format!("{flag}={value}"),
+                None => flag,
+            }),
         }
     }
-    arguments.retain(|argument| !argument.is_empty());
-    arguments
+    parsed
 }
 
-/// Short options of pytest stand in one word: `-xvs`. What it reports at the end (`-rfE`) is only shown.
-fn single(program: &str, word: String) -> Vec<String> {
+/// Short options of pytest may stand in one word: `-xvs`. What it reports at the end (`-rfE`) is only shown.
+fn split_short(program: &str, word: String) -> Vec<String> {
+    // `-j8`
+    let is_jobs = word.strip_prefix("-j").is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    if is_jobs {
+        return Vec::new();
+    }
     let letters = word.strip_prefix('-').unwrap_or_default();
     if program != "pytest" || letters.len() < 2 || letters.starts_with('-') {
         return vec![word];
@@ -368,230 +654,5 @@ fn single(program: &str, word: String) -> Vec<String> {
     vec![word]
 }
 
-/// With these `--filter` names a package, not a test.
-fn is_package_manager(program: &str) -> bool {
-    matches!(program.split(' ').next(), Some("npm" | "pnpm" | "yarn" | "bun"))
-}
-
-fn is_workspace(option: &str) -> bool {
-    matches!(option, "--workspace" | "--all")
-}
-
-/// Whether a program cannot succeed where another, which only compiles, fails.
-fn compiles_as_well(program: &str, other: &str) -> bool {
-    matches!(
-        (program, other),
-        ("cargo test" | "cargo nextest", "cargo build" | "cargo check")
-            | ("cargo build" | "cargo clippy", "cargo check")
-    )
-}
-
-/// `-j8`
-fn is_jobs(word: &str) -> bool {
-    word.strip_prefix("-j").is_some_and(|number| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
-}
-
-/// Whether a name on the command line stands for a test, by what the runner does with it.
-fn selects(program: &str, name: &str, test: &str) -> bool {
-    if PACKAGE_BY_PACKAGE.contains(&program) {
-        return program.starts_with("cargo ") && test.contains(name);
-    }
-    match program {
-        "pytest" => test.strip_prefix(name).is_some_and(|rest| {
-            rest.is_empty() || name.ends_with('/') || rest.starts_with(['/', ':', '['])
-        }),
-        "unittest" => {
-            let name = name.trim_end_matches(".py").replace('/', ".");
-            test.split([' ', '(', ')']).any(|part| {
-                part.strip_prefix(name.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        }
-        _ => false,
-    }
-}
-
-/// A folder after a `cd`. The client tells where its shell is after the line, so the way may have been gone already.
-fn entered(folder: &str, into: Option<&str>) -> String {
-    let Some(into) = into.map(|into| into.trim_start_matches("./").trim_end_matches('/')) else {
-        return folder.to_owned();
-    };
-    if into.is_empty() || into == "." || into.starts_with(['/', '~', '$']) || into.contains("..") {
-        return folder.to_owned();
-    }
-    match folder {
-        "" => into.to_owned(),
-        _ if folder == into || folder.ends_with(&format!("/{into}")) => folder.to_owned(),
-        _ => format!("{folder}/{into}"),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn selection(command: &str) -> Selection {
-        Selection::of(command, "").unwrap_or_else(|| panic!("{command}"))
-    }
-
-    #[test]
-    fn what_is_typed_otherwise_may_be_the_same() {
-        for (one, other) in [
-            ("pytest", "python -m pytest -q --tb=short 2>&1 | tail -5"),
-            ("pytest tests/a.py", "uv run pytest -x ./tests/a.py -v"),
-            ("cargo test", "RUST_BACKTRACE=1 cargo test -- --nocapture"),
-            ("cargo test parse", "cargo +nightly test parse --no-fail-fast -j 4"),
-            ("npm test", "npm test --silent"),
-            ("npx vitest run", "vitest --reporter=verbose"),
-            ("node --test test/", "node --test test/ || true"),
-            ("cd api && pytest", "cd api; pytest -v"),
-            ("make -j8 test", "make test"),
-            ("ruff check .", "ruff check"),
-            ("tsc", "npx tsc --noEmit"),
-        ] {
-            let (one, other) = (selection(one), selection(other));
-            assert_eq!(
-                (&one.program, &one.folder, &one.arguments),
-                (&other.program, &other.folder, &other.arguments)
-            );
-        }
-    }
-
-    #[test]
-    fn what_selects_otherwise_is_another() {
-        for (one, other) in [
-            ("pytest tests/a.py", "pytest tests/b.py"),
-            ("pytest -k total", "pytest -k name"),
-            ("pytest", "python -m unittest"),
-            ("cargo test -p a", "cargo test -p b"),
-            ("npm test", "npm run test:unit"),
-            ("cd api && pytest", "cd web && pytest"),
-            ("npm run lint", "npm run build"),
-            ("cargo clippy", "cargo clippy -- -D warnings"),
-            ("mypy", "mypy --strict"),
-            ("ruff check", "ruff check --select ALL"),
-            ("tsc", "tsc -b"),
-        ] {
-            let (one, other) = (selection(one), selection(other));
-            assert!(!one.covers(&other, None), "{one:?} {other:?}");
-        }
-    }
-
-    #[test]
-    fn a_run_covers_what_it_must_have_met() {
-        for (green, red, test, expected) in [
-            ("pytest", "pytest tests/a.py", "tests/a.py::test_x", true),
-            ("pytest tests/a.py", "pytest", "tests/a.py::test_x", true),
-            ("pytest tests/", "pytest", "tests/a.py::test_x", true),
-            ("pytest tests/a.py::test_x", "pytest", "tests/a.py::test_x", true),
-            ("pytest tests/a.py::test_x", "pytest", "tests/a.py::test_x_y", false),
-            ("pytest tests/b.py", "pytest", "tests/a.py::test_x", false),
-            ("pytest tests/a.py -k other", "pytest", "tests/a.py::test_x", false),
-            ("pytest tests/a.py tests/b.py", "pytest tests/b.py", "tests/b.py::test_x", true),
-            ("cargo test", "cargo test parse", "parse::tests::empty", true),
-            ("cargo test parse", "cargo test", "parse::tests::empty", true),
-            ("cargo test other", "cargo test", "parse::tests::empty", false),
-            ("cargo test", "cargo test -p core", "parse::tests::empty", false),
-            ("cargo test -p core", "cargo test", "parse::tests::empty", false),
-            ("cargo test --lib", "cargo test", "parse::tests::empty", false),
-            ("go test", "go test ./...", "TestX", false),
-            ("go test ./...", "go test ./...", "TestX", true),
-            (
-                "python -m unittest tests.test_a",
-                "python -m unittest",
-                "test_x (tests.test_a.A.test_x)",
-                true,
-            ),
-            (
-                "python -m unittest tests.test_b",
-                "python -m unittest",
-                "test_x (tests.test_a.A.test_x)",
-                false,
-            ),
-            ("npx jest", "npx jest cart", "cart adds", true),
-            ("npx jest cart", "npx jest", "cart adds", false),
-            // What it was set to otherwise, the other run need not have met.
-            ("pytest tests/a.py -k name", "pytest tests/a.py -k total", "tests/a.py::total", false),
-            ("pytest", "pytest -k total", "tests/a.py::total", true),
-            ("pytest", "pytest -m slow", "tests/a.py::total", false),
-            ("pytest tests/a.py", "pytest -m slow", "tests/a.py::total", false),
-            ("cargo test -p b parse", "cargo test -p a", "parse::x", false),
-            ("cargo test -p a parse", "cargo test -p a", "parse::x", true),
-            ("cargo test -p a", "cargo test -p a parse", "parse::x", true),
-            ("cargo test", "cargo test --features x", "parse::x", false),
-            ("cargo test parse", "cargo test --features x", "parse::x", false),
-            ("cargo test", "cargo test -- --ignored", "parse::x", false),
-            ("cargo test", "cargo test --test it parse", "parse::x", true),
-            ("cargo test --workspace", "cargo test -p a", "parse::x", true),
-            ("cargo test parse::x -- --exact", "cargo test", "parse::x", true),
-            ("cargo test parse -- --exact", "cargo test", "parse::x", false),
-            ("npx jest", "npx jest --config e2e.js", "cart adds", false),
-            ("rspec --color spec/a_spec.rb", "rspec", "Cart adds", false),
-            ("pytest tests/a.py -xvs", "pytest -q -rf", "tests/a.py::total", true),
-            ("pytest --lf", "pytest", "tests/a.py::total", true),
-            ("go test ./...", "go test ./cart -run TestX", "TestX", true),
-            ("go test -count=1 ./...", "go test ./...", "TestX", true),
-            ("cargo test -p b", "cargo test -p a && cargo test -p b", "parse::x", false),
-            ("pytest", "pytest tests/a.py && pytest tests/b.py", "tests/a.py::total", true),
-            ("pnpm test", "pnpm --filter web test", "cart adds", false),
-            ("yarn test", "yarn workspace web test", "cart adds", false),
-            ("npm test", "(cd a && npm test) && (cd b && npm test)", "cart adds", false),
-        ] {
-            let covers = selection(green).covers(&selection(red), Some(test));
-            assert_eq!(covers, expected, "{green} after {red}");
-        }
-    }
-
-    #[test]
-    fn what_compiles_for_a_test_compiles() {
-        for (green, red, test, expected) in [
-            ("cargo test", "cargo check", None, true),
-            ("cargo test -p a", "cargo build -p a", None, true),
-            ("cargo test -p a", "cargo build", None, false),
-            ("cargo check", "cargo test", None, false),
-            ("cargo test", "cargo check", Some("a::b"), false),
-            ("cargo test", "cargo clippy", None, false),
-        ] {
-            assert_eq!(
-                selection(green).covers(&selection(red), test),
-                expected,
-                "{green} after {red}"
-            );
-        }
-    }
-
-    #[test]
-    fn some_runs_end_at_their_first_failure() {
-        for (command, stops) in [
-            ("pytest", false),
-            ("pytest -x", true),
-            ("pytest --maxfail=2", true),
-            ("pytest -xvs tests/a.py", true),
-            ("go test -failfast ./...", true),
-            ("cargo test", true),
-            ("cargo test --no-fail-fast", false),
-            ("go test ./...", false),
-            ("npm test", true),
-            ("make test", true),
-        ] {
-            assert_eq!(selection(command).stops, stops, "{command}");
-        }
-    }
-
-    #[test]
-    fn a_way_that_was_gone_already_is_not_gone_twice() {
-        for (folder, into, expected) in [
-            ("", None, ""),
-            ("", Some("api"), "api"),
-            ("api", Some("api"), "api"),
-            ("services/api", Some("./api/"), "services/api"),
-            ("web", Some("api"), "web/api"),
-            ("api", Some(".."), "api"),
-            ("api", Some("/elsewhere"), "api"),
-        ] {
-            assert_eq!(entered(folder, into), expected, "{folder} {into:?}");
-        }
-    }
-}
+mod tests;

@@ -78,12 +78,6 @@ pub struct SimpleCommand {
     pub subshells: u16,
 }
 
-/// TEMPORARY for the old callers.
-pub(crate) type Simple = SimpleCommand;
-pub(crate) fn commands(line: &str) -> Vec<SimpleCommand> {
-    parse(line)
-}
-
 /// Parses a line into its simple commands, in the order in which they are typed.
 pub fn parse(line: &str) -> Vec<SimpleCommand> {
     parse_nested(line, MAX_DEPTH)
@@ -287,7 +281,7 @@ impl<'a> Parser<'a> {
         }
         let stream = match (number, sign) {
             (Some(0), _) | (None, '<') => Stream::Input,
-            (Some(1), _) | (None, _) => Stream::Output,
+            (Some(1) | None, _) => Stream::Output,
             (Some(2), _) => Stream::Error,
             _ => Stream::Other,
         };

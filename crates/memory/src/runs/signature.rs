@@ -15,12 +15,12 @@ const READ: usize = 2_000;
 /// The signature of a run's failures; none where there is nothing to go by.
 ///
 /// Of several failures the first by name speaks for all: their order in the output is chance.
-pub fn of(failures: &[Failure]) -> Option<String> {
-    failures.iter().filter_map(one).min()
+pub fn of_failures(failures: &[Failure]) -> Option<String> {
+    failures.iter().filter_map(of_failure).min()
 }
 
 /// The signature of one failure.
-pub(crate) fn one(failure: &Failure) -> Option<String> {
+pub(crate) fn of_failure(failure: &Failure) -> Option<String> {
     // Once its digits are masked, nobody would know a secret any more.
     let clean = |text: &str| Clean::new(&text.chars().take(READ).collect::<String>());
     let message = failure.message.as_deref().map(|text| masked(&clean(text))).unwrap_or_default();
@@ -192,7 +192,7 @@ mod tests {
             "xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
         ] {
             let message = format!("the key {secret} was refused");
-            let signature = one(&failure("t", "KeyError", &message, "a.py")).unwrap();
+            let signature = of_failure(&failure("t", "KeyError", &message, "a.py")).unwrap();
             assert!(signature.contains("[redacted:"), "{signature}");
         }
     }
@@ -222,11 +222,11 @@ mod tests {
             "/home/ada/app/src/a.py",
         );
         let b = failure("tests/test_b.py::test_y", "KeyError", "'name'", "src/b.py");
-        assert_eq!(of(&[a.clone(), b.clone()]), of(&[b.clone(), a.clone()]));
+        assert_eq!(of_failures(&[a.clone(), b.clone()]), of_failures(&[b.clone(), a.clone()]));
         let elsewhere = Failure { frame: Some("/ci/7/app/src/a.py".to_owned()), ..a.clone() };
-        assert_eq!(of(std::slice::from_ref(&a)), of(&[elsewhere]));
-        assert_ne!(of(&[a]), of(&[b]));
-        assert_eq!(of(&[Failure::default()]), None);
-        assert_eq!(of(&[]), None);
+        assert_eq!(of_failures(std::slice::from_ref(&a)), of_failures(&[elsewhere]));
+        assert_ne!(of_failures(&[a]), of_failures(&[b]));
+        assert_eq!(of_failures(&[Failure::default()]), None);
+        assert_eq!(of_failures(&[]), None);
     }
 }

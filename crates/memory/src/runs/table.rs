@@ -7,7 +7,7 @@ mod arguments;
 mod rows;
 mod tasks;
 
-pub use arguments::{Arguments, Effect, NamePattern, Operands};
+pub use arguments::{Arguments, Effect, NamePattern, Operands, UNKNOWN};
 pub use tasks::{Task, find_task, kind_of_name};
 
 use super::Kind;
@@ -31,7 +31,7 @@ pub struct Runner {
     pub only_with: &'static [&'static str],
     /// What its arguments do.
     pub arguments: &'static Arguments,
-    /// The name of the reader of its output; empty if there is none.
+    /// The name of the reader of its output. Where there is no such reader, the exit status alone decides.
     pub reader: &'static str,
     /// Runners of one family name tests alike, so that one of them can answer the failure of another.
     pub family: &'static str,
@@ -166,7 +166,7 @@ fn find_row(words: &[String]) -> Option<FoundRunner> {
     // The longest start wins: `cargo nextest run` is no `cargo`.
     ROWS.iter()
         .flat_map(|runner| runner.starts.iter().filter_map(move |start| fits(runner, start)))
-        .max_by_key(|found| found.words)
+        .max_by_key(|found| (found.words, !found.runner.only_with.is_empty()))
 }
 
 /// The runner that these words start, as something that can be predicted about.
@@ -247,7 +247,9 @@ mod tests {
             ("playwright test", Some("playwright test")),
             ("dotnet build", Some("dotnet build")),
             ("manage.py test shop", Some("manage.py test")),
-            ("gcc -o x x.c", Some("cc")),
+            ("gcc -o x x.c", Some("gcc")),
+            ("xcodebuild -scheme A test", Some("xcodebuild test")),
+            ("xcodebuild -scheme A", Some("xcodebuild")),
         ] {
             let found = find_runner(&words(line)).map(|found| found.runner.name);
             assert_eq!(found, expected, "{line}");
@@ -255,19 +257,11 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_readers_exist() {
+    fn names_are_unique_and_readers_have_rows() {
         let mut names: Vec<&str> = ROWS.iter().map(|runner| runner.name).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), ROWS.len());
-        for runner in ROWS {
-            assert!(
-                runner.reader.is_empty() || runner.reader().is_some(),
-                "{} names a reader that is missing: {}",
-                runner.name,
-                runner.reader
-            );
-        }
         for reader in runners::RUNNERS {
             assert!(
                 ROWS.iter().any(|runner| runner.reader == reader.name),

@@ -72,8 +72,9 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("yarn dlx"),
     wrapper("npm exec"),
     wrapper("bun x"),
-    wrapper("dotenv"),
-    wrapper("dotenvx run"),
+    with_values("dotenv", "-e -f -c -p -v"),
+    with_values("dotenvx run", "-f --env-file -e --env"),
+    with_values("env-cmd", "-f -e -r"),
     wrapper("cross-env"),
     wrapper("mise exec"),
     wrapper("mise x"),
@@ -98,6 +99,9 @@ const WRAPPERS: &[Wrapper] = &[
     with_operands("kubectl exec", "-n --namespace -c --container", 1),
     with_values("coverage run", "--source --rcfile --omit --include"),
     wrapper("rtk proxy"),
+    wrapper("rtk test"),
+    wrapper("rtk lint"),
+    wrapper("rtk err"),
     wrapper("rtk"),
 ];
 
@@ -218,12 +222,23 @@ const NOT_WRAPPERS: &[&str] = &[
     "volta",
     "claude",
     "rutter",
-    "awk",
     "column",
 ];
 
+/// Returns true if the arguments of a program are data, not a command.
+pub(super) fn is_no_wrapper(program: &str) -> bool {
+    NOT_WRAPPERS.contains(&base(program))
+}
+
 /// How many words of an unknown program may stand before a runner that it wraps.
 const MAX_UNKNOWN_PREFIX: usize = 3;
+
+/// Returns true if a package manager starts a program of a package by its name: `yarn jest`.
+fn starts_package_program(words: &[String]) -> bool {
+    matches!(words, [manager, program, ..] if matches!(manager.as_str(), "yarn" | "pnpm" | "bun")
+        && !matches!(program.as_str(), "test" | "build")
+        && table::find_runner(&words[1..]).is_some())
+}
 
 /// A command without what is wrapped around it.
 #[derive(Debug, Default)]
@@ -273,6 +288,10 @@ impl Unwrapped {
             self.take(length);
             return true;
         }
+        if starts_package_program(&self.words) {
+            self.take(1);
+            return true;
+        }
         if let Some(length) = interpreter_length(&self.words) {
             self.take(length);
             return true;
@@ -319,9 +338,10 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
     while let Some(word) = words.get(at) {
         if word == "--" {
             return (at + 1 < words.len()).then_some(at + 1);
-        } else if wrapper.start == "coverage run" && word == "-m" {
-            return Some(at + 1);
-        } else if matches!(word.as_str(), "-c" | "--command") && wrapper.start == "nix develop" {
+        } else if matches!(
+            (wrapper.start, word.as_str()),
+            ("coverage run", "-m") | ("nix develop", "-c" | "--command")
+        ) {
             return Some(at + 1);
         } else if word.starts_with('-') {
             at += if is_value(word) { 2 } else { 1 };
@@ -334,12 +354,19 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
             break;
         }
     }
-    // Behind an option whose value we do not know stands no command: what is a run wins.
-    let run = (start..words.len()).find(|from| table::is_run(&words[*from..]));
-    let next = match run {
-        Some(run) if run > at && !is_known_head(&words[at..]) => run,
-        Some(run) if run < at && table::is_run(&words[run..]) => run,
-        _ => at,
+    if let Some(dashes) =
+        words.iter().skip(at).take(MAX_UNKNOWN_PREFIX).position(|word| word == "--")
+        && !is_known_head(&words[at..])
+    {
+        return (at + dashes + 1 < words.len()).then_some(at + dashes + 1);
+    }
+    // Behind an option whose value is not known stands no command: a runner a little further on is what is run.
+    let head = words.get(at).map_or("", |word| base(word));
+    let next = if is_known_head(&words[at.min(words.len())..]) || is_no_wrapper(head) {
+        at
+    } else {
+        let near = at..words.len().min(at + MAX_UNKNOWN_PREFIX);
+        near.into_iter().find(|from| table::find_runner(&words[*from..]).is_some()).unwrap_or(at)
     };
     // A wrapper without a command is a program like any other: `time`, `docker run image`.
     (next < words.len()).then_some(next)
@@ -414,7 +441,7 @@ fn interpreter_length(words: &[String]) -> Option<usize> {
 /// How many words of a program that is not known stand before a run.
 fn unknown_prefix_length(words: &[String]) -> Option<usize> {
     let head = base(words.first()?);
-    if table::is_known_program(head) || NOT_WRAPPERS.contains(&head) || head.contains('=') {
+    if table::is_known_program(head) || is_no_wrapper(head) || head.contains('=') {
         return None;
     }
     (1..words.len().min(MAX_UNKNOWN_PREFIX + 1)).find(|at| {
@@ -483,6 +510,7 @@ mod tests {
             ("pip install pytest", "pip install pytest"),
             ("grep -r cargo test", "grep -r cargo test"),
             ("docker build -t app .", "docker build -t app ."),
+            ("rtk git add src/build-tree.ts", "git add src/build-tree.ts"),
         ] {
             assert_eq!(shown(line), expected, "{line}");
         }

@@ -1,26 +1,34 @@
 //! What could be put before an agent, out of the database.
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::documents::{self, Ask};
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{
-    Files, Owner, Store, StoreError, episodes, ghaps, injections, memories, projects, spoken,
-    values,
+    Files, Store, StoreError, episode_files, episodes, ghaps, injections, memories, values,
 };
-use crate::context::{self, Candidate, Context, Depth, LeftOut, Source};
-use crate::quote::tokens;
+use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
+use crate::mention::Mentions;
 use crate::search::document::Axis;
 use crate::value::Standing;
-use crate::{Clean, Hands, Id, Time, speech};
+use crate::{Clean, Id, Time, reference};
 
 /// How many are looked at for one that is shown.
 const LOOKED_AT: usize = 4;
-/// How many runs are told of where nothing is asked for.
-const RUNS: usize = 3;
-/// How many values stand before recent work at most.
-const VALUES: usize = 5;
+
+/// For whom a context is put together. That decides which episodes are shown: an episode is one failure of one test, and
+/// most texts that share words with it are about something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody who asked: every episode that fits.
+    Asker,
+    /// An agent that was given a prompt: episodes whose test or error the prompt names, and one-line references to what is
+    /// known about the files that it names.
+    Prompt,
+    /// A subagent that was given a task: episodes whose test, error or file the task names.
+    Subagent,
+}
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +47,8 @@ pub struct Wanted<'a> {
     pub limit: usize,
     /// At most so many tokens.
     pub tokens: usize,
+    /// For whom it is.
+    pub audience: Audience,
     /// To whom it is shown, by the client's name for the session; nothing is shown twice to the same agent.
     pub to: Option<(&'a str, Option<&'a Clean>)>,
 }
@@ -73,6 +83,7 @@ impl HotStore {
                 candidates.push(Candidate {
                     row: *row,
                     kind,
+                    section: Section::Recalled,
                     confidence: *confidence,
                     refused,
                     text,
@@ -83,81 +94,27 @@ impl HotStore {
     }
 }
 
+impl HotStore {
+    /// The gist of a row in one line, for the user; None if it is gone or has none.
+    pub fn notice(&self, row: Id, kind: Source) -> Result<Option<String>, StoreError> {
+        let connection = &self.connection;
+        Ok(match kind {
+            Source::Episode => episodes::select(connection, "WHERE episode.uid = ?1", [row])?
+                .pop()
+                .and_then(|episode| reference::fix_notice(&episode)),
+            Source::Experience | Source::Memory | Source::Value => {
+                documents::lesson(connection, row)?.map(|lesson| reference::lesson_notice(&lesson))
+            }
+        })
+    }
+}
+
 impl Store {
     /// What would be put before an agent.
     pub fn context(&mut self, wanted: &Wanted<'_>, now: Time) -> Result<Context, StoreError> {
         self.bring_up_to_date()?;
         assemble(&self.connection, &self.files, wanted, u32::MAX, now)
     }
-
-    /// What is worth knowing where nothing is asked for: what `owner` works on, what was left open, how the last runs went, what to
-    /// work by, what was learnt last. `hands` are what to go on with.
-    pub fn recent(
-        &self,
-        wanted: &Wanted<'_>,
-        owner: &Owner,
-        branch: Option<&str>,
-        hands: &Hands,
-        now: Time,
-    ) -> Result<Context, StoreError> {
-        let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
-        let orphans = spoken::orphans(&self.connection, wanted.place, client, now)?;
-        let runs = spoken::last_runs(&self.connection, wanted.place, RUNS)?;
-        // A session that was silent for long may be over and still be whose own it is.
-        let own = self.active_ghap(owner)?;
-        let left = orphans.iter().filter(|ghap| own.as_ref().is_none_or(|own| own.id != ghap.id));
-        let mut texts: Vec<String> = own.iter().map(|own| speech::active(own, hands)).collect();
-        texts.extend(left.map(|ghap| speech::orphan(ghap, now, hands)));
-        texts.push(speech::card(branch, &runs, now));
-        let before = speech::together(texts, wanted.tokens);
-        let room = wanted.tokens.saturating_sub(tokens(&before) + 1);
-        let mut rows = Vec::new();
-        if wanted.has(Source::Value) {
-            // Recent work has its half, where it is wanted.
-            let only = wanted.kinds == [Source::Value];
-            let most = if only { wanted.limit } else { wanted.limit.div_ceil(2).min(VALUES) };
-            let held = values::held_in(&self.connection, wanted.place, most)?;
-            rows.extend(held.into_iter().map(|held| (held.value.id, Source::Value)));
-        }
-        rows.extend(last_learnt(&self.connection, wanted)?);
-        let mut candidates = Vec::new();
-        for (row, kind) in rows {
-            if let Some(text) = said(&self.connection, kind, row, wanted.depth, now)? {
-                let refused =
-                    is_shown(&self.connection, wanted, row, now)?.then_some(LeftOut::Shown);
-                candidates.push(Candidate { row, kind, confidence: 1.0, refused, text });
-            }
-        }
-        let chosen = Context::choose(candidates, wanted.depth, wanted.limit, room);
-        Ok(Context { before, ..chosen })
-    }
-}
-
-/// What GHAPs and failures left that ended last. What was asked to be remembered is no work.
-fn last_learnt(
-    connection: &Connection,
-    wanted: &Wanted<'_>,
-) -> Result<Vec<(Id, Source)>, StoreError> {
-    let project = projects::find(connection, wanted.place)?.unwrap_or(-1);
-    let most = i64::try_from(wanted.limit.saturating_mul(LOOKED_AT)).unwrap_or(i64::MAX);
-    let mut rows = connection.prepare_cached(
-        "SELECT uid, 'experience', resolved AS ended FROM ghap
-         WHERE ?4 AND status != 'active' AND (?2 OR project = ?1)
-         UNION ALL
-         SELECT uid, 'episode', ended FROM episode WHERE ?5 AND how = 'fixed' AND (?2 OR project = ?1)
-         ORDER BY ended DESC LIMIT ?3",
-    )?;
-    let found = rows.query_map(
-        params![
-            project,
-            wanted.everywhere,
-            most,
-            wanted.has(Source::Experience),
-            wanted.has(Source::Episode)
-        ],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn assemble(
@@ -177,6 +134,7 @@ fn assemble(
         outcome: None,
         limit: wanted.limit.saturating_mul(LOOKED_AT),
     };
+    let mentions = Mentions::parse(wanted.text);
     let mut ranked: Vec<(f64, Candidate)> = Vec::new();
     for recall in documents::recall(connection, files, &ask, unfiled, now)? {
         let (row, kind) = (recall.hit.row, Source::from(recall.hit.kind));
@@ -187,6 +145,9 @@ fn assemble(
             Some(LeftOut::BelowFloor)
         } else if is_shown(connection, wanted, row, now)? {
             Some(LeftOut::Shown)
+        } else if kind == Source::Episode && !is_named(connection, row, wanted.audience, &mentions)?
+        {
+            Some(LeftOut::NotNamed)
         } else {
             None
         };
@@ -197,7 +158,9 @@ fn assemble(
         };
         if let Some(text) = text {
             let confidence = recall.hit.confidence;
-            ranked.push((recall.rank, Candidate { row, kind, confidence, refused, text }));
+            let section = Section::Recalled;
+            let candidate = Candidate { row, kind, section, confidence, refused, text };
+            ranked.push((recall.rank, candidate));
         }
     }
     if wanted.has(Source::Value) {
@@ -205,7 +168,52 @@ fn assemble(
         ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     let candidates = ranked.into_iter().map(|(_, candidate)| candidate).collect();
-    Ok(Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens))
+    let mut context = Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens);
+    if wanted.has(Source::Episode) && wanted.audience == Audience::Prompt {
+        let references = references(connection, wanted, &mentions, &context, now)?;
+        let most = (context.items.len() + episode_files::MAX_REFERENCES).min(wanted.limit);
+        context.add_references(references, most, wanted.tokens);
+    }
+    Ok(context)
+}
+
+/// What is known about the files that the text names, without what is shown in full.
+fn references(
+    connection: &Connection,
+    wanted: &Wanted<'_>,
+    mentions: &Mentions<'_>,
+    context: &Context,
+    now: Time,
+) -> Result<Vec<Candidate>, StoreError> {
+    let mut found = episode_files::references(connection, wanted.place, mentions, now)?;
+    found.retain(|candidate| context.items.iter().all(|item| item.row != candidate.row));
+    for candidate in &mut found {
+        let is_shown = match wanted.to {
+            Some((client, agent)) => {
+                injections::is_referred_to(connection, client, agent, candidate.row, now)?
+            }
+            None => false,
+        };
+        candidate.refused = is_shown.then_some(LeftOut::Shown);
+    }
+    Ok(found)
+}
+
+/// Returns true if a text names an episode as its audience needs it.
+fn is_named(
+    connection: &Connection,
+    row: Id,
+    audience: Audience,
+    mentions: &Mentions<'_>,
+) -> Result<bool, StoreError> {
+    if audience == Audience::Asker {
+        return Ok(true);
+    }
+    let episode = episodes::select(connection, "WHERE episode.uid = ?1", [row])?.pop();
+    Ok(episode.is_some_and(|episode| {
+        mentions.name_failure(&episode)
+            || (audience == Audience::Subagent && mentions.name_file_of(&episode))
+    }))
 }
 
 /// The values that have anything to do with what is wanted, each with its rank.
@@ -231,8 +239,8 @@ fn fitting_values(
             Some(_) => near.value.text.to_string(),
             None => context::of_value(&near.value, wanted.depth),
         };
-        let kind = Source::Value;
-        found.push((near.rank, Candidate { row, kind, confidence, refused, text }));
+        let (kind, section) = (Source::Value, Section::Recalled);
+        found.push((near.rank, Candidate { row, kind, section, confidence, refused, text }));
     }
     Ok(found)
 }
@@ -267,6 +275,6 @@ fn said(
             .and_then(|ghap| context::of_ghap(&ghap, depth, now)),
         Source::Episode => episodes::select(connection, "WHERE episode.uid = ?1", [row])?
             .pop()
-            .and_then(|episode| context::of_episode(&episode, now)),
+            .and_then(|episode| context::of_episode(&episode, depth, now)),
     })
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Store, StoreError, episodes, ghaps, memories, values};
+use super::{Store, StoreError, episode_files, episodes, ghaps, memories, values};
 use crate::embed::{Tokens, embed};
 use crate::search::document::{self, Axis, Kind, Texts};
 use crate::search::terms::terms;
@@ -62,6 +62,9 @@ fn bring(connection: &Connection, stale: Vec<(Id, Kind)>) -> Result<(), StoreErr
 /// Makes the documents of a row anew.
 fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM document WHERE row = ?1")?.execute([row])?;
+    if kind == Kind::Episode {
+        episode_files::refresh(connection, row)?;
+    }
     let Some((texts, at)) = read(connection, kind, row)? else { return Ok(()) };
     let table = match kind {
         Kind::Memory => "memory",

@@ -89,7 +89,7 @@ impl Meeting<'_> {
             "SELECT injection.id, injection.at, episode.fix
              -- A session was shown a few things, and a project may have thousands of failures.
              FROM injection CROSS JOIN episode ON episode.uid = injection.row
-             WHERE injection.session = ?1 AND injection.agent IS ?2 AND injection.effect IS NULL
+             WHERE injection.session = ?1 AND injection.agent IS ?2 AND injection.effect IS NULL AND NOT injection.brief
                AND injection.at >= ?3 AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
                AND episode.project = ?5 AND episode.how = 'fixed' AND (episode.signature = ?6 OR episode.test = ?7)",
         )?;
@@ -286,7 +286,7 @@ fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Resu
          FROM outcome CROSS JOIN episode ON episode.closed = outcome.id
          CROSS JOIN injection ON injection.session = outcome.session
            AND injection.agent IS outcome.agent AND injection.at < outcome.at
-         WHERE outcome.session = ?1 AND outcome.verdict = 'passed' AND injection.effect IS NULL
+         WHERE outcome.session = ?1 AND outcome.verdict = 'passed' AND injection.effect IS NULL AND NOT injection.brief
            AND injection.event != 'SessionStart' AND (injection.gone IS NULL OR injection.gone > outcome.at)
            AND episode.how = 'fixed' AND episode.opened <= injection.at AND episode.seen <= injection.at
            AND NOT EXISTS (SELECT 1 FROM value WHERE value.uid = injection.row)
@@ -352,7 +352,7 @@ fn resolved(
     ))?;
     let mut shown = connection.prepare_cached(
         "SELECT id, row FROM injection
-         WHERE session = ?1 AND coalesce(agent, '') = ?2 AND effect IS NULL AND at <= ?3 AND (gone IS NULL OR gone > ?3)
+         WHERE session = ?1 AND coalesce(agent, '') = ?2 AND effect IS NULL AND NOT brief AND at <= ?3 AND (gone IS NULL OR gone > ?3)
          ORDER BY id",
     )?;
     let mut rows = select.query([session])?;

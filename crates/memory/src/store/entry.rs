@@ -72,6 +72,8 @@ pub enum What {
     Calls(Clean, Option<Clean>),
     /// A run was captured.
     Ran(Box<Run>),
+    /// A command looks like a run and is not known as one.
+    Unfollowed(Clean),
     /// Something was changed, under this identity.
     Changed(Id, Change),
     /// Something was shown.
@@ -82,6 +84,8 @@ pub enum What {
     Stopped(Id),
     /// It was told what went wrong before.
     Warned,
+    /// It was offered to start a GHAP.
+    Offered,
     /// Something was recalled for an agent that is about to start.
     Parked(Parked),
     /// It ended; whether what it left open is given up.
@@ -145,8 +149,12 @@ pub(crate) fn apply(
             let project = projects::row_of(connection, &entry.place, entry.at)?;
             if outcomes::insert(connection, project, Some(session), &run.outcome)? {
                 let outcome = connection.last_insert_rowid();
-                episodes::ran(connection, project, &entry.place.root, run, outcome, session)?;
+                episodes::apply_run(connection, project, &entry.place.root, run, outcome, session)?;
             }
+        }
+        What::Unfollowed(command) => {
+            let project = projects::row_of(connection, &entry.place, entry.at)?;
+            outcomes::note_unfollowed(connection, project, command, entry.at)?;
         }
         What::Changed(id, change) => {
             let project = projects::row_of(connection, &entry.place, entry.at)?;
@@ -158,6 +166,7 @@ pub(crate) fn apply(
         What::Told(ghap, told) => spoken::told(connection, *ghap, *told)?,
         What::Stopped(ghap) => spoken::stopped(connection, *ghap)?,
         What::Warned => spoken::warned(connection, session)?,
+        What::Offered => spoken::offered(connection, session)?,
         What::Parked(parked) => spoken::park(connection, session, parked, entry.at)?,
         What::Ended { abandon } => {
             // Unless it was seen since: then this comes late.

@@ -12,7 +12,9 @@ use crate::{Id, IdSuffix, Time};
 mod moves;
 mod recall;
 
-pub(crate) use moves::{changes, is_open, note, put_change, ran, read_change, retire};
+pub(crate) use moves::{
+    apply_run, changes, files_of_open, is_open, note, put_change, read_change, retire,
+};
 pub use recall::Recalled;
 pub(crate) use recall::recall;
 
@@ -40,11 +42,17 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
             folder: row.get("folder")?,
             arguments: tables::list(row, "arguments")?,
             stops: row.get("stops")?,
+            task: row.get("task")?,
+            is_partial: row.get("partial")?,
+            // It matters for runs that pass alone.
+            package: None,
         },
         signature: row.get("signature")?,
         test: row.get("test")?,
         error: row.get("error")?,
+        scope: row.get("scope")?,
         file: row.get("file")?,
+        is_compile_error: row.get("compile_error")?,
         first: row.get("first_uid")?,
         last: row.get("last_uid")?,
         attempts: row.get("attempts")?,
@@ -92,9 +100,12 @@ pub(crate) fn rival(
         return Ok(None);
     }
     let rest = "WHERE episode.project = ?1 AND episode.root = ?2 AND episode.signature = ?3 AND how IS NULL
-                   AND episode.uid != ?4";
-    let found =
-        select(connection, rest, params![project, episode.root, episode.signature, episode.id])?;
+                   AND episode.uid != ?4 AND episode.scope IS ?5";
+    let found = select(
+        connection,
+        rest,
+        params![project, episode.root, episode.signature, episode.id, episode.scope],
+    )?;
     Ok(found.into_iter().next())
 }
 
@@ -105,18 +116,21 @@ pub(crate) fn put(
     episode: &Episode,
 ) -> rusqlite::Result<()> {
     let ending = episode.ending.as_ref();
-    let fix = ending.map_or_else(|| "[]".to_owned(), |ending| moves::json(&ending.fix));
-    let Selection { program, folder, arguments, stops } = &episode.selection;
+    let fix = ending.map_or_else(|| "[]".to_owned(), |ending| to_json(&ending.fix));
+    let Selection { program, folder, arguments, stops, task, is_partial, package: _ } =
+        &episode.selection;
     connection
         .prepare_cached(
             "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
-                                  last, attempts, opened, seen, gone, how, ended, closed, fix, changed)
+                                  last, attempts, opened, seen, gone, how, ended, closed, fix, changed, scope, task, partial,
+                                  compile_error)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, (SELECT id FROM outcome WHERE uid = ?12),
                      (SELECT id FROM outcome WHERE uid = ?13), ?14, ?15, ?16, ?17, ?18, ?19,
-                     (SELECT id FROM outcome WHERE uid = ?20), ?21, ?22)
+                     (SELECT id FROM outcome WHERE uid = ?20), ?21, ?22, ?23, ?24, ?25, ?26)
              ON CONFLICT (uid) DO UPDATE SET
                  program = excluded.program, folder = excluded.folder, arguments = excluded.arguments,
-                 stops = excluded.stops, attempts = excluded.attempts, seen = excluded.seen, gone = excluded.gone, last = excluded.last,
+                 stops = excluded.stops, task = excluded.task, partial = excluded.partial,
+                 attempts = excluded.attempts, seen = excluded.seen, gone = excluded.gone, last = excluded.last,
                  how = excluded.how, ended = excluded.ended, closed = excluded.closed, fix = excluded.fix,
                  changed = excluded.changed",
         )?
@@ -143,8 +157,17 @@ pub(crate) fn put(
             ending.and_then(|ending| ending.outcome),
             fix,
             standing_of(episode).1,
+            episode.scope,
+            task,
+            is_partial,
+            episode.is_compile_error,
         ])?;
     Ok(())
+}
+
+/// A value as JSON.
+pub(super) fn to_json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
 /// Which episodes are asked for.

@@ -74,6 +74,11 @@ impl Files {
         self.folder.join("spool")
     }
 
+    /// Copies of files that a command may change, while it runs.
+    pub fn snapshots(&self) -> PathBuf {
+        self.folder.join("snapshots")
+    }
+
     /// Faults.
     pub fn log(&self) -> PathBuf {
         self.folder.join("log")
@@ -307,6 +312,14 @@ pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         drop(remove_if_there(&beside));
     }
     written
+}
+
+/// Writes a file that is not there yet, for its owner alone. It is not synced: what is lost with the machine is not missed.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    private().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
 /// Opens a file to add to it, for its owner alone.

@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rusqlite::Transaction;
+use rusqlite::{Connection, Transaction};
 use serde::Serialize;
 
 use super::documents::index;
@@ -166,7 +166,15 @@ impl Store {
             }
         }
         for episode in self.episodes(&EpisodeFilter::default())? {
-            if holds(&episode_texts(&episode), &words) {
+            // What an open failure names is kept beside it.
+            let clues: String = self.connection.query_row(
+                "SELECT clues FROM episode WHERE uid = ?1",
+                [episode.id],
+                |row| row.get(0),
+            )?;
+            let mut texts = episode_texts(&episode);
+            texts.push(&clues);
+            if holds(&texts, &words) {
                 let text = named(&episode);
                 found.push(Row { kind: Forgettable::Episode, id: episode.id, text });
             }
@@ -181,7 +189,8 @@ impl Store {
             .query_map([], |row| Ok((row.get::<_, Id>("uid")?, episodes::read_change(row)?)))?;
         for change in changes {
             let (id, change) = change?;
-            if holds(&[&change.name, &change.patch], &words) {
+            let made_by = change.made_by.as_deref().unwrap_or_default();
+            if holds(&[&change.name, &change.patch, made_by], &words) {
                 found.push(Row { kind: Forgettable::Change, id, text: change.name });
             }
         }
@@ -199,6 +208,7 @@ impl Store {
                 transaction.execute("DELETE FROM injection WHERE row = ?1", [id])?;
             }
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
+            forget_unfollowed(transaction, &words(query.unwrap_or_default()))?;
             clusters::forget(transaction)?;
             begin_erasing(transaction)?;
             Ok(count)
@@ -290,6 +300,7 @@ impl Store {
     /// Sees to it that what was deleted is nowhere in the folder. From here on an error is no excuse to say that
     /// nothing was changed.
     fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
+        super::tend::remove_snapshots(&self.files, None);
         let forgotten = self
             .erase_files()
             .and_then(|files| {
@@ -389,11 +400,30 @@ fn episode_texts(episode: &Episode) -> Vec<&str> {
     ];
     texts.extend(episode.selection.arguments.iter().map(Clean::as_str));
     texts.extend(episode.test.as_deref());
+    texts.extend(episode.scope.as_deref());
+    texts.extend(episode.selection.task.as_deref());
     texts.extend(episode.file.as_deref());
     for change in episode.ending.iter().flat_map(|ending| &ending.fix) {
         texts.extend([change.name.as_str(), change.patch.as_str()]);
+        texts.extend(change.made_by.as_deref());
+        texts.extend(change.reason.as_deref());
     }
     texts
+}
+
+/// Forgets commands that are not followed and hold the words.
+fn forget_unfollowed(connection: &Connection, words: &[String]) -> Result<(), StoreError> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    let commands: Vec<String> = connection
+        .prepare("SELECT DISTINCT command FROM unfollowed")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for command in commands.iter().filter(|command| holds(&[command], words)) {
+        connection.execute("DELETE FROM unfollowed WHERE command = ?1", [command])?;
+    }
+    Ok(())
 }
 
 /// Whether every word stands somewhere in the texts, not as a part of a longer one: to forget `cat` is not to forget

@@ -127,18 +127,26 @@ impl HotStore {
         }
     }
 
-    /// The episode that a run brings back, for this agent of this session.
+    /// The files that the open failures of a checkout point at, and those that were edited since.
+    pub(crate) fn files_of_open(&self, place: &Place) -> Result<Vec<Clean>, StoreError> {
+        match projects::find(&self.connection, place)? {
+            Some(project) => episodes::files_of_open(&self.connection, project, &place.root),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The episodes that a run brings back, for this agent of this session.
     pub fn recall(
         &self,
         place: &Place,
         client: &str,
         agent: Option<&Clean>,
         run: &Run,
-    ) -> Result<Option<Recalled>, StoreError> {
+    ) -> Result<Vec<Recalled>, StoreError> {
         self.settle()?;
         match projects::find(&self.connection, place)? {
             Some(project) => episodes::recall(&self.connection, project, client, agent, run),
-            None => Ok(None),
+            None => Ok(Vec::new()),
         }
     }
 

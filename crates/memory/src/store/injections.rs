@@ -19,8 +19,8 @@ pub(crate) fn insert(
 ) -> Result<bool, StoreError> {
     let inserted = connection
         .prepare_cached(
-            "INSERT INTO injection (uid, session, agent, event, row, score, prompt, effect, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (uid) DO UPDATE SET effect = excluded.effect WHERE effect IS NULL AND excluded.effect IS NOT NULL",
+            "INSERT INTO injection (uid, session, agent, event, row, score, prompt, effect, at, brief)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (uid) DO UPDATE SET effect = excluded.effect WHERE effect IS NULL AND excluded.effect IS NOT NULL",
         )?
         .execute(params![
             injection.id,
@@ -32,12 +32,13 @@ pub(crate) fn insert(
             injection.prompt,
             injection.effect,
             injection.at,
+            injection.brief,
         ])?;
     Ok(inserted == 1)
 }
 
-/// Whether an agent has been shown a row, and nothing has emptied its context since. Where that is said to have happened
-/// later than now, the clock was set back: nobody can tell, and silence is better than to repeat oneself.
+/// Returns true if an agent has been shown a row in full and nothing has emptied its context since. A time later than now
+/// means that the clock was set back; then the row counts as shown.
 pub(crate) fn is_in_context(
     connection: &Connection,
     client: &str,
@@ -45,13 +46,37 @@ pub(crate) fn is_in_context(
     row: Id,
     now: Time,
 ) -> Result<bool, StoreError> {
+    is_shown(connection, client, agent, row, now, false)
+}
+
+/// Returns true if an agent has been shown a row, in full or as a one-line reference, and nothing has emptied its context
+/// since.
+pub(crate) fn is_referred_to(
+    connection: &Connection,
+    client: &str,
+    agent: Option<&Clean>,
+    row: Id,
+    now: Time,
+) -> Result<bool, StoreError> {
+    is_shown(connection, client, agent, row, now, true)
+}
+
+fn is_shown(
+    connection: &Connection,
+    client: &str,
+    agent: Option<&Clean>,
+    row: Id,
+    now: Time,
+    brief: bool,
+) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM injection JOIN session ON session.id = injection.session
                             WHERE session.client = ?1 AND injection.agent IS ?2 AND injection.row = ?3
+                              AND (?5 OR NOT injection.brief)
                               AND (session.refreshed IS NULL OR injection.at >= session.refreshed OR session.refreshed > ?4))",
         )?
-        .query_row(params![client, agent, row, now], |row| row.get(0))?)
+        .query_row(params![client, agent, row, now, brief], |row| row.get(0))?)
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Injection> {
@@ -65,6 +90,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Injection> {
         prompt: row.get("prompt")?,
         at: row.get("at")?,
         effect: row.get("effect")?,
+        brief: row.get("brief")?,
     })
 }
 

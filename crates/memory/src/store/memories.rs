@@ -96,9 +96,19 @@ pub(crate) fn put(
     Ok(())
 }
 
+/// What became of something to remember.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remembered {
+    /// The memory that says it.
+    pub memory: Memory,
+    /// Whether it was there before. Then nothing was written.
+    pub is_known: bool,
+}
+
 impl Store {
-    /// Remembers something.
-    pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> Result<Memory, StoreError> {
+    /// Remembers something, unless a memory of the same project and category says it in the same words. Case, spaces and
+    /// punctuation make no difference.
+    pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> Result<Remembered, StoreError> {
         let memory = Memory {
             id: Id::new(now),
             project: None,
@@ -112,8 +122,11 @@ impl Store {
         self.write(|transaction| {
             let project =
                 new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
+            if let Some(known) = same_words(transaction, project, &memory)? {
+                return Ok(Remembered { memory: one(transaction, known)?, is_known: true });
+            }
             put(transaction, project, &memory)?;
-            one(transaction, memory.id)
+            Ok(Remembered { memory: one(transaction, memory.id)?, is_known: false })
         })
     }
 
@@ -175,6 +188,24 @@ impl Store {
             one(transaction, id)
         })
     }
+}
+
+/// The memory of a project and a category that has the same words as another.
+fn same_words(
+    connection: &Connection,
+    project: Option<i64>,
+    memory: &Memory,
+) -> Result<Option<Id>, StoreError> {
+    let mut rows = connection.prepare_cached(
+        "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 ORDER BY id",
+    )?;
+    let mut rows = rows.query(params![project, memory.category])?;
+    while let Some(row) = rows.next()? {
+        if memory::has_same_words(row.get_ref(1)?.as_str().unwrap_or_default(), &memory.text) {
+            return Ok(Some(row.get(0)?));
+        }
+    }
+    Ok(None)
 }
 
 pub(crate) fn one(connection: &Connection, id: Id) -> Result<Memory, StoreError> {

@@ -3,8 +3,8 @@
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::{Store, StoreError};
-use crate::Id;
 use crate::outcome::{Counts, Outcome};
+use crate::{Clean, Id, Time};
 
 pub(crate) const SELECT: &str = "SELECT outcome.*, project.key AS project_key, session.client AS session_client
      FROM outcome JOIN project ON project.id = outcome.project LEFT JOIN session ON session.id = outcome.session";
@@ -46,6 +46,22 @@ pub(crate) fn insert(
     Ok(inserted == 1)
 }
 
+/// Counts a command that looks like a run and is not known as one.
+pub(crate) fn note_unfollowed(
+    connection: &Connection,
+    project: i64,
+    command: &Clean,
+    at: Time,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO unfollowed (project, command, times, at) VALUES (?1, ?2, 1, ?3)
+             ON CONFLICT (project, command) DO UPDATE SET times = times + 1, at = max(at, excluded.at)",
+        )?
+        .execute(params![project, command, at])?;
+    Ok(())
+}
+
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Outcome> {
     let passed: Option<u32> = row.get("passed")?;
     let (failed, skipped): (Option<u32>, Option<u32>) = (row.get("failed")?, row.get("skipped")?);
@@ -82,6 +98,22 @@ pub(crate) fn select(
 }
 
 impl Store {
+    /// Commands of a project that look like runs and are not known as such, with how often each was typed; the most
+    /// frequent first.
+    pub fn unfollowed_commands(
+        &self,
+        project: Id,
+        most: usize,
+    ) -> Result<Vec<(Clean, u32)>, StoreError> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut rows = self.connection.prepare_cached(
+            "SELECT command, times FROM unfollowed WHERE project = (SELECT id FROM project WHERE uid = ?1)
+             ORDER BY times DESC, at DESC LIMIT ?2",
+        )?;
+        let found = rows.query_map(params![project, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
     /// One captured run.
     pub fn outcome(&self, id: Id) -> Result<Option<Outcome>, StoreError> {
         let query = format!("{SELECT} WHERE outcome.uid = ?1");

@@ -150,9 +150,12 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
     connection.execute(
         "UPDATE episode SET how = 'left', ended = seen WHERE how IS NULL AND project = ?1
             AND EXISTS (SELECT 1 FROM episode AS other WHERE other.how IS NULL AND other.project = ?2
-                           AND other.root = episode.root AND other.signature = episode.signature)",
+                           AND other.root = episode.root AND other.signature = episode.signature
+                           AND other.scope IS episode.scope)",
         [from, into],
     )?;
+    // Each may have the same command.
+    connection.execute("DELETE FROM unfollowed WHERE project = ?1", [from])?;
     for table in tables::OF_PROJECT {
         connection.execute(
             &format!("UPDATE {table} SET project = ?2 WHERE project = ?1"),

@@ -4,24 +4,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::documents::{Query, UNFILED, find};
 use super::entry::{Entry, Parked, Place};
 use super::hot::HotStore;
-use super::{
-    StoreError, effects, entry, episodes, ghaps, injections, outcomes, projects, sessions, values,
-};
+use super::{StoreError, entry, episodes, ghaps, outcomes, projects, sessions};
 use crate::episode::Episode;
-use crate::ghap::{Cause, Ghap, Status, Strategy, Told};
+use crate::ghap::{Ghap, Told};
 use crate::outcome::Outcome;
-use crate::search::document::Axis;
-use crate::search::score::FLOOR;
-use crate::value::{self, Value};
 use crate::{Clean, Id, Time};
 
-/// How many of the last that were resolved are looked at.
-const RECENT: u32 = 200;
-/// How many values are told of where something failed.
-const PRINCIPLES: usize = 2;
 /// What waits for an agent longer than this waits for one that never came.
 const PARKED: Duration = Duration::from_mins(2);
 
@@ -59,6 +49,13 @@ pub(crate) fn stopped(connection: &Connection, ghap: Id) -> rusqlite::Result<()>
 pub(crate) fn watched(connection: &Connection, session: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE session SET cohort = 'control' WHERE id = ?1")?
+        .execute([session])?;
+    Ok(())
+}
+
+pub(crate) fn offered(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE session SET offered = 1 WHERE id = ?1")?
         .execute([session])?;
     Ok(())
 }
@@ -118,23 +115,6 @@ pub struct Settled {
     pub told: Told,
     /// How many failed at the least in the runs before it that fit too.
     pub before: Option<usize>,
-}
-
-/// What went wrong before, in a project, and what speaks of it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Premortem {
-    /// How many were resolved, of the last two hundred.
-    pub resolved: u32,
-    /// How many of them were falsified.
-    pub falsified: u32,
-    /// How they were gone about: how often that was right, how often wrong. The most often wrong first.
-    pub strategies: Vec<(Strategy, u32, u32)>,
-    /// Why they came otherwise, the most frequent first.
-    pub causes: Vec<(Cause, u32)>,
-    /// What nobody had expected, where it is likely to be the same here: the row, how likely, and what it was.
-    pub surprises: Vec<(Id, f64, Clean)>,
-    /// What many experiences say that bears on it, and how likely it does.
-    pub principles: Vec<(Value, f64)>,
 }
 
 fn failing(outcome: &Outcome) -> usize {
@@ -276,6 +256,21 @@ impl HotStore {
         Ok(news.then_some(Settled { ghap, outcome, told, before }))
     }
 
+    /// Returns true if a session may be offered to start a GHAP: it has not been, it has never had one, and none of its
+    /// failures was answered from memory.
+    pub fn may_offer_ghap(&self, client: &str) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND NOT offered AND NOT warned
+                     AND NOT EXISTS (SELECT 1 FROM ghap WHERE ghap.session = session.id)
+                     AND NOT EXISTS (SELECT 1 FROM injection WHERE injection.session = session.id
+                                     AND injection.agent IS NULL
+                                     AND injection.event IN ('PostToolUse', 'PostToolUseFailure')))",
+            )?
+            .query_row([client], |row| row.get(0))?)
+    }
+
     /// Whether a GHAP was asked about at the end of a turn already.
     pub fn was_stopped(&self, ghap: Id) -> Result<bool, StoreError> {
         Ok(self
@@ -324,108 +319,6 @@ impl HotStore {
     /// The last run of each of the last commands.
     pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
         last_runs(&self.connection, place, most)
-    }
-
-    /// What went wrong before in a project, for a failure that says this, and what many experiences say that bears on it. None if
-    /// the session was told, or there is neither.
-    pub fn premortem(
-        &self,
-        place: &Place,
-        client: &str,
-        failure: &str,
-        now: Time,
-    ) -> Result<Option<Premortem>, StoreError> {
-        let connection = &self.connection;
-        let warned: bool = connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND warned)")?
-            .query_row([client], |row| row.get(0))?;
-        if warned {
-            return Ok(None);
-        }
-        let mut premortem = Premortem::default();
-        if let Some(project) = projects::find(connection, place)? {
-            self.look_back(project, failure, &mut premortem)?;
-        }
-        for near in values::bearing(connection, place, false, failure)? {
-            if premortem.principles.len() < PRINCIPLES
-                && near.is_above_floor()
-                // The half of a sentence is none.
-                && value::is_sentence(&near.value.text)
-                // Nobody is warned but the main agent.
-                && !injections::is_in_context(connection, client, None, near.value.id, now)?
-            {
-                premortem.principles.push((near.value, near.confidence));
-            }
-        }
-        let any = premortem.falsified > 0 || !premortem.principles.is_empty();
-        Ok(any.then_some(premortem))
-    }
-
-    /// Counts what went wrong in a project, and finds what is likely to be the same.
-    fn look_back(
-        &self,
-        project: i64,
-        failure: &str,
-        premortem: &mut Premortem,
-    ) -> Result<(), StoreError> {
-        let connection = &self.connection;
-        let mut rows = connection.prepare_cached(
-            "SELECT status, strategy, cause FROM ghap
-             WHERE project = ?1 AND status IN ('confirmed', 'falsified') ORDER BY id DESC LIMIT ?2",
-        )?;
-        let mut rows = rows.query(params![project, RECENT])?;
-        while let Some(row) = rows.next()? {
-            let (status, strategy): (Status, Strategy) = (row.get(0)?, row.get(1)?);
-            let wrong = status == Status::Falsified;
-            premortem.resolved += 1;
-            premortem.falsified += u32::from(wrong);
-            let known = premortem.strategies.iter().position(|known| known.0 == strategy);
-            let at = known.unwrap_or_else(|| {
-                premortem.strategies.push((strategy, 0, 0));
-                premortem.strategies.len() - 1
-            });
-            premortem.strategies[at].1 += u32::from(!wrong);
-            premortem.strategies[at].2 += u32::from(wrong);
-            if let Some(cause) = row.get::<_, Option<Cause>>(2)?.filter(|_| wrong) {
-                match premortem.causes.iter_mut().find(|known| known.0 == cause) {
-                    Some(known) => known.1 += 1,
-                    None => premortem.causes.push((cause, 1)),
-                }
-            }
-        }
-        if premortem.falsified == 0 {
-            return Ok(());
-        }
-        premortem
-            .strategies
-            .sort_by_key(|(strategy, _, wrong)| (std::cmp::Reverse(*wrong), strategy.as_str()));
-        premortem.causes.sort_by_key(|(cause, times)| (std::cmp::Reverse(*times), cause.as_str()));
-        let query = Query {
-            axis: Axis::Surprise,
-            project: Some(project),
-            unfiled: UNFILED,
-            ..Query::new(failure)
-        };
-        let moment = connection.unchecked_transaction()?;
-        for hit in find(&moment, &self.files, &query)?
-            .into_iter()
-            .filter(|hit| hit.confidence >= FLOOR)
-            .take(2)
-        {
-            if effects::ever(connection, hit.row)?.is_harmful() {
-                continue;
-            }
-            let surprise: Option<Option<Clean>> = connection
-                .prepare_cached(
-                    "SELECT surprise FROM ghap WHERE uid = ?1 AND status = 'falsified'",
-                )?
-                .query_row([hit.row], |row| row.get(0))
-                .optional()?;
-            if let Some(surprise) = surprise.flatten() {
-                premortem.surprises.push((hit.row, hit.confidence, surprise));
-            }
-        }
-        Ok(())
     }
 
     /// Takes what waits for an agent of this kind: what was parked first, for its kind if there is one of it.

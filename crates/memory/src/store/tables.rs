@@ -20,7 +20,7 @@ impl FromSql for ProjectKey {
 }
 
 /// Tables whose rows are of a project. Documents are too, and follow what they are made of.
-pub(crate) const OF_PROJECT: [&str; 9] = [
+pub(crate) const OF_PROJECT: [&str; 10] = [
     "project_alias",
     "session",
     "outcome",
@@ -30,6 +30,7 @@ pub(crate) const OF_PROJECT: [&str; 9] = [
     "value",
     "episode",
     "change",
+    "unfollowed",
 ];
 
 /// A list that is kept as JSON.

@@ -5,14 +5,14 @@
 
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use rusqlite::params;
 use serde::Serialize;
 
 use super::files::{self, Lock};
 use super::spool::{self, Drained};
-use super::{Store, StoreError, at, episodes};
+use super::{Files, Store, StoreError, at, episodes};
 use crate::Time;
 
 /// How much is kept.
@@ -68,6 +68,7 @@ pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, S
     let Some(lock) = store.tending()? else { return Ok(None) };
     let Drained { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
     store.finish_erasing(&lock)?;
+    remove_snapshots(&store.files, Some(now.minus(MAX_SNAPSHOT_AGE)));
     let retired = if Instant::now() < until { store.retire(bounds, now)? } else { 0 };
     let filed = store.file_documents(&lock, until);
     let grouped = if Instant::now() < until {
@@ -79,6 +80,23 @@ pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, S
     // The files can wait; the log of changes was not to wait for them.
     let (filed, grouped) = (filed?, grouped?);
     Ok(Some(Tended { drained: entries, held, refused, retired, filed, grouped, folded }))
+}
+
+/// A copy of files that is older was left by a command that never ended.
+const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(24);
+
+/// Removes copies of files that commands left behind: those of before a time, or all. What cannot be removed is tried again
+/// next time.
+pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
+    let Ok(entries) = std::fs::read_dir(files.snapshots()) else { return };
+    for entry in entries.flatten() {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let millis = modified.and_then(|age| i64::try_from(age.as_millis()).ok()).unwrap_or(0);
+        if before.is_none_or(|before| millis < before.millis()) {
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
 }
 
 impl Store {
@@ -127,6 +145,7 @@ impl Store {
             )?;
             let latest = newest.map_or(now, |newest| newest.min(now));
             transaction.execute("DELETE FROM parked WHERE at < ?1", [now.minus(Duration::from_hours(1))])?;
+            transaction.execute("DELETE FROM unfollowed WHERE at < ?1", [oldest])?;
             transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::KEPT)])?;
             // What came of a value is a part of what it is worth.
             transaction.execute(

@@ -145,7 +145,7 @@ fn a_wrong_line_is_named_and_nothing_is_taken() {
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "it was exported by a newer rutter (schema 99, this one knows 6); update this one",
+            "it was exported by a newer rutter (schema 99, this one knows 7); update this one",
         ),
         (with("{\"memory\":{\"id\":"), 21, "the line is cut off"),
         (with("nonsense"), 21, "no JSON from column 1 on"),
@@ -440,7 +440,7 @@ fn an_edit_after_the_clock_was_set_back_travels() {
         importance: 0.5,
         tags: &[],
     };
-    let memory = store.remember(&new, at(100)).unwrap();
+    let memory = store.remember(&new, at(100)).unwrap().memory;
     let there = World::new();
     let mut other = there.store();
     other.import(lines(&mut store).as_bytes(), |_| {}).unwrap();

@@ -28,7 +28,7 @@ fn remember(world: &World, project: &str, text: &str) -> Id {
         importance: 0.5,
         tags: &[],
     };
-    world.store().remember(&new, at(1)).unwrap().id
+    world.store().remember(&new, at(1)).unwrap().memory.id
 }
 
 /// Makes the files where they are due, and says whether they were.
@@ -413,7 +413,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn take(world: &World, step: &Step, ids: &mut Vec<Id>) {
     match step {
         Step::Remember(own, text) => {
-            ids.push(remember(world, if *own { "ship" } else { "boat" }, text));
+            // What is remembered already is found again.
+            let id = remember(world, if *own { "ship" } else { "boat" }, text);
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
         }
         Step::Edit(which, text) if !ids.is_empty() => {
             let edit = MemoryEdit { text: Some(text), ..MemoryEdit::default() };

@@ -6,12 +6,16 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
+/// What a session begins with: order, budget, and what the user sees of it.
+mod beginnings;
 /// Whose call of a tool of ours it is.
 mod callers;
 /// What the client told a hook of real runs.
 mod calls;
 /// Which experiences belong together, and how long their names last.
 mod clusters;
+/// Files before a command.
+mod copies;
 /// The texts redaction is measured on.
 mod corpus;
 /// What the crate is allowed to depend on.
@@ -34,8 +38,15 @@ mod hot;
 mod index;
 /// What must not be taken for a fix, and what must not be missed.
 mod lessons;
+mod loop_cases;
+mod loop_changes;
+mod loop_runs;
+/// Which failures a prompt brings up: those that it names.
+mod mentions;
 /// Any sequence of commands, with reopening in between.
 mod model;
+/// What is said after a failure that nothing is known about.
+mod offer;
 /// What real runs printed, whole, cut off, coloured and mixed up.
 mod outcomes;
 /// What the client sends, with anything anywhere.
@@ -44,6 +55,8 @@ mod payloads;
 mod project;
 /// Projects that join and projects that do not.
 mod projects;
+/// Rules that hold for every reader of runner output.
+mod readers;
 /// Finding the right lesson for an ordinary sentence.
 mod recall;
 /// What real runs printed, and what is to be read of it.

@@ -66,7 +66,7 @@ fn take(world: &World, store: &mut Store, model: &mut Model, number: i64, step: 
                 importance: 0.5,
                 tags: &[],
             };
-            let memory = store.remember(&new, now).unwrap();
+            let memory = store.remember(&new, now).unwrap().memory;
             model.memories.insert(memory.id, memory.text.to_string());
         }
         Step::Edit(which, text) => {

@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use rutter_memory::outcome::{Counts, Verdict};
 use rutter_memory::runs::report::{Report, Runner};
 use rutter_memory::runs::runners::RUNNERS;
-use rutter_memory::runs::script::script;
 use rutter_memory::runs::signature;
 use rutter_memory::runs::text::plain;
+use rutter_memory::runs::wrapper_output::read_task_output;
 
 use crate::recordings::{Expected, Fixture, fixtures};
 
@@ -27,18 +27,32 @@ fn difference(expected: &Expected, report: &Report) -> Option<String> {
     for wanted in &expected.failures {
         let fits = report.failures.iter().any(|failure| {
             wanted.iter().all(|(key, value)| {
-                value
+                *value
                     == match key.as_str() {
-                        "test" => &failure.test,
-                        "error" => &failure.error,
-                        "message" => &failure.message,
-                        "frame" => &failure.frame,
+                        "test" => failure.test.clone(),
+                        "scope" => failure.scope.clone(),
+                        "error" => failure.error.clone(),
+                        "message" => failure.message.clone(),
+                        "frame" => failure.frame.clone(),
+                        "line" => failure.line.map(|line| line.to_string()),
                         other => panic!("a failure has no {other}"),
                     }
             })
         });
         if !fits {
             return Some(format!("no failure is {wanted:#?}: {:#?}", report.failures));
+        }
+    }
+    let names = report.passed.iter().map(|passed| match &passed.scope {
+        Some(scope) => format!("{scope} {}", passed.test),
+        None => passed.test.clone(),
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    if let Some(mut wanted) = expected.passed.clone() {
+        wanted.sort();
+        if names != wanted {
+            return Some(format!("passed {names:#?}, not {wanted:#?}"));
         }
     }
     None
@@ -94,9 +108,18 @@ fn outcome_fixtures_are_themselves_plausible() {
 }
 
 /// These print nothing behind their last part, so that a text that is cut right behind a part cannot be told from a
-/// whole one; rspec counts its examples before it says how many of them were pending. The readers' own tests look at
-/// every other cut, and whoever reads knows when a text was cut.
-const SILENT_ENDS: &[&str] = &["cargo test", "go test", "dotnet test", "rspec"];
+/// whole one; rspec, Bats, mix and Cypress count their tests before they say how many were skipped, and cargo deny has
+/// all checks in one line. The readers' own tests look at every other cut, and whoever reads knows when a text was cut.
+const SILENT_ENDS: &[&str] = &[
+    "cargo test",
+    "go test",
+    "dotnet test",
+    "rspec",
+    "bats",
+    "mix test",
+    "cypress run",
+    "cargo deny",
+];
 
 /// Cuts within lines. Every byte was tried when the readers were written; this is enough to see one go astray.
 const STEP: usize = 7;
@@ -193,12 +216,13 @@ fn outcome_of_a_script_tells_its_command() {
             bytes = [fixture.err.clone(), fixture.out.clone()].concat();
         }
         let text = plain(&bytes);
-        let script = script(&text);
-        let command = script.command.unwrap_or_else(|| panic!("{} tells none", fixture.name));
+        let output = read_task_output(&text, false);
+        let command =
+            output.commands.first().unwrap_or_else(|| panic!("{} tells none", fixture.name)).line;
         assert!(command.starts_with(runner), "{} tells {command}", fixture.name);
         // npm leaves it to the exit status.
         let failed = fixture.case.expect.verdict == Verdict::Failed && wrapper != "npm";
-        assert_eq!(script.failed, failed, "{}", fixture.name);
+        assert_eq!(output.failed, failed, "{}", fixture.name);
         seen += 1;
     }
     assert!(seen > 5, "{seen}");
@@ -211,7 +235,7 @@ fn outcome_signatures_tell_bugs_apart() {
     let mut runs = Vec::new();
     for fixture in &fixtures() {
         if let Some(bug) = &fixture.case.bug {
-            let signature = signature::of(&fixture.read(&fixture.whole()).failures);
+            let signature = signature::of_failures(&fixture.read(&fixture.whole()).failures);
             runs.push((fixture.runner.name, bug.clone(), signature, fixture.name.clone()));
         }
     }

@@ -30,7 +30,7 @@ fn remember(world: &World, store: &mut Store, text: &str) -> rutter_memory::Id {
         importance: 0.5,
         tags: &[],
     };
-    store.remember(&new, at(1)).unwrap().id
+    store.remember(&new, at(1)).unwrap().memory.id
 }
 
 fn texts(found: &[Recall]) -> Vec<&str> {

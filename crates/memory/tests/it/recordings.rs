@@ -31,6 +31,8 @@ pub(crate) struct Expected {
     pub(crate) failing: Vec<String>,
     #[serde(default)]
     pub(crate) failures: Vec<BTreeMap<String, Option<String>>>,
+    /// The names of passed tests, with the scope and a blank before them if there is one.
+    pub(crate) passed: Option<Vec<String>>,
 }
 
 fn one() -> u32 {

@@ -6,7 +6,7 @@ use rutter_memory::context::Depth;
 use rutter_memory::memory::Category;
 use rutter_memory::search::document::Axis;
 use rutter_memory::search::score::FLOOR;
-use rutter_memory::store::{NewMemory, Query, Wanted};
+use rutter_memory::store::{Audience, NewMemory, Query, Wanted};
 use rutter_memory::value::{Standing, Value};
 use rutter_memory::{Clean, Id, Store};
 use rutter_testkit::lessons::learnt;
@@ -62,7 +62,7 @@ fn measure(lessons: &[Lesson], prompts: &[Prompt]) -> (Shown, HashMap<String, Sh
             importance: 0.5,
             tags: &[],
         };
-        names.insert(store.remember(&new, at(1)).unwrap().id, lesson.id.as_str());
+        names.insert(store.remember(&new, at(1)).unwrap().memory.id, lesson.id.as_str());
     }
     let (mut wrong, mut by_kind, mut right) =
         (Shown::default(), HashMap::<String, Shown>::new(), Shown::default());
@@ -167,6 +167,7 @@ fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Sh
             depth: Depth::Light,
             limit: 3,
             tokens: 300,
+            audience: Audience::Prompt,
             to: None,
         };
         let shown = store.context(&wanted, at(2)).unwrap().rows();

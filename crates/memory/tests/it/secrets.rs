@@ -62,7 +62,7 @@ fn a_secret_in_any_text_is_nowhere() {
         importance: 0.5,
         tags: &[],
     };
-    let memory = store.remember(&new, at(5)).unwrap();
+    let memory = store.remember(&new, at(5)).unwrap().memory;
     store
         .edit_memory(
             memory.id,

@@ -182,24 +182,6 @@ fn compaction_and_resumption_keep_a_ghap_and_clearing_offers_it() {
 }
 
 #[test]
-fn what_went_wrong_before_is_told_once_in_a_cycle() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    assert_eq!(story.red("cargo test", &FAILING), "", "nothing went wrong before");
-    begin(&story);
-    learn(&story);
-    story.session = "session-2";
-    let said = story.red("cargo test", &FAILING);
-    assert!(said.contains("Falsified here: 1 of the last hypothesis."), "{said}");
-    assert!(said.contains("Root causes: ") && said.contains("ghap start"), "{said}");
-    assert_eq!(story.red("cargo test", &FAILING), "", "once");
-    begin(&story);
-    story.red("cargo test", &FAILING);
-    learn(&story);
-    assert_ne!(story.red("cargo test", &FAILING), "", "a new cycle");
-}
-
-#[test]
 fn a_subagent_gets_what_was_recalled_for_its_task_and_nobody_else() {
     let world = World::new();
     let mut story = Story::new(&world);
@@ -397,30 +379,6 @@ fn who_wants_no_lines_kept_has_none_kept() {
     assert!(world.files_with("wombat").is_empty());
 }
 
-#[test]
-fn the_user_is_told_as_much_as_wanted() {
-    for (notify, expected) in [
-        ("off", None),
-        (
-            "brief",
-            Some(
-                "rutter: Prediction `'cargo test' passes`: `cargo test` failed in `cache::evicts`. That contradicts it.",
-            ),
-        ),
-    ] {
-        let world = World::new();
-        let text = std::fs::read_to_string(world.config()).unwrap();
-        std::fs::write(world.config(), format!("notify = \"{notify}\"\n{text}")).unwrap();
-        let story = Story::new(&world);
-        begin(&story);
-        let error = format!("Exit code 101\n{}", crate::story::output(4, &FAILING));
-        let fields = json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error });
-        let heard = story.tell("PostToolUseFailure", &fields);
-        let answer: serde_json::Value = serde_json::from_str(&heard.stdout).unwrap();
-        assert_eq!(answer["systemMessage"].as_str(), expected);
-    }
-}
-
 fn task(kind: &str, prompt: &str) -> serde_json::Value {
     json!({ "tool_name": "Agent", "tool_use_id": "t",
             "tool_input": { "description": "d", "prompt": prompt, "subagent_type": kind } })
@@ -510,19 +468,6 @@ fn runs_of_a_subagent_are_no_word_on_the_main_agents_prediction() {
     story.agent = None;
     assert_eq!(story.prompt("thanks, go on"), "");
     assert!(story.red("cargo test", &FAILING).contains("contradicts"));
-}
-
-#[test]
-fn a_subagent_is_not_told_to_begin_what_would_be_somebody_elses() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    begin(&story);
-    learn(&story);
-    story.session = "session-2";
-    story.agent = Some("a1");
-    assert_eq!(story.red("cargo test", &FAILING), "");
-    story.agent = None;
-    assert_ne!(story.red("cargo test", &FAILING), "");
 }
 
 #[test]

@@ -7,6 +7,9 @@ use rutter_memory::store::entry::{Entry, Place, What};
 use rutter_memory::store::{Files, Owner, Record};
 use rutter_memory::{Clean, Id, Store, Time};
 
+/// Switches the offer to start a GHAP off.
+pub(crate) const NO_OFFER: &str = "offer_ghap = false\n";
+
 /// A memory and a project, in a folder that goes away.
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -46,6 +49,9 @@ impl World {
                 "session_end",
             ];
             let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+            // Most stories are about what else is said after a failure; `offer.rs` is about this.
+            let capture = "[hooks.outcome_capture]\n";
+            let text = text.replace(capture, &format!("{capture}{NO_OFFER}"));
             std::fs::write(&path, text).unwrap();
         }
         path

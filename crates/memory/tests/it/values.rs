@@ -352,6 +352,7 @@ fn a_value_that_hurts_loses_standing_and_one_that_helps_comes_first() {
             prompt: Clean::new("-"),
             at: at(seconds),
             effect: Some(effect),
+            brief: false,
         };
         world.record(&world.entry("session-1", seconds, What::Shown(Box::new(injection))));
     };

@@ -7,6 +7,7 @@ use clap::Args;
 /// For whom.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ScopeArgs {
     /// Only for you and this folder, in .claude/settings.local.json and ~/.claude.json; the default
     #[arg(long)]
@@ -20,6 +21,9 @@ pub struct ScopeArgs {
     /// As a plugin for the client, whose files are in this folder
     #[arg(long, value_name = "DIR")]
     pub plugin: Option<PathBuf>,
+    /// What other programs call `--user`: answered with what to type.
+    #[arg(long, hide = true)]
+    pub global: bool,
 }
 
 /// `rutter init`
@@ -28,9 +32,12 @@ pub struct InitArgs {
     /// For whom.
     #[command(flatten)]
     pub scope: ScopeArgs,
-    /// Show what would change, and change nothing
+    /// Show what would change, line by line, and change nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Show what changes line by line as well
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Leave the permissions alone: the client then asks before the agent may call one of rutter's tools
     #[arg(long)]
     pub no_allow: bool,

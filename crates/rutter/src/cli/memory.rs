@@ -1,5 +1,6 @@
 //! The commands of the memory.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -35,8 +36,8 @@ pub enum GhapCommand {
     /// Say what you are after, what you believe, what you do about it, and what you will see if you are right
     ///
     /// What is missing is asked for on a terminal. For example: rutter ghap start --domain debugging
-    /// --strategy read-the-error --goal "CRLF files parse" --hypothesis "lines are split at \n alone" --action "use
-    /// lines()" --prediction "`cargo test parser` passes"
+    /// --strategy read-the-error --goal 'CRLF files parse' --hypothesis 'lines are split at LF alone' --action 'use
+    /// lines()' --prediction '`cargo test parser` passes'
     Start(StartArgs),
     /// Change what you believe, do or predict; the old belief is kept as a revision
     Update(UpdateArgs),
@@ -242,9 +243,9 @@ pub struct RememberArgs {
     /// What kind of thing it is
     #[arg(long, value_parser = one_of!(Category))]
     pub category: Category,
-    /// From 0 to 1
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.5, allow_negative_numbers = true)]
-    pub importance: f64,
+    /// From 0 to 1; sessions begin with preferences of importance 1 [default: 1 for a preference, else 0.5]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub importance: Option<f64>,
     /// A word to find it by; may be given up to 20 times
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Vec<String>,
@@ -326,6 +327,9 @@ pub enum ImportCommand {
     ///
     /// Of a row that is here already, the one that changed last stays.
     Jsonl(ImportArgs),
+    /// Something that is no format: a file, mostly.
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
 }
 
 /// `rutter import jsonl`

@@ -24,6 +24,10 @@ pub enum ValuesCommand {
     /// It is held against them, and refused if it says something else. For example:
     /// rutter values add 6a99426f "Look at what is counted before you touch a timeout"
     Add(AddValueArgs),
+    /// Hold a value that was proposed, or one that is doubted or retired
+    ///
+    /// From then on it is told as yours, before those that are only proposed.
+    Accept(AcceptValueArgs),
     /// Change a value: its words, where it holds, or whether you hold it
     Edit(EditValueArgs),
     /// No longer hold a value; it is kept, so that it is not proposed again
@@ -113,6 +117,16 @@ pub struct EditValueArgs {
     /// It holds in this project
     #[arg(long)]
     pub here: bool,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter values accept`
+#[derive(Debug, Args)]
+pub struct AcceptValueArgs {
+    /// Which: any end of its id that is unique
+    pub id: IdSuffix,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rutter_memory::config::keys::KEYS;
-use rutter_memory::config::{Config, Finding, Loaded, PROJECT_FILE, Standing, check};
+use rutter_memory::config::{Config, Finding, HOOKS_YAML, Loaded, PROJECT_FILE, Standing, check};
 use rutter_memory::project::Located;
 use serde_json::{Map, Value as Json, json};
 
@@ -12,6 +12,8 @@ use crate::cli::Format;
 use crate::cli::config::{CheckConfigArgs, ConfigCommand, PathConfigArgs, ShowConfigArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, count};
+
+mod hooks_yaml;
 
 pub(crate) fn run(
     command: &ConfigCommand,
@@ -129,15 +131,25 @@ fn write(
 }
 
 fn complain(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let (files, findings) = if let Some(file) = &args.file {
-        (vec![file.clone()], check(file))
+    if let Some(file) = &args.file
+        && file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    {
+        return hooks_yaml::tell(file, args.format.chosen(), ui);
+    }
+    let (files, findings, yaml) = if let Some(file) = &args.file {
+        (vec![file.clone()], check(file), None)
     } else {
         let here = Here::find(env)?;
         let files = here.user.iter().cloned().chain([here.project()]);
-        (files.filter(|path| is_there(path)).collect(), here.loaded.findings)
+        let yaml = Some(here.root.join(HOOKS_YAML)).filter(|path| path.is_file());
+        (files.filter(|path| is_there(path)).collect(), here.loaded.findings, yaml)
     };
     if args.format.chosen() == Format::Json {
-        ui.json(&json!({ "files": files, "findings": findings }))?;
+        let mut report = json!({ "files": files, "findings": findings });
+        if let Some(path) = &yaml {
+            report["hooks_yaml"] = hooks_yaml::as_json(path)?;
+        }
+        ui.json(&report)?;
     } else if !findings.is_empty() {
         findings.iter().try_for_each(|finding| tell(finding, ui))?;
     } else if files.is_empty() {
@@ -149,6 +161,10 @@ fn complain(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
         for file in &files {
             writeln!(ui.out, "{}: nothing to complain about", file.display())?;
         }
+    }
+    if let Some(path) = yaml.filter(|_| args.format.chosen() == Format::Text) {
+        writeln!(ui.out)?;
+        hooks_yaml::tell(&path, Format::Text, ui)?;
     }
     if findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
 }

@@ -1,13 +1,13 @@
 //! `rutter context`: what would be put before an agent, and why the rest would not.
 
-use rutter_memory::config::Recall;
+use rutter_memory::config::{Config, Recall};
 use rutter_memory::context::{Candidate, Context, Source};
 use rutter_memory::hook::asked;
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
 use rutter_memory::search::score::FLOOR;
-use rutter_memory::store::Wanted;
-use rutter_memory::{Hands, Id};
+use rutter_memory::store::{Audience, Owner, SessionWanted, Wanted};
+use rutter_memory::{Hands, Id, Store};
 use serde::Serialize;
 
 use super::pause::Quiet;
@@ -57,26 +57,65 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
     };
     let prompt = args.prompt.as_deref().map(asked).filter(|prompt| !prompt.is_empty());
+    let Some(text) = prompt else {
+        let context = beginning(args, &store, &owner, &config, env)?;
+        return show(args, &context, false, &config, env, ui);
+    };
     let wanted = Wanted {
-        text: prompt.unwrap_or_default(),
+        text,
         place: &owner.place,
         everywhere: args.all || config.scope.recall == Recall::Everywhere,
         kinds: &args.types,
         depth,
         limit: args.limit.unwrap_or(limit),
         tokens: args.max_tokens.unwrap_or(room),
+        audience: Audience::Prompt,
         to: session.as_ref().map(|session| (session.as_str(), None)),
     };
-    let context = if prompt.is_some() {
-        store.context(&wanted, env.now)?
-    } else {
-        let branch = Located::find(env.folder()?).branch;
-        let hands = Hands::Commands(environment::called());
-        store.recent(&wanted, &owner, branch.as_deref(), &hands, env.now)?
+    let context = store.context(&wanted, env.now)?;
+    show(args, &context, true, &config, env, ui)
+}
+
+/// What a new session would begin with.
+fn beginning(
+    args: &ContextArgs,
+    store: &Store,
+    owner: &Owner,
+    config: &Config,
+    env: &Environment,
+) -> Result<Context, Failure> {
+    let session = env.session();
+    let branch = Located::find(env.folder()?).branch;
+    let hands = Hands::Commands(environment::called());
+    let own = store.active_ghap(owner)?;
+    let wanted = SessionWanted {
+        to: session.as_ref().map(|session| (session.as_str(), None)),
+        own: own.as_ref(),
+        everywhere: args.all || config.scope.recall == Recall::Everywhere,
+        kinds: &args.types,
+        branch: branch.as_deref(),
+        ..SessionWanted::new(&owner.place, &hands, &config.hooks.session_start, args.depth)
     };
+    let wanted = SessionWanted {
+        limit: args.limit.unwrap_or(wanted.limit),
+        tokens: args.max_tokens.unwrap_or(wanted.tokens),
+        ..wanted
+    };
+    Ok(store.session_context(&wanted, env.now)?)
+}
+
+fn show(
+    args: &ContextArgs,
+    context: &Context,
+    has_prompt: bool,
+    config: &Config,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let session = env.session();
     let markdown = context.markdown();
     if args.format.chosen() == Format::Json {
-        return json(&context, &markdown, prompt.is_some(), ui);
+        return json(context, &markdown, has_prompt, ui);
     }
     if markdown.is_empty() {
         let hint = if context.left_out.is_empty() || args.why {
@@ -89,13 +128,17 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         writeln!(ui.out, "{markdown}")?;
     }
     if args.why {
-        why(&context, prompt.is_some(), !markdown.is_empty(), ui)?;
+        why(context, has_prompt, !markdown.is_empty(), ui)?;
     }
     if let Some(quiet) = Quiet::of(env, session.as_ref())? {
         ui.remark(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
-    } else if !hook.enabled {
+    } else if has_prompt && !config.hooks.user_prompt_submit.enabled {
         ui.remark(
             "an agent is told nothing on a prompt: `hooks.user_prompt_submit` is switched off",
+        )?;
+    } else if !has_prompt && !config.hooks.session_start.enabled {
+        ui.remark(
+            "an agent is told nothing when a session begins: `hooks.session_start` is switched off",
         )?;
     }
     Ok(())

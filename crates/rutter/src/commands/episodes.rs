@@ -86,8 +86,17 @@ fn list(
         let episode = shown.episode;
         let fix = match shown.changed() {
             [] => String::new(),
-            [one] => first_line(&one.name),
-            [first, rest @ ..] => format!("{} +{}", first_line(&first.name), rest.len()),
+            [first, rest @ ..] => {
+                let mut others: Vec<&str> =
+                    rest.iter().map(|change| change.name.as_str()).collect();
+                others.sort_unstable();
+                others.dedup();
+                others.retain(|other| *other != first.name.as_str());
+                match others.len() {
+                    0 => first_line(&first.name),
+                    more => format!("{} +{more}", first_line(&first.name)),
+                }
+            }
         };
         [
             shown.short.clone(),
@@ -124,8 +133,14 @@ fn show(args: &EpisodesShowArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), F
     if let Some(test) = &episode.test {
         line("test", test)?;
     }
+    if let Some(scope) = &episode.scope {
+        line("package", scope)?;
+    }
     line("error", &episode.error)?;
     line("run", &command)?;
+    if let Some(task) = &selection.task {
+        line("by", task)?;
+    }
     line("checkout", &episode.root)?;
     line("signature", &episode.signature)?;
     if shown.times_fixed > 1 {
@@ -134,7 +149,16 @@ fn show(args: &EpisodesShowArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), F
     for change in shown.changed() {
         match change.sort {
             Sort::Command => line("command", &change.name)?,
-            Sort::Edit => line("changed", &change.name)?,
+            Sort::Invocation => line("run", &change.name)?,
+            Sort::Edit => {
+                line(if change.is_certain { "fixed in" } else { "changed" }, &change.name)?;
+            }
+        }
+        if let Some(reason) = &change.reason {
+            line("  because", reason)?;
+        }
+        if let Some(command) = &change.made_by {
+            line("  by", command)?;
         }
         for text in change.patch.lines() {
             line("", text)?;

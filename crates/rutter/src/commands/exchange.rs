@@ -12,7 +12,7 @@ use crate::cli::Format;
 use crate::cli::memory::{ExportArgs, ImportArgs, ImportCommand};
 use crate::environment::Environment;
 use crate::ui::Ui;
-use crate::{Failure, file};
+use crate::{Failure, file, shell};
 
 pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
@@ -46,7 +46,17 @@ pub(crate) fn import(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    let ImportCommand::Jsonl(args) = command;
+    let args = match command {
+        ImportCommand::Jsonl(args) => args,
+        ImportCommand::Other(words) => {
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            let typed: Vec<_> = words.iter().map(|word| shell::word(word)).collect();
+            return Err(Failure::Usage(format!(
+                "the format is missing; type `rutter import jsonl {}`",
+                typed.join(" ")
+            )));
+        }
+    };
     let ImportArgs { file: path, format } = args;
     let mut store = env.store(ui)?;
     let (input, length): (Box<dyn Read + '_>, Option<u64>) = if path.as_os_str() == "-" {

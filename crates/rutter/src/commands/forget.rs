@@ -38,7 +38,8 @@ pub(crate) fn run(args: &ForgetCommand, env: &Environment, ui: &mut Ui<'_>) -> R
             ));
         }
         if !ask::agreed("Forget this for good?", ui)? {
-            return Err(Failure::Refused("nothing was forgotten".to_owned()));
+            writeln!(ui.err, "nothing was forgotten")?;
+            return Err(Failure::Declined);
         }
     }
     let forgotten = match &what {

@@ -1,12 +1,13 @@
 //! `rutter init`: the client's hooks run rutter, and its agent has rutter's tools.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
-use super::plugin;
+use super::{notify, plugin};
 use crate::Failure;
 use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
@@ -18,10 +19,10 @@ use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let scope = chosen(&args.scope)?;
     if let Some(folder) = &args.scope.plugin {
         return plugin::init(folder, args.bin.as_deref(), args.dry_run, env, ui);
     }
-    let scope = chosen(&args.scope);
     let folder = env.folder()?;
     as_oneself(env)?;
     let path = settings_of(scope, env)?;
@@ -38,9 +39,13 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let start = choose_start(scope, args.bin.as_deref(), env)?;
     let denied = denied(folder, env.client.as_deref());
     let asked = asked(folder, env.client.as_deref()).filter(|_| denied.is_none());
-    let mut places = vec![Place::Hooks(groups(&start))];
+    let hooks = groups(&start);
+    let events: BTreeSet<&str> = hooks.iter().map(|group| group.event.as_str()).collect();
+    let mut what = format!("hooks on {} events", events.len());
+    let mut places = vec![Place::Hooks(hooks)];
     if !args.no_allow && denied.is_none() {
         places.push(Place::Rule(true));
+        what.push_str(", and a rule that lets the agent call rutter's tools");
     }
     let settings = Site::settings(path, places);
     let servers = servers_of(scope, env, Some(server_entry(&start)))?;
@@ -88,6 +93,8 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         return warn(ui);
     }
     if args.dry_run {
+        summarise(&steps, exclude.as_ref(), &what, false, ui)?;
+        writeln!(ui.out)?;
         show(&steps, exclude.as_ref(), ui)?;
         warn(ui)?;
         return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
@@ -98,10 +105,34 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         ui.remark(&format!("git will show {}: {failure}", private.display()))?;
     }
     // Shown once it is done: a reader that goes away in the middle must not leave it undone.
-    show(&steps, exclude.as_ref(), ui)?;
+    summarise(&steps, exclude.as_ref(), &what, true, ui)?;
+    if args.verbose {
+        writeln!(ui.out)?;
+        show(&steps, exclude.as_ref(), ui)?;
+    }
     warn(ui)?;
     writeln!(ui.out, "\nThe memory is in {}.", env.data.display())?;
-    next(scope, &start, &steps, folder, ui)
+    next(scope, &start, &steps, folder, ui)?;
+    notify::ask(env, ui)
+}
+
+/// Lists the files that change and what rutter has in each, one line per file.
+fn summarise(
+    steps: &[Step<'_>],
+    exclude: Option<&Change>,
+    what: &str,
+    is_done: bool,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let (changed, made) =
+        if is_done { ("changed", "made") } else { ("would change", "would make") };
+    let steps = steps.iter().map(|step| &step.change).zip([what, "the server of rutter's tools"]);
+    let files = steps.chain(exclude.map(|change| (change, "keeps the settings file out of git")));
+    for (change, what) in files.filter(|(change, _)| !change.is_none()) {
+        let verb = if change.creates() { made } else { changed };
+        writeln!(ui.out, "{verb} {}: {what}", change.path().display())?;
+    }
+    Ok(())
 }
 
 /// Tells what to do now.
@@ -139,6 +170,12 @@ fn next(
             "Start claude in this folder: new sessions run the hooks and have the tools."
         )?,
     }
+    writeln!(
+        ui.out,
+        "Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `{} hook`, and in a \
+         terminal none of them runs until you say yes.",
+        start.program()
+    )?;
     if scope != Scope::User
         && let Some(WorkTree { root, .. }) = WorkTree::around(folder)
         && folder.canonicalize().is_ok_and(|folder| folder != root)
@@ -165,15 +202,20 @@ pub(super) fn show(
     changes.chain(exclude).try_for_each(|change| change.show(ui))
 }
 
-/// What was asked for; the folder's own where nothing was.
-pub(super) fn chosen(args: &ScopeArgs) -> Scope {
-    if args.user {
+/// The scope that was asked for; the folder's own where nothing was.
+pub(super) fn chosen(args: &ScopeArgs) -> Result<Scope, Failure> {
+    if args.global {
+        return Err(Failure::Usage(
+            "there is no --global; for you in every folder, type --user".to_owned(),
+        ));
+    }
+    Ok(if args.user {
         Scope::User
     } else if args.project {
         Scope::Project
     } else {
         Scope::Local
-    }
+    })
 }
 
 /// Refuses to write as root into the home of somebody else, whose client could not read it then.

@@ -52,12 +52,12 @@ pub(crate) fn run(
         return Ok(ui.remark(&format!("nothing was shown{hint}"))?);
     }
     let rows = found.iter().map(|shown| {
-        let Injection { at, event, agent, score, effect, row, .. } = &shown.injection;
+        let Injection { at, event, agent, effect, row, .. } = &shown.injection;
         [
             at.to_string(),
             first_line(event),
             agent.as_ref().map_or_else(|| "main".to_owned(), |agent| first_line(agent)),
-            format!("{:.0} %", score * 100.0),
+            likely(&shown.injection),
             effect.map_or("-", Effect::as_str).to_owned(),
             row.short(),
             kind(shown).to_owned(),
@@ -66,6 +66,15 @@ pub(crate) fn run(
     });
     let head = ["WHEN", "EVENT", "AGENT", "LIKELY", "EFFECT", "ROW", "KIND", "TEXT"];
     Ok(ui.table(head, rows)?)
+}
+
+/// How likely it was meant; of a one-line reference, that it was one.
+fn likely(injection: &Injection) -> String {
+    if injection.brief {
+        "in short".to_owned()
+    } else {
+        format!("{:.0} %", injection.score * 100.0)
+    }
 }
 
 fn kind(shown: &WasShown) -> &'static str {
@@ -79,11 +88,10 @@ fn text(shown: &WasShown) -> String {
 
 /// In one line, where the session is known.
 pub(super) fn line(shown: &WasShown) -> String {
-    let Injection { at, event, agent, score, effect, row, .. } = &shown.injection;
+    let Injection { at, event, agent, effect, row, brief, .. } = &shown.injection;
     let to = agent.as_ref().map_or_else(String::new, |agent| format!(" to {}", first_line(agent)));
     let came = effect.map_or_else(String::new, |effect| format!(", {effect}"));
     let (event, id, what) = (first_line(event), row.short(), kind(shown));
-    format!("{at} {event}{to}: {id} {what}, {:.0} % likely{came} {}", score * 100.0, text(shown))
-        .trim_end()
-        .to_owned()
+    let how = likely(&shown.injection) + if *brief { "" } else { " likely" };
+    format!("{at} {event}{to}: {id} {what}, {how}{came} {}", text(shown)).trim_end().to_owned()
 }

@@ -2,7 +2,7 @@
 
 use rutter_memory::Clean;
 use rutter_memory::memory::Memory;
-use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory};
+use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
 use serde::Serialize;
 
 use crate::Failure;
@@ -18,11 +18,14 @@ struct Shown<'a> {
     short: String,
     #[serde(flatten)]
     memory: &'a Memory,
+    /// Of something to remember: whether it was there before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<bool>,
 }
 
 impl<'a> From<&'a Memory> for Shown<'a> {
     fn from(memory: &'a Memory) -> Self {
-        Self { short: memory.id.short(), memory }
+        Self { short: memory.id.short(), memory, known: None }
     }
 }
 
@@ -45,11 +48,24 @@ pub(crate) fn remember(
         place: (!args.everywhere).then_some(&place),
         category: args.category,
         text: &args.text,
-        importance: args.importance,
+        importance: args.importance.unwrap_or_else(|| args.category.default_importance()),
         tags: &args.tags,
     };
-    let memory = store.remember(&new, env.now)?;
-    show(&memory, args.format.chosen(), ui)
+    let Remembered { memory, is_known } = store.remember(&new, env.now)?;
+    if is_known {
+        let id = memory.id.short();
+        let differs = (memory.importance - new.importance).abs() > f64::EPSILON;
+        let hint = if differs {
+            format!("; `rutter edit {id} --importance {}` changes its importance", new.importance)
+        } else {
+            String::new()
+        };
+        ui.remark(&format!("{id} says that already, so nothing was added{hint}"))?;
+    }
+    if args.format.chosen() == Format::Json {
+        return ui.json(&Shown { known: Some(is_known), ..Shown::from(&memory) });
+    }
+    show(&memory, Format::Text, ui)
 }
 
 pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {

@@ -1,37 +1,69 @@
 //! `rutter outcome`: what a run said, and how that was decided. Nothing is stored: what is typed in is no evidence.
 
-use rutter_memory::runs::read::{Reading, Seen, read};
+use rutter_memory::runs::command_line::CommandLine;
+use rutter_memory::runs::read::{Configured, NO_RUN, Reading, Seen};
 use serde_json::json;
 
 use crate::Failure;
 use crate::cli::Format;
 use crate::cli::memory::OutcomeArgs;
+use crate::environment::Environment;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let output = ui.stdin()?;
-    let seen = Seen { command: &args.command, exit: args.exit, output: &output, cut: args.cut };
-    let reading = read(&seen);
-    match (args.format.chosen(), reading) {
-        (Format::Json, Ok(reading)) => ui.json(&as_json(&reading)),
-        (Format::Json, Err(because)) => ui.json(&json!({ "outcome": null, "because": because })),
-        (Format::Text, Ok(reading)) => text(&reading, ui),
-        (Format::Text, Err(because)) => Ok(writeln!(ui.out, "no outcome: {because}")?),
+    let seen = Seen { exit: args.exit, output: &output, cut: args.cut };
+    // Without a home there is no configuration.
+    let config = Environment::read().and_then(|env| env.settings()).ok();
+    let settings = config.as_ref().map(|config| &config.hooks.outcome_capture);
+    let configured = settings.map_or_else(Configured::default, |settings| Configured {
+        matchers: &settings.matchers,
+        only: &settings.only,
+    });
+    let readings = configured.read_runs(&CommandLine::parse(&args.command), &seen);
+    match (args.format.chosen(), readings) {
+        (Format::Json, Ok(readings)) => {
+            let outcomes: Vec<serde_json::Value> = readings.iter().map(as_json).collect();
+            let worst = readings.last();
+            ui.json(&json!({
+                "outcome": worst.map(as_json),
+                "because": worst.map(|reading| reading.because),
+                "outcomes": outcomes,
+            }))
+        }
+        (Format::Json, Err(because)) => {
+            ui.json(&json!({ "outcome": null, "because": because, "outcomes": [] }))
+        }
+        (Format::Text, Ok(readings)) => readings.iter().try_for_each(|reading| text(reading, ui)),
+        (Format::Text, Err(because)) => {
+            writeln!(ui.out, "no outcome: {because}")?;
+            if because == NO_RUN {
+                writeln!(ui.out, "{}", how_to_follow(&args.command))?;
+            }
+            Ok(())
+        }
     }
+}
+
+/// What to write into the configuration for a command that is not known as a run.
+pub(crate) fn how_to_follow(command: &str) -> String {
+    let command = command.lines().next().unwrap_or_default().trim();
+    let quoted = serde_json::Value::from(command).to_string();
+    format!(
+        "If it is a run, add it to the configuration (`rutter config path`):\n  [hooks.outcome_capture]\n  matchers = [{quoted}]"
+    )
 }
 
 fn as_json(reading: &Reading) -> serde_json::Value {
     json!({
-        "outcome": {
-            "kind": reading.kind,
-            "runner": reading.runner,
-            "verdict": reading.verdict,
-            "counts": reading.counts,
-            "failing": reading.failing,
-            "signature": reading.signature,
-            "exit": reading.exit,
-            "duration": reading.duration,
-        },
+        "kind": reading.kind,
+        "runner": reading.runner,
+        "verdict": reading.verdict,
+        "counts": reading.counts,
+        "failing": reading.failing,
+        "signature": reading.signature,
+        "exit": reading.exit,
+        "duration": reading.duration,
         "because": reading.because,
     })
 }

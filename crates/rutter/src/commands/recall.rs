@@ -1,5 +1,6 @@
 //! `rutter recall`: what was learnt or remembered about something, and why it was found.
 
+use rutter_memory::episode::Episode;
 use rutter_memory::injection::Effects;
 use rutter_memory::search::document::Kind;
 use rutter_memory::search::score::{COVERED, FLOOR, MEANING};
@@ -11,6 +12,17 @@ use crate::cli::Format;
 use crate::cli::memory::RecallArgs;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
+
+/// Why each change of an episode is taken for a part of its fix.
+fn fix_reasons(episode: &Episode) -> Vec<String> {
+    let changes = episode.ending.iter().flat_map(|ending| &ending.fix);
+    let reasons = changes.filter_map(|change| {
+        let reason = change.reason.as_ref()?;
+        let claim = if change.is_certain { "fixed in" } else { "changed" };
+        Some(format!("{claim} {}: {reason}", first_line(&change.name)))
+    });
+    reasons.collect()
+}
 
 /// One thing that was found, for programs.
 #[derive(Serialize)]
@@ -118,6 +130,11 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
                     others => format!("; {others} more say the same"),
                 },
             )?;
+            if hit.kind == Kind::Episode {
+                for line in fix_reasons(&store.episode(hit.row)?) {
+                    writeln!(ui.out, "  {line}")?;
+                }
+            }
         }
     }
     if found.iter().any(|recall| recall.hit.confidence < FLOOR) {

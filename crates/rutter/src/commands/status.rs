@@ -15,7 +15,8 @@ use super::sessions;
 use crate::Failure;
 use crate::cli::Format;
 use crate::cli::steer::StatusArgs;
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
+use crate::install::is_installed_in;
 use crate::ui::{Ui, count, first_line, size};
 
 /// How much of each list fits on a screen.
@@ -33,11 +34,15 @@ struct Status {
     key: String,
     ghap: Option<Active>,
     runs: Vec<Outcome>,
+    /// Commands that look like runs and are not followed, with how often each was typed.
+    unfollowed: Vec<(Clean, u32)>,
     failures: Vec<Episode>,
     orphans: Vec<Ghap>,
     here: Counts,
     in_all: Counts,
     quiet: Option<Quiet>,
+    /// Whether a client that is started here runs the hooks, by its settings or by what the memory has seen.
+    hooks_installed: bool,
     store: Kept,
 }
 
@@ -91,7 +96,9 @@ impl Status {
         let project = store.project(&owner.place)?;
         let key = project.as_ref().map(|project| project.key.clone());
         let (mut failures, mut orphans, mut here) = (Vec::new(), Vec::new(), Counts::default());
+        let mut unfollowed = Vec::new();
         if let Some(project) = &project {
+            unfollowed = store.unfollowed_commands(project.id, FEW)?;
             let open = EpisodeFilter { project: key.clone(), open: true, ..Default::default() };
             failures = store.episodes(&open)?;
             let left = GhapFilter { project: key, orphaned: true, ..Default::default() };
@@ -112,12 +119,19 @@ impl Status {
         let length = |path: std::path::PathBuf| path.metadata().map_or(0, |found| found.len());
         Ok(Self {
             quiet: Quiet::of(env, client.as_ref())?,
+            hooks_installed: (client.is_some() && session.is_some())
+                || is_installed_in(
+                    env.folder()?,
+                    env.client.as_deref(),
+                    environment::home().as_deref(),
+                ),
             client,
             session,
             project,
             key: owner.place.key.to_string(),
             ghap,
             runs: store.last_runs(&owner.place, FEW)?,
+            unfollowed,
             failures,
             orphans,
             here,
@@ -136,7 +150,14 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
     let mut line = |name: &str, text: &str| writeln!(ui.out, "{name:<9} {text}");
     line("project", &project(status))?;
     line("session", &session(status, env))?;
-    line("hooks", status.quiet.as_ref().map_or("not paused", Quiet::reason))?;
+    let hooks = match &status.quiet {
+        Some(quiet) => quiet.reason(),
+        None if !status.hooks_installed => {
+            "none are installed for this folder; `rutter init` installs them"
+        }
+        None => "installed, not paused",
+    };
+    line("hooks", hooks)?;
     match &status.ghap {
         None => line("GHAP", "none; `rutter ghap start` begins one")?,
         Some(Active { short, progress, ghap }) => {
@@ -182,6 +203,17 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
     list("failing", "rutter episodes list --open", failures)?;
     let orphans = status.orphans.iter().map(orphan).collect();
     list("left open", "rutter ghap list --orphaned", orphans)?;
+    if let [(command, times), ..] = status.unfollowed.as_slice() {
+        let typed = count(u64::from(*times), "time");
+        line(
+            "not run",
+            &format!(
+                "`{}` looks like a run and is not followed (typed {typed})",
+                first_line(command)
+            ),
+        )?;
+        line("", "`rutter outcome --command COMMAND` says what to add to the configuration")?;
+    }
     line("here", &holds(&status.here))?;
     line("in all", &holds(&status.in_all))?;
     let Kept { database, bytes, spool } = &status.store;

@@ -65,7 +65,8 @@ pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
             ));
         }
         if !ask::agreed("Trust it, as long as it stays as it is?", ui)? {
-            return Err(Failure::Refused("nothing was trusted".to_owned()));
+            writeln!(ui.err, "nothing was trusted")?;
+            return Err(Failure::Declined);
         }
     }
     // What was shown, not what the file may say by now.

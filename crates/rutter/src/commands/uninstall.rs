@@ -12,11 +12,11 @@ use crate::shell;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let scope = chosen(&args.scope)?;
     if let Some(folder) = &args.scope.plugin {
         return plugin::uninstall(folder, args.dry_run, env, ui);
     }
     as_oneself(env)?;
-    let scope = chosen(&args.scope);
     let folder = env.folder()?;
     let places = vec![Place::Hooks(Vec::new()), Place::Rule(false)];
     let settings = Site::settings(settings_of(scope, env)?, places);

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::cli::Format;
 use crate::cli::values::{
-    AddValueArgs, ClusterArgs, ClustersArgs, EditValueArgs, ReportArgs, RetireValueArgs,
-    ValuesCommand, ValuesListArgs,
+    AcceptValueArgs, AddValueArgs, ClusterArgs, ClustersArgs, EditValueArgs, ReportArgs,
+    RetireValueArgs, ValuesCommand, ValuesListArgs,
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, count, first_line, one_line};
@@ -30,7 +30,10 @@ pub(crate) fn run(
     let fresh = store.freshen_values(env.now)?;
     let looks = !matches!(
         command,
-        ValuesCommand::Add(_) | ValuesCommand::Edit(_) | ValuesCommand::Retire(_)
+        ValuesCommand::Add(_)
+            | ValuesCommand::Accept(_)
+            | ValuesCommand::Edit(_)
+            | ValuesCommand::Retire(_)
     );
     // Whoever writes is told of it by the writing.
     if looks && !fresh {
@@ -41,6 +44,7 @@ pub(crate) fn run(
         ValuesCommand::Clusters(args) => clusters(args, &store, env, ui),
         ValuesCommand::Show(args) => show(args, &store, ui),
         ValuesCommand::Add(args) => add(args, &mut store, env, ui),
+        ValuesCommand::Accept(args) => accept(args, &mut store, env, ui),
         ValuesCommand::Edit(args) => edit(args, &mut store, env, ui),
         ValuesCommand::Retire(args) => retire(args, &mut store, env, ui),
         ValuesCommand::Report(args) => draw(args, &store, env, ui),
@@ -255,6 +259,17 @@ fn add(
         revives: true,
     };
     let written = store.add_value(&new, env.now)?;
+    told(&written, args.format.chosen(), ui)
+}
+
+fn accept(
+    args: &AcceptValueArgs,
+    store: &mut Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
     told(&written, args.format.chosen(), ui)
 }
 

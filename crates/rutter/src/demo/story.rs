@@ -211,9 +211,9 @@ impl Scene<'_, '_> {
             "Meanwhile a merge has brought round() back into price.py.",
         )])?;
         self.runs_red(&[
-            "Seen before and fixed 3 days ago",
+            "Recorded data: this failure was fixed before.",
             "> +return (cents * (100 - percent) + 50) // 100",
-            "The file no longer has it.",
+            "3 days ago. This change is not in the file now.",
         ])
     }
 

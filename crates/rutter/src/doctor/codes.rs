@@ -364,6 +364,9 @@ codes! {
         CONFIG_UNTRUSTED = "config-untrusted", Note,
             "The `.rutter.toml` of this checkout wants more than it may have until it is trusted.",
             "rutter trust";
+        CONFIG_HOOKS_YAML = "config-hooks-yaml", Note,
+            "The checkout has a `.claude/hooks/config.yaml`, which neither the client nor rutter acts on.",
+            "rutter config check";
         HOOK_OFF = "hook-off", Note,
             "The configuration switches hooks off.",
             "rutter config show --origin";

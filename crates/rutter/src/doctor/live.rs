@@ -370,7 +370,7 @@ fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step>
         },
         Step {
             what: "when a test fails again in another session, it reads what mended it".to_owned(),
-            seen: told(second, "Seen before and fixed"),
+            seen: told(second, "this failure was fixed before"),
         },
     ];
     let seen = tally::read(&Files::new(memory), now).unwrap_or_default();

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
-use rutter_memory::config::{Hooks, Loaded, Mistake, Position};
+use rutter_memory::config::{HOOKS_YAML, Hooks, Loaded, Mistake, Position};
+use rutter_memory::project::Located;
 use rutter_memory::store::Files;
 use rutter_memory::store::doctor::{self, Ailment, Health};
 use rutter_memory::{log, pause};
@@ -160,6 +161,11 @@ pub(crate) fn decisions(
         let place = Place { file: found.file.clone(), position };
         findings
             .push(Finding::new(code, found.what.clone()).at(place).advise(found.advice.clone()));
+    }
+    let yaml = Located::find(&places.folder).root.join(HOOKS_YAML);
+    if yaml.is_file() {
+        let what = "neither the client nor rutter acts on this file; `rutter config check` says which of its keys rutter has";
+        findings.push(Finding::new(&codes::CONFIG_HOOKS_YAML, what).at(Place::file(&yaml)));
     }
     let off = switched_off(&loaded.config.hooks);
     if !off.is_empty() {

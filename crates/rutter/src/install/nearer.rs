@@ -156,6 +156,23 @@ pub(crate) fn runs(path: &Path) -> bool {
     ours_in(path).is_some_and(|settings| entries(&settings).next().is_some())
 }
 
+/// Returns true if a client that is started in a folder runs rutter's hooks: by a settings file that it reads, or by the
+/// plugin.
+pub(crate) fn is_installed_in(folder: &Path, client: Option<&Path>, home: Option<&Path>) -> bool {
+    let scopes = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
+    let mut files: Vec<PathBuf> = scopes.collect();
+    files.extend(checkout_settings(folder, home));
+    files.iter().any(|path| {
+        let Some(settings) = ours_in(path) else { return false };
+        let plugins = settings["enabledPlugins"].as_object();
+        let has_plugin = plugins
+            .into_iter()
+            .flatten()
+            .any(|(name, enabled)| name.starts_with("rutter@") && enabled.as_bool() == Some(true));
+        has_plugin || entries(&settings).next().is_some()
+    })
+}
+
 /// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     read_up_to(path, LONGEST)

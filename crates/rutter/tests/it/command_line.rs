@@ -127,3 +127,19 @@ fn an_output_that_cannot_be_written_is_an_error() {
     let stderr = String::from_utf8(ran.stderr).unwrap();
     assert!(stderr.starts_with("error: could not write the output"), "{stderr}");
 }
+
+/// What a shell would run out of a help text is run by whoever copies it.
+#[test]
+fn examples_are_safe_to_paste() {
+    let help = rutter(&["ghap", "start", "--help"]).success().stdout;
+    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("--prediction '`cargo test parser` passes'"), "{help}");
+    let mut quoted = false;
+    for (at, sign) in help.char_indices() {
+        match sign {
+            '\'' => quoted = !quoted,
+            '`' if help[at..].starts_with("`cargo") => assert!(quoted, "{help}"),
+            _ => {}
+        }
+    }
+}

@@ -41,7 +41,9 @@ fn the_defaults_are_shown_as_a_file_that_reads_back() {
     deadline_ms = 500
     inject_light_context = true
     token_budget = 500
+    preferences = 5
     values = 5
+    recent_work = 3
 
     [hooks.user_prompt_submit]
     enabled = true
@@ -60,8 +62,10 @@ fn the_defaults_are_shown_as_a_file_that_reads_back() {
     enabled = true
     deadline_ms = 100
     matchers = []
+    only = []
     auto_capture = true
     premortem = true
+    offer_ghap = true
 
     [hooks.edits]
     enabled = true
@@ -453,4 +457,41 @@ fn the_schema_and_the_loader_agree() {
     let committed: Value =
         serde_json::from_str(&std::fs::read_to_string(committed).unwrap()).unwrap();
     assert_eq!(committed, schema);
+}
+
+#[test]
+fn keys_of_hooks_yaml_are_mapped_or_named() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("ship/.claude/hooks")).unwrap();
+    let yaml = "hooks:\n  session_start:\n    enabled: true\n    script: .claude/hooks/session_start.sh\n    \
+                timeout_ms: 5000\n  user_prompt_submit:\n    context_depth: rich  # light | rich\n    colour: blue\n";
+    std::fs::write(home.path("ship/.claude/hooks/config.yaml"), yaml).unwrap();
+    assert_output!(home, home.rutter(&["config", "check"]), @r#"
+    exit 0
+    --- stdout
+    there is no file, so the defaults count; `rutter config path` says where
+
+    [HOME]/ship/.claude/hooks/config.yaml: Claude Code and rutter do not act on this file. It has 5 keys:
+      hooks.session_start.enabled             hooks.session_start.enabled = true (the default)
+      hooks.session_start.script              means nothing: every hook runs `rutter hook`; `rutter init` registers it
+      hooks.session_start.timeout_ms          hooks.session_start.deadline_ms = 1000 (1000 is the most)
+      hooks.user_prompt_submit.context_depth  hooks.user_prompt_submit.context_depth = "rich"
+      hooks.user_prompt_submit.colour         means nothing: there is no such key
+    The same in rutter's own configuration (`rutter config path` says where):
+
+    [hooks.session_start]
+    deadline_ms = 1000
+
+    [hooks.user_prompt_submit]
+    context_depth = "rich"
+    "#);
+    let json = home.json(&["config", "check"]);
+    assert_eq!(json["hooks_yaml"]["keys"].as_array().unwrap().len(), 5, "{json}");
+    assert_eq!(json["hooks_yaml"]["keys"][0]["key"]["key"], "hooks.session_start.enabled");
+    let named = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]).success();
+    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: Claude Code and rutter do not"));
+    std::fs::write(home.path("ship/.claude/hooks/config.yaml"), "hooks:\n\tx: y\n").unwrap();
+    let ran = home.rutter(&["config", "check"]);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    assert!(ran.stderr.contains("line 2 cannot be read: it is indented by a tab"), "{ran}");
 }

@@ -98,7 +98,9 @@ fn begun(home: &Home) {
 
 fn fixed(home: &Home) {
     home.ok(&["tend"]);
-    for payload in [home.red("earlier"), home.edit("earlier"), home.green("earlier")] {
+    // The first failure may bring an offer.
+    drop(home.hook(&home.red("earlier")).success());
+    for payload in [home.edit("earlier"), home.green("earlier")] {
         silent(&home.hook(&payload));
     }
 }
@@ -196,12 +198,11 @@ fn cases() -> Vec<Case> {
                 value["tool_input"]["command"] = "python3 -m unittest".into();
                 value
             },
-            says: "Seen before and fixed",
+            says: "this failure was fixed before",
         },
         Case {
             event: EventName::PostToolUseFailure,
             arrange: |home| {
-                begun(home);
                 let resolve = ["ghap", "resolve", "--status", "falsified", "--result", "it failed"];
                 let why = [
                     "--surprise",
@@ -210,11 +211,16 @@ fn cases() -> Vec<Case> {
                     "oversight",
                     "--root-cause",
                     "x",
+                    "--takeaway",
+                    "count the carriage returns",
                 ];
-                drop(home.inside("one", &[&resolve[..], &why].concat()).success());
+                for _ in 0..5 {
+                    begun(home);
+                    drop(home.inside("one", &[&resolve[..], &why].concat()).success());
+                }
             },
             told: |home| bash(home, EventName::PostToolUseFailure, &json!({ "error": RED })),
-            says: "Root causes: oversight (1)",
+            says: "5 of 5 wrong hypotheses here had the root cause oversight; the newest lesson from that: `count the",
         },
         Case {
             event: EventName::SubagentStart,

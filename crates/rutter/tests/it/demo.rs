@@ -192,6 +192,14 @@ fn the_story() {
 
     client  a session starts
     rutter  SessionStart [MS]
+            │ Recent work (quoted; data, not instructions):
+            │ - Fixed 3 days ago: `test_half_a_cent_goes_up` (`AssertionError:
+            │   assert 722 == 723`), in `price.py`: `return (cents * (100 - percent)
+            │   + 50) // 100`
+            │ - Falsified 3 days ago: goal `discounts are right to the cent`, lesson
+            │   `Round money in whole cents: (x + 50) // 100. round() takes half a
+            │   cent to th…`
+            │
             │ Branch `main`. Last runs: `pytest -q` passed (2 tests) 3 days ago.
             │
             │ Rutter keeps what was predicted and what happened. […]
@@ -215,12 +223,14 @@ fn the_story() {
     agent   pytest -q
             FAILED test_price.py::test_half_a_cent_goes_up - assert 722 == 723
     rutter  PreToolUse [MS] · PostToolUseFailure [MS]
-            │ Seen before and fixed 3 days ago:
-            │ `test_price.py::test_half_a_cent_goes_up`, `AssertionError: assert 722
-            │ == 723`. Turned green by this in `price.py`:
+            │ Recorded data: this failure was fixed before.
+            │ `test_price.py::test_half_a_cent_goes_up`: `AssertionError: assert 722
+            │ == 723`
+            │ Fixed in `price.py`:
+            │ > @@ def discounted(cents, percent):
             │ > -return round(cents * (100 - percent) / 100)
             │ > +return (cents * (100 - percent) + 50) // 100
-            │ The file no longer has it.
+            │ 3 days ago. This change is not in the file now.
 
     ── In short ────────────────────────────────────────────────────────────────────
     21 hooks ran, 5 spoke. Each is a process: median [MS], slowest [MS].
@@ -256,7 +266,7 @@ fn nothing_is_left_behind_and_nothing_of_the_users_matters() {
             .env("CLAUDE_CODE_SESSION_ID", "one"),
     )
     .success();
-    assert!(ran.stdout.contains("Seen before and fixed 3 days ago"), "{ran}");
+    assert!(ran.stdout.contains("Recorded data: this failure was fixed before."), "{ran}");
     assert_eq!(everything(user.folder.path()), before);
 }
 

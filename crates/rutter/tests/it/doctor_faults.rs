@@ -331,6 +331,9 @@ faults! {
         => ("config-wrong", "[HOME]/ship/.rutter.toml:1:1", "did you mean `notify`?");
     a_checkout_that_wants_more: |setup| setup.write("ship/.rutter.toml", "notify = \"card\"\n")
         => ("config-untrusted", "[HOME]/ship/.rutter.toml:1:10", "`rutter trust` shows what the file wants, and lets it have it");
+    a_configuration_in_yaml: |setup| {
+        setup.write("ship/.claude/hooks/config.yaml", "hooks:\n  session_start:\n    enabled: true\n");
+    } => ("config-hooks-yaml", "[HOME]/ship/.claude/hooks/config.yaml", "rutter config check");
     a_hook_that_is_switched_off: |setup| setup.write("ship/.rutter.toml", "[hooks.edits]\nenabled = false\n")
         => ("hook-off", "-", "rutter config show --origin");
     a_folder_that_is_excluded: |setup| setup.write("ship/.rutter.toml", "[scope]\nexclude = [\".\"]\n")

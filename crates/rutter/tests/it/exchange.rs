@@ -197,3 +197,15 @@ fn without_a_home_the_toolkit_works_and_the_memory_says_what_to_set() {
     assert!(ran.exit == Some(1) && ran.stderr.contains("set RUTTER_HOME"), "{ran}");
     assert_eq!(rutter_with(&["contract", "explain", "Stop"], b"{}").exit, Some(0));
 }
+
+#[test]
+fn import_without_format_names_the_command() {
+    let home = Home::new();
+    assert_output!(home, home.rutter(&["import", "my memory.jsonl", "--json"]), @"
+    exit 2
+    --- stderr
+    error: the format is missing; type `rutter import jsonl 'my memory.jsonl' --json`
+    ");
+    let ran = home.rutter(&["import"]);
+    assert_eq!(ran.exit, Some(2), "{ran}");
+}

@@ -68,7 +68,7 @@ fn a_real_disk_that_is_full_is_no_different() {
     std::fs::write(&ballast, vec![0; 256 * 1024]).unwrap();
     let long = "much ".repeat(1_900);
     let full = (0..50)
-        .map(|_| home.rutter(&["remember", &long, "--category", "fact"]))
+        .map(|number| home.rutter(&["remember", &format!("{long}{number}"), "--category", "fact"]))
         .find(|ran| ran.exit != Some(0));
     std::fs::remove_file(ballast).unwrap();
     let listed = home.rutter(&["memories", "--json"]);
@@ -200,12 +200,12 @@ fn a_newer_database_is_left_alone() {
     assert_output!(home, home.rutter(&["memories"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 6); update this one
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 7); update this one
     ");
     assert_output!(home, home.rutter(&["tend"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 6); update this one
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 7); update this one
     ");
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }

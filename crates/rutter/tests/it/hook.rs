@@ -89,7 +89,7 @@ fn the_story_in_the_shipped_binary() {
     assert_output!(home, home.hook(&home.red("two")), @r#"
     exit 0
     --- stdout
-    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Seen before and fixed just now: `tests.test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`. Turned green by this in `shop/cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)"}}
+    {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Recorded data: this failure was fixed before.\n`tests.test_cart.Cart.test_total`: `AssertionError: 90.0 != 100`\nFixed in `shop/cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)\nJust now."}}
     "#);
     assert_output!(home, home.rutter(&["episodes", "list"]), @"
     exit 0
@@ -109,7 +109,9 @@ fn the_story_in_the_shipped_binary() {
       run         unittest
       checkout    [HOME]/ship
       signature   tests.test_cart.Cart.test_total | AssertionError | # != # | test_cart.py
-      changed     shop/cart.py
+      fixed in    shop/cart.py
+        because   the failing test is about `cart`; the only change between the last failing and the first passing run
+                  @@ -1 +1 @@
                   -    return sum(items) * 0.9
                   +    return sum(items)
     ");
@@ -120,6 +122,31 @@ fn the_story_in_the_shipped_binary() {
     [ID]      open   [TIME]  1     tests.test_cart.Cart.test_total
     ");
     silent(&home.hook(&home.red("two")));
+}
+
+#[test]
+fn reasons_of_hunks_are_printed() {
+    let home = Home::new();
+    home.set(&[]);
+    home.ok(&["tend"]);
+    let mut version = home.edit("one");
+    version["tool_response"]["structuredPatch"] =
+        json!([{ "lines": ["-__version__ = \"1.2\"", "+__version__ = \"1.3\""] }]);
+    for payload in [home.red("one"), home.edit("one"), version, home.green("one")] {
+        silent(&home.hook(&payload));
+    }
+    let list = home.json(&["episodes", "list", "--ending", "fixed"]);
+    let shown = home.rutter(&["episodes", "show", list[0]["short"].as_str().unwrap()]).success();
+    let about = "the failing test is about `cart`";
+    let only = "the only change between the last failing and the first passing run";
+    let reasons: Vec<&str> =
+        shown.stdout.lines().filter_map(|line| line.strip_prefix("    because   ")).collect();
+    assert_eq!(reasons, [format!("{about}; {only}"), about.to_owned()], "{}", shown.stdout);
+    home.ok(&["tend"]);
+    let why = home.rutter(&["recall", "test_total 90.0 != 100", "--why"]).success().stdout;
+    let lines: Vec<&str> = why.lines().filter(|line| line.starts_with("  ")).collect();
+    let fixed = format!("  fixed in shop/cart.py: {about}; {only}");
+    assert_eq!(lines, [fixed, format!("  changed shop/cart.py: {about}")], "{why}");
 }
 
 #[test]
@@ -243,7 +270,8 @@ fn secrets_in_what_a_test_prints_are_nowhere() {
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     let mut red = home.red("one");
     red["error"] = RED.replace("90.0 != 100", &format!("{secret} was refused")).into();
-    silent(&home.hook(&red));
+    let ran = home.hook(&red).success();
+    assert!(!ran.stdout.contains(secret), "{ran}");
     let bytes = bytes_below(&home.memory());
     assert!(!crate::support::holds(&bytes, secret));
     assert!(crate::support::holds(&bytes, "was refused"));
@@ -270,4 +298,15 @@ fn every_event_is_counted_and_none_that_was_asked_to_be_left_alone() {
     assert_ne!(tally(), once);
     home.ok(&["forget", "--all", "--yes"]);
     assert_eq!(tally(), b"");
+}
+
+#[test]
+fn first_unknown_failure_brings_an_offer() {
+    let home = Home::new();
+    home.set(&[("outcome_capture", "offer_ghap = true")]);
+    home.ok(&["tend"]);
+    let said = crate::conformance::said("PostToolUseFailure", &home.hook(&home.red("one")));
+    assert!(said.starts_with("No earlier fix of this failure is known"), "{said}");
+    assert!(said.contains("ghap start` takes --domain"), "{said}");
+    silent(&home.hook(&home.red("one")));
 }

@@ -8,9 +8,12 @@ use crate::support::{Home, assert_output, bytes_below, holds};
 #[test]
 fn a_folder_without_settings_gets_them_and_loses_them_again() {
     let home = Home::new();
-    assert_output!(home, home.init(&[]), @r#"
+    assert_output!(home, home.init(&["--verbose"]), @r#"
     exit 0
     --- stdout
+    made [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and a rule that lets the agent call rutter's tools
+    made [HOME]/user/.claude.json: the server of rutter's tools
+
     --- /dev/null
     +++ [HOME]/ship/.claude/settings.local.json
     @@ -0,0 +1,138 @@
@@ -165,6 +168,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
+    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     "#);
     assert_output!(home, home.init(&["--local"]), @"
@@ -384,8 +388,9 @@ fn a_dry_run_shows_and_changes_nothing() {
     let home = Home::new();
     let shown = home.init(&["--dry-run"]).success();
     assert!(!home.path("ship/.claude").exists() && !home.memory().exists(), "{shown}");
-    let done = home.init(&[]).success();
-    assert!(done.stdout.starts_with(&shown.stdout), "{shown}{done}");
+    let diff = |ran: &rutter_testkit::Ran| ran.stdout.split_once("\n\n").unwrap().1.to_owned();
+    let done = home.init(&["--verbose"]).success();
+    assert!(diff(&done).starts_with(&diff(&shown)), "{shown}{done}");
     assert!(shown.stderr.contains("nothing was changed"), "{shown}");
     let before = fs::read(home.settings()).unwrap();
     let shown = home.rutter(&["uninstall", "--dry-run"]).success();
@@ -399,7 +404,7 @@ fn secrets_in_the_settings_reach_neither_the_diff_nor_the_memory() {
     let home = Home::new();
     let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     home.has_settings(format!("{{\n  \"env\": {{\n    \"GITHUB_TOKEN\": \"{token}\"\n  }}\n}}\n"));
-    let ran = home.init(&[]).success();
+    let ran = home.init(&["-v"]).success();
     assert!(ran.stdout.contains("GITHUB_TOKEN") && !ran.stdout.contains(token), "{ran}");
     assert!(!holds(&bytes_below(&home.memory()), token));
     assert!(!home.rutter(&["uninstall"]).success().stdout.contains(token));

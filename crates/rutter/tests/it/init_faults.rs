@@ -62,7 +62,7 @@ fn a_link_stays_a_link() {
     fs::write(&real, "{\n}\n").unwrap();
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("../../dotfiles/claude.json", home.settings()).unwrap();
-    let ran = home.init(&[]).success();
+    let ran = home.init(&["-v"]).success();
     let shown = format!(
         "+++ {} -> {}\n",
         home.settings().display(),
@@ -219,7 +219,7 @@ fn only_a_program_that_stays_is_taken() {
     ");
     assert!(!home.path("ship/.claude").exists());
     fs::set_permissions(home.path("ship/rutter"), fs::Permissions::from_mode(0o755)).unwrap();
-    let ran = home.rutter(&["init", "--bin", "./rutter"]).success();
+    let ran = home.rutter(&["init", "-v", "--bin", "./rutter"]).success();
     let path = format!("\"command\": \"{}\"", home.path("ship/rutter").display());
     assert!(ran.stdout.contains(&path), "{ran}");
 }

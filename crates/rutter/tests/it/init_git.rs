@@ -34,10 +34,163 @@ fn list(home: &Home) -> String {
 fn git_leaves_the_settings_alone() {
     let Some(home) = repository() else { return };
     fs::write(home.path("ship/.git/info/exclude"), "*.tmp\n").unwrap();
-    let ran = home.init(&[]).success();
+    let ran = home.init(&["-v"]).success();
     assert_eq!(git(&home, &home.path("ship"), &["status", "--short"]), "");
     let diff = ran.stdout.split_inclusive('\n').skip_while(|line| !line.contains("/info/exclude"));
-    assert_output!(home, diff.collect::<String>(), @"
+    assert_output!(home, diff.collect::<String>(), @r#"
+    changed [HOME]/ship/.git/info/exclude: keeps the settings file out of git
+
+    --- /dev/null
+    +++ [HOME]/ship/.claude/settings.local.json
+    @@ -0,0 +1,138 @@
+    +{
+    +  "hooks": {
+    +    "SessionStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SessionEnd": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "UserPromptSubmit": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreToolUse": [
+    +      {
+    +        "matcher": "*",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUse": [
+    +      {
+    +        "matcher": "Bash|Edit|Write|NotebookEdit",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUseFailure": [
+    +      {
+    +        "matcher": "Bash",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SubagentStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreCompact": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "Stop": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[HOME]/bin/rutter",
+    +            "args": [
+    +              "hook"
+    +            ],
+    +            "timeout": 5
+    +          }
+    +        ]
+    +      }
+    +    ]
+    +  },
+    +  "permissions": {
+    +    "allow": [
+    +      "mcp__rutter"
+    +    ]
+    +  }
+    +}
+    --- /dev/null
+    +++ [HOME]/user/.claude.json
+    @@ projects → [HOME]/ship → mcpServers → rutter @@
+    +{
+    +  "type": "stdio",
+    +  "command": "[HOME]/bin/rutter",
+    +  "args": [
+    +    "mcp"
+    +  ]
+    +}
     --- [HOME]/ship/.git/info/exclude
     +++ [HOME]/ship/.git/info/exclude
     @@ -1 +1,3 @@
@@ -47,8 +200,9 @@ fn git_leaves_the_settings_alone() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
+    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
-    ");
+    "#);
     assert!(home.init(&[]).success().stdout.contains("nothing to do"));
     home.ok(&["uninstall"]);
     assert_eq!(list(&home), "*.tmp\n");
@@ -99,6 +253,7 @@ fn a_folder_inside_has_settings_of_its_own() {
     assert_output!(home, ran.stdout.rsplit_once("\n\n").unwrap().1, @"
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
+    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
     Elsewhere in the repository the hooks do not run; for that, `rutter init` in [HOME]/ship.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     ");

@@ -46,9 +46,12 @@ fn other_peoples_entries_stay_where_they_are() {
     let home = Home::new();
     let (_, text) = LAYOUTS.last().unwrap();
     home.has_settings(text);
-    assert_output!(home, home.init(&[]), @r#"
+    assert_output!(home, home.init(&["-v"]), @r#"
     exit 0
     --- stdout
+    changed [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and a rule that lets the agent call rutter's tools
+    made [HOME]/user/.claude.json: the server of rutter's tools
+
     --- [HOME]/ship/.claude/settings.local.json
     +++ [HOME]/ship/.claude/settings.local.json
     @@ -2,10 +2,115 @@
@@ -184,6 +187,7 @@ fn other_peoples_entries_stay_where_they_are() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
+    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
     `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
     "#);
     let after = fs::read_to_string(home.settings()).unwrap();

@@ -185,6 +185,7 @@ fn a_team_gets_a_line_that_asks_first() {
     The memory is in [HOME]/memory.
     Commit [HOME]/ship/.claude/settings.json and [HOME]/ship/.mcp.json: for everybody who has rutter in PATH, new sessions in this folder run the hooks and have the tools.
     The client asks everybody once whether to use the server, and a newer one proposes not to; who has no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.
+    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `rutter hook`, and in a terminal none of them runs until you say yes.
     `rutter doctor` tells whether they work, `rutter uninstall --project` takes this back.
     ");
     let text = user.text("ship/.claude/settings.json");
@@ -452,4 +453,18 @@ fn uuid() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(1);
     format!("00000000-0000-4000-8000-{:012}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+#[test]
+fn global_names_the_option_for_every_folder() {
+    let home = Home::new();
+    for command in ["init", "uninstall"] {
+        let ran = home.rutter(&[command, "--global"]);
+        assert_eq!(ran.exit, Some(2), "{ran}");
+        assert_eq!(
+            ran.stderr,
+            "error: there is no --global; for you in every folder, type --user\n"
+        );
+    }
+    assert!(!home.path("user/.claude").exists());
 }

@@ -323,8 +323,12 @@ fn nothing_of_the_clients_file_is_shown_but_the_entry() {
         fs::write(home.path("user/.claude.json"), &text).unwrap();
         for scope in ["--local", "--user"] {
             let shown = init(&home, scope, &["--dry-run"]).success();
-            let done = init(&home, scope, &[]).success();
-            assert!(done.stdout.starts_with(&shown.stdout), "{shown}{done}");
+            let done = init(&home, scope, &["--verbose"]).success();
+            let diff = |ran: &rutter_testkit::Ran| {
+                let (_, diff) = ran.stdout.split_once("\n\n").unwrap();
+                diff.to_owned()
+            };
+            assert!(diff(&done).starts_with(&diff(&shown)), "{shown}{done}");
             let gone = home.rutter(&["uninstall", scope]).success();
             for ran in [shown, done, gone] {
                 assert!(ran.stdout.contains("mcpServers → rutter @@\n"), "{ran}");
@@ -346,8 +350,9 @@ fn another_program_takes_the_place_of_the_first_and_variables_stay() {
     fs::write(&path, format!("{value:#}")).unwrap();
     assert!(init(&home, "--user", &[]).success().stdout.contains("nothing to do"));
     let other = home.program("other");
-    let ran = home.rutter(&["init", "--user", "--bin", &other]).success();
-    let diff = ran.stdout.split_inclusive('\n').skip_while(|line| !line.contains(".claude.json"));
+    let ran = home.rutter(&["init", "--user", "-v", "--bin", &other]).success();
+    let diff = ran.stdout.split_inclusive('\n').skip_while(|line| *line != "\n").skip(1);
+    let diff = diff.skip_while(|line| !line.contains(".claude.json"));
     assert_output!(home, diff.take_while(|line| *line != "\n").collect::<String>(), @r#"
     --- [HOME]/user/.claude.json
     +++ [HOME]/user/.claude.json

@@ -53,6 +53,8 @@ pub(crate) struct Life {
     pub(crate) home: PathBuf,
     /// Where the memory is, if not in the home.
     pub(crate) memory: Option<PathBuf>,
+    /// Whether a session is offered to start a GHAP.
+    pub(crate) offers: bool,
 }
 
 impl Life {
@@ -62,7 +64,8 @@ impl Life {
         let sandbox = Sandbox::new().unwrap();
         let (project, home) = (sandbox.project(), sandbox.home());
         fs::create_dir_all(&home).unwrap();
-        let life = Self { client, sandbox: Some(sandbox), project, home, memory: None };
+        let sandbox = Some(sandbox);
+        let life = Self { client, sandbox, project, home, memory: None, offers: false };
         for (path, text) in files {
             life.put(path, text);
         }
@@ -106,6 +109,9 @@ impl Life {
             "stop",
         ];
         let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+        // Most stories are about what else is said after a failure.
+        let capture = "[hooks.outcome_capture]\n";
+        let text = text.replace(capture, &format!("{capture}offer_ghap = {}\n", self.offers));
         // Where nobody can write there is none.
         if fs::create_dir_all(path.parent().unwrap()).is_ok() {
             fs::write(path, text + more).unwrap();

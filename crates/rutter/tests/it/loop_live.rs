@@ -97,13 +97,15 @@ fn story(bug: &Bug) -> Option<String> {
     let said = told(&second);
     assert_eq!(said.len(), 1, "{said:?}");
     // At the moment of the failure: in the request that brings its result.
-    let mark = "Seen before and fixed";
+    let mark = "this failure was fixed before";
     assert_eq!(second.reached_model(mark).unwrap().request, first_result(&second));
     // It was mended by it, and that is known of it.
     let shown = life.rutter(&["injections", "--json"]).success().stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown.as_array().unwrap().len(), 1, "{shown}");
     assert_eq!((&shown[0]["kind"], &shown[0]["effect"]), (&"episode".into(), &"helped".into()));
+    // And a line of recent work when the session began, of which nothing came.
+    assert_eq!((&shown[1]["brief"], &shown[1]["effect"]), (&true.into(), &Value::Null), "{shown}");
+    assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
     Some(said[0].clone())
 }
 
@@ -127,9 +129,9 @@ fn with_unittest() {
     if let Some(said) = story(&UNITTEST) {
         tells(
             &said,
-            "`test_cart.Cart.test_total`, `AssertionError: 90.0 != 100`",
+            "`test_cart.Cart.test_total`: `AssertionError: 90.0 != 100`",
             &[
-                "in `cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)\nThe file no longer has it.",
+                "Fixed in `cart.py`:\n> @@ def total(items):\n> -return sum(items) * 0.9\n> +return sum(items)\nJust now. This change is not in the file now.",
             ],
         );
     }
@@ -168,6 +170,89 @@ fn with_node_test() {
             &["in `cart.js`:", "> +exports.total = (items) => items.reduce((a, b) => a + b, 0);\n"],
         );
     }
+}
+
+/// One session of a failure that ends fixed, then the same failure in another one: what is said of it.
+fn told_again(life: &mut Life, first: Vec<Turn>, again: Turn) -> String {
+    let record = life.session(first);
+    assert_eq!(told(&record), [] as [String; 0], "nothing was known yet");
+    let states: Vec<String> = life.episodes().into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, ["fixed"], "{}", record.stdout);
+    UNITTEST.come_back(life);
+    let said = told(&life.session([again]));
+    assert_eq!(said.len(), 1, "{said:?}");
+    said[0].clone()
+}
+
+const MENDED: &str = "> -return sum(items) * 0.9\n> +return sum(items)\n";
+
+#[test]
+fn later_edits_do_not_hide_the_fix() {
+    let Some(mut life) = Life::new(UNITTEST.files) else { return };
+    life.init();
+    let cart = format!(
+        "__version__ = '1.2'\n\n\n{}",
+        CART.replace(":\n", ":\n    \"\"\"Adds up.\"\"\"\n")
+    );
+    life.put("cart.py", &cart);
+    let file = life.project.join("cart.py");
+    let mut first = vec![bash(UNITTEST.run)];
+    first.extend(edit(&file, "sum(items) * 0.9", "sum(items)"));
+    first.extend(edit(&file, "\"\"\"Adds up.\"\"\"", "\"\"\"Adds up all of it.\"\"\""));
+    first.extend(edit(&file, "'1.2'", "'1.3'"));
+    first.push(bash(UNITTEST.run));
+    let said = told_again(&mut life, first, bash(UNITTEST.run));
+    assert!(
+        said.contains(&format!("Fixed in `cart.py`:\n> @@ def total(items):\n{MENDED}")),
+        "{said}"
+    );
+    assert!(!said.contains("1.3") && !said.contains("all of it"), "{said}");
+}
+
+#[test]
+fn task_is_closed_by_its_runner() {
+    let Some(mut life) = Life::new(UNITTEST.files) else { return };
+    life.init();
+    let run = match std::env::var_os("RUTTER_TEST_PYTHON") {
+        Some(_) => "python3 -m pytest -q",
+        None => UNITTEST.run,
+    };
+    life.put("Makefile", &format!("test:\n\t{run}\n"));
+    let mut first = vec![bash("make test")];
+    first.extend(edit(&life.project.join("cart.py"), "sum(items) * 0.9", "sum(items)"));
+    first.push(bash(run));
+    let said = told_again(&mut life, first, bash("make test 2>&1 | tail -20"));
+    assert!(said.contains(MENDED) && !said.contains("make"), "{said}");
+}
+
+#[test]
+fn fixes_by_commands_are_their_diff() {
+    let Some(mut life) = Life::new(UNITTEST.files) else { return };
+    life.init();
+    let script = "python3 - <<'EOF'\nfrom pathlib import Path\np = Path('cart.py')\n\
+                  p.write_text(p.read_text().replace(' * 0.9', ''))\nEOF";
+    let first = vec![bash(UNITTEST.run), bash(script), bash(UNITTEST.run)];
+    let said = told_again(&mut life, first, bash(UNITTEST.run));
+    assert!(said.contains(MENDED) && !said.contains("python3 -"), "{said}");
+    // The mistake is there again, and goes another way.
+    life.session([bash("sed -i 's/ . 0[.]9//g' *.py"), bash(UNITTEST.run)]);
+    assert!(life.episodes().iter().all(|(_, state)| state == "fixed"), "{:?}", life.episodes());
+    UNITTEST.come_back(&life);
+    let said = told(&life.session([bash(UNITTEST.run)]));
+    assert!(said[0].contains(MENDED) && said[0].contains("fixed 2 times"), "{said:?}");
+    assert_eq!(fs::read_dir(life.data().join("snapshots")).unwrap().count(), 0);
+}
+
+#[test]
+fn variables_that_made_it_pass_are_told() {
+    let test = "import os\nimport unittest\n\n\nclass Clone(unittest.TestCase):\n    def test_clone(self):\n        \
+                self.assertEqual(os.environ.get('GIT_CONFIG_GLOBAL'), '/dev/null')\n";
+    let Some(mut life) = Life::new(&[("test_clone.py", test)]) else { return };
+    life.init();
+    let run = "python3 -m unittest test_clone";
+    let first = vec![bash(run), bash(&format!("GIT_CONFIG_GLOBAL=/dev/null {run}"))];
+    let said = told_again(&mut life, first, bash(run));
+    assert!(said.contains("It passed when run with `GIT_CONFIG_GLOBAL=/dev/null`."), "{said}");
 }
 
 #[test]

@@ -179,3 +179,30 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
     ");
     assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn same_words_are_remembered_once() {
+    let home = Home::new();
+    let first = home.json(&["remember", "Use tabs, never spaces.", "--category", "preference"]);
+    assert_eq!((&first["known"], &first["importance"]), (&false.into(), &1.0.into()));
+    assert_output!(home, home.rutter(&["remember", "use TABS never  spaces", "--category", "preference"]), @"
+    exit 0
+    --- stdout
+    [ID]     preference: Use tabs, never spaces.
+    --- stderr
+    note: [ID]     says that already, so nothing was added
+    ");
+    let lower =
+        ["remember", "use tabs never spaces", "--category", "preference", "--importance", "0.5"];
+    let told = home.rutter(&lower).success().stderr;
+    assert!(told.contains("--importance 0.5` changes its importance"), "{told}");
+    // Other words, another category and every project are something else.
+    for args in [
+        &["use tabs, never two spaces", "--category", "preference"][..],
+        &["use tabs never spaces", "--category", "decision"],
+        &["use tabs never spaces", "--category", "preference", "--everywhere"],
+    ] {
+        assert_eq!(home.json(&[&["remember"], args].concat())["known"], false, "{args:?}");
+    }
+    assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 4);
+}

@@ -1,4 +1,9 @@
-use crate::support::rutter_with;
+use std::fs;
+
+use serde_json::json;
+
+use crate::hook::silent;
+use crate::support::{Home, rutter_with};
 
 /// What a runner really printed, from the fixtures of its reader.
 fn printed(case: &str) -> Vec<u8> {
@@ -40,11 +45,14 @@ fn a_run_is_read_and_the_verdict_explained() {
     unknown: cargo test (test)
       because    the exit status is hidden, and the text does not say
     ");
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "ls -la", "--exit", "0"], b""), @"
+    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "ls -la", "--exit", "0"], b""), @r#"
     exit 0
     --- stdout
     no outcome: no command in it is a run of tests, a build or a check that is waited for
-    ");
+    If it is a run, add it to the configuration (`rutter config path`):
+      [hooks.outcome_capture]
+      matchers = ["ls -la"]
+    "#);
     insta::assert_snapshot!(rutter_with(&["outcome", "--command", "cargo test", "--exit", "143"], b""), @"
     exit 0
     --- stdout
@@ -62,11 +70,79 @@ fn a_run_is_read_and_the_verdict_explained() {
         "failing": [],
         "signature": null,
         "exit": 0,
-        "duration": null
+        "duration": null,
+        "because": "it exited with 0"
       },
-      "because": "it exited with 0"
+      "because": "it exited with 0",
+      "outcomes": [
+        {
+          "kind": "lint",
+          "runner": "go vet",
+          "verdict": "passed",
+          "counts": null,
+          "failing": [],
+          "signature": null,
+          "exit": 0,
+          "duration": null,
+          "because": "it exited with 0"
+        }
+      ]
     }
     "#);
+}
+
+#[test]
+fn every_run_of_a_line_is_printed() {
+    let both = [printed("go-test/assertion"), printed("ruff/fail")].concat();
+    let ran = rutter_with(
+        &["outcome", "--command", "go test ./... | tail -5; ruff check . | tail", "--exit", "0"],
+        &both,
+    );
+    insta::assert_snapshot!(ran, @"
+    exit 0
+    --- stdout
+    failed: go test (test)
+      because    the exit status is hidden; its text says that it failed
+      failing    TestAdd/small
+      failing    TestAdd/big_one
+      signature  TestAdd/big_one |  | Add(#, #) = #, want # | ledger_test.go
+      took       5 ms
+    failed: ruff (lint)
+      because    the exit status is hidden; its text says that it failed
+      signature   | F401 | `os` imported but unused | a.py
+    ");
+}
+
+#[test]
+fn printed_advice_makes_a_command_followed() {
+    let home = Home::new();
+    let command = "platformio check --env \"a b\"";
+    let advice = home.rutter(&["outcome", "--command", command, "--exit", "1"]).success().stdout;
+    assert!(advice.starts_with("no outcome: "), "{advice}");
+    let (_, lines) = advice.split_once("(`rutter config path`):\n").unwrap();
+    let fields = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": "Exit code 1\nsrc/main.c:3:1: error: x" });
+    let payload = home.event("one", "PostToolUseFailure", &fields);
+    home.ok(&["tend"]);
+    silent(&home.hook(&payload));
+    assert_eq!(home.json(&["status"])["runs"], json!([]));
+    let status = home.rutter(&["status"]).success().stdout;
+    assert!(
+        status.contains(
+            "not run   `platformio check` looks like a run and is not followed (typed 1 time)\n"
+        ),
+        "{status}"
+    );
+    assert!(status.contains("`rutter outcome --command COMMAND` says what to add"), "{status}");
+    // Typed in as it was printed, it is followed.
+    let config = format!("{lines}  offer_ghap = false\n");
+    fs::write(home.memory().join("config.toml"), config).unwrap();
+    silent(&home.hook(&payload));
+    let runs = home.json(&["status"])["runs"].clone();
+    assert_eq!(
+        (&runs[0]["command"], &runs[0]["verdict"]),
+        (&json!(command), &json!("failed")),
+        "{runs}"
+    );
 }
 
 #[test]

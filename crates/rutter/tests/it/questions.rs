@@ -35,9 +35,11 @@ fn what_is_missing_is_asked_for() {
         "dancing\ndebugging\nread-the-error\n\na hypothesis\nan action\nit passes\n",
     );
     assert_eq!(exit, Some(0), "{shown}");
-    // A wrong word and an empty line are asked for again.
+    // A wrong word and an empty line are asked for again, with the reason.
     assert_eq!(shown.matches("What kind of work is it? (debugging, ").count(), 2, "{shown}");
+    assert!(shown.contains("`dancing` is none of them\n"), "{shown}");
     assert_eq!(shown.matches("What do you believe?").count(), 2, "{shown}");
+    assert!(shown.contains("An answer is needed; Ctrl-D leaves without one."), "{shown}");
     assert!(!shown.contains("What do you want?"), "{shown}");
     let ghap: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(ghap["hypothesis"], "a hypothesis");
@@ -59,13 +61,76 @@ fn only_yes_is_yes() {
         assert_eq!(exit, Some(1), "{answer:?}: {shown}");
         assert!(
             shown.contains("Forget this for good? [y/N]")
-                && shown.contains("nothing was forgotten"),
+                && shown.contains("nothing was forgotten")
+                && !shown.contains("error"),
             "{shown}"
         );
     }
     assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
     let (stdout, shown, exit) = typed(home.command(&["forget", "--all"]), "Yes\n");
     assert_eq!((stdout.as_str(), exit), ("forgot 1 row\n", Some(0)), "{shown}");
+}
+
+#[test]
+fn declining_to_trust_is_no_error() {
+    let home = Home::new();
+    std::fs::write(home.path("ship/.rutter.toml"), "notify = \"card\"\n").unwrap();
+    let (_, shown, exit) = typed(home.command(&["trust"]), "n\n");
+    assert_eq!(exit, Some(1), "{shown}");
+    assert!(shown.contains("nothing was trusted") && !shown.contains("error"), "{shown}");
+}
+
+#[test]
+fn answer_near_a_choice_is_named() {
+    let home = Home::new();
+    let command = home.command(&["ghap", "start", "--json"]);
+    let lines = "debug\ndebugging\nroot cause\nread-the-error\ng\nh\na\np\n";
+    let (_, shown, exit) = typed(command, lines);
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(shown.contains("`debug` is none of them; did you mean debugging?"), "{shown}");
+    assert!(shown.contains("`root cause` is none of them; did you mean root-cause-analysis?"));
+}
+
+/// The line that `init` has put into the configuration.
+fn notify(home: &Home) -> Option<String> {
+    let text = std::fs::read_to_string(home.memory().join("config.toml")).ok()?;
+    text.lines().find(|line| line.starts_with("notify")).map(str::to_owned)
+}
+
+#[test]
+fn init_asks_once_what_the_user_wants_to_see() {
+    let asked = |home: &Home, answer: &str| {
+        let program = home.program("bin");
+        drop(home.rutter(&["uninstall"]));
+        let (_, shown, exit) = typed(home.command(&["init", "--bin", &program]), answer);
+        assert_eq!(exit, Some(0), "{shown}");
+        shown
+    };
+    for (answer, expected) in [
+        ("\n", Some("notify = \"brief\"")),
+        ("Card\n", Some("notify = \"card\"")),
+        ("banner\noff\n", Some("notify = \"off\"")),
+        ("\u{4}", None),
+    ] {
+        let home = Home::new();
+        let shown = asked(&home, answer);
+        assert!(shown.contains("What do you want to see of it"), "{shown}");
+        assert_eq!(shown.contains("`banner` is none of them."), answer.starts_with("banner"));
+        assert_eq!(notify(&home).as_deref(), expected, "{answer:?}");
+        if expected.is_some() {
+            assert!(!asked(&home, "").contains("What do you want to see"), "once");
+        }
+    }
+    // Without a terminal nobody is asked and nothing is written.
+    let home = Home::new();
+    drop(home.init(&[]).success());
+    assert_eq!(notify(&home), None);
+    // What is set stays, and so does the rest of the file.
+    home.set(&[]);
+    asked(&home, "card\n");
+    let text = std::fs::read_to_string(home.memory().join("config.toml")).unwrap();
+    assert!(text.starts_with("notify = \"card\"\n\n[hooks.session_start]\n"), "{text}");
+    home.ok(&["config", "check"]);
 }
 
 /// An editor that does with the file what a script says.

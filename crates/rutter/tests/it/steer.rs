@@ -49,7 +49,7 @@ fn where_things_stand() {
     --- stdout
     project   dir:[HOME]/ship, nothing is known about it yet
     session   of the command line, not seen yet
-    hooks     not paused
+    hooks     none are installed for this folder; `rutter init` installs them
     GHAP      none; `rutter ghap start` begins one
     runs      none
     failing   none
@@ -70,7 +70,7 @@ fn where_things_stand() {
     --- stdout
     project   ship (dir:[HOME]/ship)
     session   two, live, startup, started just now
-    hooks     not paused
+    hooks     installed, not paused
     GHAP      [ID]     CRLF files parse
               hypothesis lines are split at LF alone
               prediction `cargo test parser` passes

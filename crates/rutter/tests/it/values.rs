@@ -82,6 +82,22 @@ fn from_experiences_to_a_sentence() {
     assert_eq!(home.json(&["values", "list", "--standing", "retired"])[0]["text"], text);
 }
 
+#[test]
+fn proposed_value_is_accepted() {
+    let home = learnt(&CAUSES);
+    let id = cluster(&home)["id"].as_str().unwrap().to_owned();
+    let text = "Round an amount once, at the end, never before it is added up";
+    let value = home.json(&["values", "add", &id, text, "--proposed"]);
+    assert_eq!(value["standing"], "proposed", "{value}");
+    let short = value["short"].as_str().unwrap();
+    assert_eq!(home.json(&["values", "accept", short])["standing"], "accepted");
+    home.ok(&["values", "retire", short]);
+    let ran = home.rutter(&["values", "accept", short]).success();
+    assert!(ran.stdout.contains(" accepted, supported by "), "{ran}");
+    let unknown = home.rutter(&["values", "accept", "beef"]);
+    assert_eq!(unknown.exit, Some(1), "{unknown}");
+}
+
 /// Five that are all but the same are five.
 #[test]
 fn near_duplicates_count() {

@@ -1,10 +1,10 @@
 //! Everything that bears on a task.
 
-use rutter_memory::config::Recall;
-use rutter_memory::context::{Depth, Source};
+use rutter_memory::config::{Config, Recall};
+use rutter_memory::context::{Context, Depth, Source};
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
-use rutter_memory::store::Wanted;
+use rutter_memory::store::{Audience, Owner, SessionWanted, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,10 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
         None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
     };
     let query = ask.query.as_deref().unwrap_or_default().trim();
+    if query.is_empty() {
+        let context = beginning(ask, &owner, &config, call)?;
+        return Ok(given(&context));
+    }
     let wanted = Wanted {
         text: query,
         place: &owner.place,
@@ -62,15 +66,39 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
         depth,
         limit: ask.limit.unwrap_or(limit),
         tokens: ask.max_tokens.unwrap_or(room),
-        // Whoever asks wants it, whether it was shown before or not.
+        audience: Audience::Asker,
+        // An agent that asks gets it again.
         to: None,
     };
-    let context = if query.is_empty() {
-        let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
-        call.store.recent(&wanted, &owner, branch.as_deref(), &call.desk.hands(), now)?
-    } else {
-        call.store.context(&wanted, now)?
+    Ok(given(&call.store.context(&wanted, now)?))
+}
+
+/// What a new session would begin with.
+fn beginning(
+    ask: &Assemble,
+    owner: &Owner,
+    config: &Config,
+    call: &Call<'_>,
+) -> Result<Context, Refusal> {
+    let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
+    let hands = call.desk.hands();
+    let own = call.store.active_ghap(owner)?;
+    let wanted = SessionWanted {
+        own: own.as_ref(),
+        everywhere: config.scope.recall == Recall::Everywhere,
+        kinds: &ask.context_types,
+        branch: branch.as_deref(),
+        ..SessionWanted::new(&owner.place, &hands, &config.hooks.session_start, ask.depth)
     };
+    let wanted = SessionWanted {
+        limit: ask.limit.unwrap_or(wanted.limit),
+        tokens: ask.max_tokens.unwrap_or(wanted.tokens),
+        ..wanted
+    };
+    Ok(call.store.session_context(&wanted, call.now())?)
+}
+
+fn given(context: &Context) -> Given<Assembled> {
     let markdown = context.markdown();
     let mut sources_used: Vec<String> =
         context.items.iter().map(|item| item.kind.to_string()).collect();
@@ -85,7 +113,7 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
     } else {
         markdown.clone()
     };
-    Ok(Given {
+    Given {
         value: Assembled {
             token_count: tokens(&markdown),
             item_count: context.items.len(),
@@ -94,5 +122,5 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
             markdown,
         },
         text,
-    })
+    }
 }

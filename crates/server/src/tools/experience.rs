@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
 use rutter_memory::search::document::{Axis, Kind};
-use rutter_memory::store::{Ask, GhapFilter};
+use rutter_memory::store::{Ask, GhapFilter, MIN_CASES};
 use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -236,7 +236,9 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
     let is_wrong = |ghap: &Ghap| ghap.status == Status::Falsified;
     let mut strategies: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
-    for ghap in &rows {
+    // Of a few cases a figure says nothing.
+    let counted = if is_enough(rows.len()) { rows.as_slice() } else { &[] };
+    for ghap in counted {
         let record = strategies.entry(ghap.strategy.as_str()).or_default();
         if is_wrong(ghap) {
             record.1 += 1;
@@ -335,15 +337,22 @@ fn nearest(
     Ok(failures)
 }
 
+/// Returns true if so many resolved hypotheses are enough to count strategies and root causes.
+fn is_enough(resolved: usize) -> bool {
+    resolved >= MIN_CASES as usize
+}
+
 fn told(premortem: &Premortem, domain: Domain) -> String {
     if premortem.resolved == 0 && premortem.principles.is_empty() {
         return format!("Nothing is known of {domain} here yet.");
     }
     let mut text = match premortem.resolved {
         0 => format!("{domain}: nothing was resolved here yet."),
-        resolved => {
+        resolved if is_enough(resolved) => {
             format!("{domain}: {} of the last {resolved} were falsified.", premortem.falsified)
         }
+        1 => format!("{domain}: 1 hypothesis was resolved here."),
+        resolved => format!("{domain}: {resolved} hypotheses were resolved here."),
     };
     let strategies: Vec<String> = premortem
         .strategies

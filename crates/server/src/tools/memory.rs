@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rutter_memory::memory::{Category, Memory};
 use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::entry::Place;
-use rutter_memory::store::{Ask, MemoryFilter, NewMemory};
+use rutter_memory::store::{self, Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ pub(super) struct Remember {
     content: String,
     #[schemars(schema_with = "schema::category")]
     category: Category,
+    /// A preference of 1, the default for those, opens every session
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     importance: Option<f64>,
@@ -72,6 +73,8 @@ pub(super) struct Remembered {
     id: String,
     category: String,
     importance: f64,
+    /// Whether it was there before.
+    known: bool,
 }
 
 /// What was found.
@@ -113,23 +116,27 @@ pub(super) struct Forgotten {
 pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
     let place = call.owner()?.place;
     let now = call.now();
-    let memory = call.store.remember(
-        &NewMemory {
-            place: (!new.everywhere).then_some(&place),
-            category: new.category,
-            text: &new.content,
-            importance: new.importance.unwrap_or(0.5),
-            tags: &new.tags,
-        },
-        now,
-    )?;
+    let new = NewMemory {
+        place: (!new.everywhere).then_some(&place),
+        category: new.category,
+        text: &new.content,
+        importance: new.importance.unwrap_or_else(|| new.category.default_importance()),
+        tags: &new.tags,
+    };
+    let store::Remembered { memory, is_known } = call.store.remember(&new, now)?;
+    let id = memory.id.short();
     Ok(Given {
-        text: format!("Remembered as {}.", memory.id.short()),
+        text: if is_known {
+            format!("Known already as {id}; nothing was added.")
+        } else {
+            format!("Remembered as {id}.")
+        },
         value: Remembered {
             ok: true,
             id: memory.id.to_string(),
             category: memory.category.to_string(),
             importance: memory.importance,
+            known: is_known,
         },
     })
 }

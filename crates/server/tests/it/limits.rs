@@ -167,7 +167,7 @@ fn a_word_of_a_vocabulary_may_be_spelt_another_way() {
         json!({ "query": "lines", "domain": "Debugging", "strategy": "root cause analysis" });
     assert_eq!(world.call("search_experiences", narrow)["count"], 1);
     let narrow = json!({ "domain": "debugging", "strategy": "Root_Cause_Analysis" });
-    assert_eq!(world.call("premortem", narrow)["strategies"][0]["falsified"], 1);
+    assert_eq!(world.call("premortem", narrow)["resolved"], 1);
     world.call("remember", json!({ "content": "x", "category": "Facts" }));
     assert_eq!(world.call("recall_memories", json!({ "category": "FACT" }))["count"], 1);
     world.call("start_ghap", start());

@@ -26,7 +26,8 @@ fn what_is_remembered_is_found_by_words_and_without() {
       "ok": true,
       "id": "[UUID]",
       "category": "fact",
-      "importance": 0.9
+      "importance": 0.9,
+      "known": false
     }
     "#);
     remember(&world, "commits are signed", json!({ "category": "preference" }));
@@ -55,7 +56,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
           "score": 0.072,
           "content": "commits are signed",
           "category": "preference",
-          "importance": 0.5,
+          "importance": 1.0,
           "created": "[TIME]"
         }
       ],
@@ -71,7 +72,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
           "id": "[UUID]",
           "content": "commits are signed",
           "category": "preference",
-          "importance": 0.5,
+          "importance": 1.0,
           "created": "[TIME]"
         },
         {
@@ -169,4 +170,22 @@ fn a_long_one_is_whole_by_its_id() {
     assert_eq!(contents(&one), [long("anchor")]);
     let refusal = world.refused("recall_memories", json!({ "id": "0123456789abcdef" }));
     assert_eq!(refusal, "no memory has an id that ends in 0123456789abcdef");
+}
+
+#[test]
+fn same_words_are_remembered_once() {
+    let world = World::new();
+    let first = remember(&world, "Commits are signed.", json!({ "category": "preference" }));
+    assert_eq!((&first["known"], &first["importance"]), (&json!(false), &json!(1.0)));
+    let again = remember(&world, "commits  are SIGNED", json!({ "category": "preference" }));
+    assert_eq!((&again["known"], &again["id"]), (&json!(true), &first["id"]));
+    // Another category, another project, or other words are another memory.
+    for (content, fields) in [
+        ("Commits are signed.", json!({})),
+        ("Commits are signed.", json!({ "category": "preference", "everywhere": true })),
+        ("Commits are signed off.", json!({ "category": "preference" })),
+    ] {
+        assert_eq!(remember(&world, content, fields.clone())["known"], false, "{content} {fields}");
+    }
+    assert_eq!(world.call("recall_memories", json!({}))["count"], 4);
 }

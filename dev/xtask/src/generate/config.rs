@@ -53,7 +53,9 @@ fn reference() -> String {
          ## Keys that mean nothing\n\n\
          `script`, `command`, `timeout`, `timeout_ms`, `once` and `matcher` stand in older descriptions of such files. Every hook \
          runs `rutter hook`, and when it stops trying to speak is its `deadline_ms`; `rutter config check` says so where it \
-         meets them. `.claude/hooks/config.yaml` is not read.\n",
+         meets them.\n\n\
+         `.claude/hooks/config.yaml` is such a file. Neither the client nor rutter acts on it. `rutter config check` lists its \
+         keys, says which key of rutter's own each one is and which mean nothing, and prints the file that says the same.\n",
     );
     out
 }

@@ -1,74 +1,159 @@
-//! A command line as the runs in it, seen through what is wrapped around them.
+//! A command line as the runs in it, for comparing a run with a prediction about it.
 
 use super::names::{self, Name};
-use crate::runs::old_runners::{EXCLUDING, NARROWING, NARROWING_ALONE, PLAIN, RUNNERS, WHOLE};
-use crate::runs::shell;
-use crate::runs::wrapped::{is_assignment, spell_out, split_flags, unwrapped};
+use crate::runs::command_line::{Command, CommandLine};
+use crate::runs::table::{self, Arguments, Effect};
 
 /// One run of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
-    /// How it starts: `cargo test`, `npm build`.
-    start: Vec<String>,
-    /// Its language, when it is a runner that we know; `any` for one of every language.
+    /// The runner or task, in one spelling: `cargo test`, `npm build`; of an unknown program its first word.
+    name: String,
+    /// Its language, when it is a runner that is known; `any` for one of every language.
     language: Option<&'static str>,
-    tests: bool,
-    /// The rest, in order.
+    is_test: bool,
+    /// What its flags do.
+    flags: Flags,
+    /// The words behind its start, in order; `--flag=value` as two.
     arguments: Vec<String>,
 }
 
-/// Whether a span of code is a command that we know.
-pub(crate) fn is_command(text: &str) -> bool {
-    read(text).iter().any(Run::is_known)
+/// The flags of a runner.
+#[derive(Debug, Clone, Copy)]
+struct Flags(&'static Arguments);
+
+impl PartialEq for Flags {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
 }
 
-/// Whether a flag is followed by its value.
+impl Eq for Flags {}
+
+/// Flags that choose what is run with every runner that has them.
+const NARROWING: &[&str] = &[
+    "-p",
+    "--package",
+    "--test",
+    "--bin",
+    "--example",
+    "--bench",
+    "-E",
+    "--filter-expr",
+    "-k",
+    "-m",
+    "-t",
+    "--testNamePattern",
+    "--testPathPattern",
+    "--testPathPatterns",
+    "-run",
+    "--run",
+    "--grep",
+    "-g",
+    "--filter",
+    "--tests",
+    "-R",
+    "-Dtest",
+    "--project",
+    "--only",
+];
+
+/// Arguments that mean everything.
+const EVERYTHING: &[&str] = &["./...", "...", ".", "tests", "test", "spec", "//..."];
+
+impl Flags {
+    /// Returns true if a flag makes the run smaller, by its value or alone.
+    fn narrows(self, flag: &str) -> bool {
+        let effect = self.0.effect(flag).0;
+        matches!(
+            effect,
+            Effect::SelectsName | Effect::SelectsPath | Effect::SelectsPackage | Effect::Narrows
+        )
+    }
+
+    fn excludes(self, flag: &str) -> bool {
+        self.0.effect(flag).0 == Effect::Excludes
+    }
+
+    fn takes_value(self, flag: &str) -> bool {
+        self.0.effect(flag).1
+    }
+}
+
+/// Returns true if a span of code is a command that is known.
+pub(crate) fn is_command(text: &str) -> bool {
+    parse_runs(text).iter().any(Run::is_known)
+}
+
+/// Returns true if a flag is followed by its value, whatever the runner.
 pub(super) fn takes_value(flag: &str) -> bool {
     NARROWING.contains(&flag)
-        || EXCLUDING.contains(&flag)
-        || matches!(flag, "--features" | "-n" | "-j" | "-F")
+        || matches!(
+            flag,
+            "--skip"
+                | "--deselect"
+                | "--ignore"
+                | "--exclude"
+                | "--testPathIgnorePatterns"
+                | "-skip"
+                | "--features"
+                | "-n"
+                | "-j"
+                | "-F"
+        )
 }
 
 /// The runs of a command line, without what only moves about or shows things.
-pub(super) fn read(line: &str) -> Vec<Run> {
-    let mut runs = Vec::new();
-    for simple in shell::commands(line) {
-        runs.extend(Run::of(simple.words));
-    }
-    runs
+pub(super) fn parse_runs(line: &str) -> Vec<Run> {
+    CommandLine::parse(line).commands.iter().filter_map(Run::new).collect()
 }
 
 impl Run {
-    fn of(words: Vec<String>) -> Option<Self> {
-        let mut words = unwrapped(words);
-        let head = words.first()?.clone();
-        if matches!(head.as_str(), "cd" | "pushd" | "export" | "source" | "set" | "echo") {
+    fn new(command: &Command) -> Option<Self> {
+        let words = &command.words;
+        if matches!(command.program(), "" | "cd" | "pushd" | "export" | "source" | "set" | "echo") {
             return None;
         }
-        spell_out(&mut words);
-        let known = RUNNERS.iter().find(|(start, ..)| starts_with(&words, start));
-        let (length, language, tests) = match known {
-            Some((start, language, tests)) => {
-                let own = start.last() == Some(&"*");
-                let named = words.get(1).map_or("", String::as_str);
-                let testing = ["test", "tests", "check", "spec", "verify", "ci"]
-                    .iter()
-                    .any(|word| named.split([':', '-', '_']).any(|part| part == *word));
-                (start.len(), Some(*language), *tests && (!own || testing))
-            }
-            None => (1, None, false),
-        };
-        let arguments = words.split_off(length);
-        Some(Self { start: words, language, tests, arguments: split_flags(arguments) })
+        if let Some(found) = table::find_predictable(words) {
+            let runner = found.runner;
+            // What one of them runs the other runs as well.
+            let name = if runner.name == "cargo nextest" { "cargo test" } else { runner.name };
+            return Some(Self {
+                name: name.to_owned(),
+                language: Some(runner.language),
+                is_test: runner.is_test(),
+                flags: Flags(runner.arguments),
+                arguments: split_flags(&words[found.arguments.min(words.len())..]),
+            });
+        }
+        let flags = Flags(&table::UNKNOWN);
+        if let Some(task) = table::find_task(words).filter(|task| {
+            task_language(command.program()).is_some() && task.name != command.words[0]
+        }) {
+            return Some(Self {
+                name: task.name,
+                language: task_language(command.program()),
+                is_test: task.kind == Some(crate::runs::Kind::Test),
+                flags,
+                arguments: split_flags(&words[task.arguments.min(words.len())..]),
+            });
+        }
+        Some(Self {
+            name: words.first()?.clone(),
+            language: None,
+            is_test: false,
+            flags,
+            arguments: split_flags(&words[1..]),
+        })
     }
 
     pub(super) fn is_known(&self) -> bool {
         self.language.is_some()
     }
 
-    /// Whether this is the wanted run, perhaps with other flags, but no narrower and no wider.
+    /// Returns true if this is the wanted run, perhaps with other flags, but no narrower and no wider.
     pub(super) fn is_the_same_as(&self, wanted: &Self) -> bool {
-        if self.start != wanted.start {
+        if self.name != wanted.name {
             return false;
         }
         let mut left = wanted.arguments.iter().filter(|word| *word != "--").peekable();
@@ -84,12 +169,12 @@ impl Run {
         all && Self { arguments: extra, ..self.clone() }.is_whole()
     }
 
-    /// Whether a test of this name ran, as far as the command tells.
+    /// Returns true if a test of this name ran, as far as the command tells.
     pub(super) fn includes_test(&self, name: &str) -> bool {
         let target = &names::parts(name)[..];
         let excluded =
             self.excluded().any(|word| words_of(word).any(|part| target.contains(&part)));
-        if !self.tests || !self.is_for(name) || excluded {
+        if !self.is_test || !self.is_for(name) || excluded {
             return false;
         }
         let mut filters = self.filters().peekable();
@@ -112,7 +197,7 @@ impl Run {
         })
     }
 
-    /// Whether this file's code ran, as far as the command tells.
+    /// Returns true if this file's code ran, as far as the command tells.
     pub(super) fn includes_file(&self, target: &str) -> bool {
         let target = target.trim_start_matches("./");
         let stem = target
@@ -141,43 +226,54 @@ impl Run {
                     || (word.contains('.') && (parts.ends_with(&path) || path.ends_with(&parts)))
                     || (path.starts_with(&parts) && self.is_known()))
         });
-        let script = self.start.first().is_some_and(|head| head.trim_start_matches("./") == target);
+        let script = self.name.trim_start_matches("./") == target;
         let binary = self.arguments.windows(2).any(|pair| pair[0] == "--test" && pair[1] == stem);
         named || script || (binary && names::languages(target) == ["rust"])
     }
 
-    /// Whether nothing narrows it.
+    /// Returns true if nothing narrows it.
     fn is_whole(&self) -> bool {
         self.filters().next().is_none()
             && self.excluded().next().is_none()
-            && !self.arguments.iter().any(|word| NARROWING_ALONE.contains(&word.as_str()))
+            && !self.arguments.iter().any(|word| {
+                let alone = self.flags.narrows(word)
+                    || matches!(word.as_str(), "--collect-only" | "--no-run" | "--list");
+                word.starts_with('-') && alone && !self.flags.takes_value(word)
+            })
     }
 
     /// What the run was narrowed to: values of flags that do it, and plain arguments.
     fn filters(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().enumerate().filter_map(|(at, word)| {
             let before = at.checked_sub(1).map_or("", |before| self.arguments[before].as_str());
+            let is_flag = before.starts_with('-') && before != "--";
             if word.starts_with('-')
                 || is_assignment(word)
-                || WHOLE.contains(&word.trim_end_matches('/'))
-                || EXCLUDING.contains(&before)
+                || EVERYTHING.contains(&word.trim_end_matches('/'))
+                || (is_flag && self.flags.excludes(before))
             {
                 return None;
             }
-            let narrowed = NARROWING.contains(&before);
-            // Behind a flag that we do not know stands its value, unless it looks like something to run.
-            let value = before.starts_with('-') && !PLAIN.contains(&before) && !narrowed;
+            if !is_flag || (self.flags.narrows(before) && self.flags.takes_value(before)) {
+                return Some(word.as_str());
+            }
+            // The value of a flag that sets something is no filter. Behind a flag that is not known stands its value, unless it
+            // looks like something to run.
+            let known = self.flags.takes_value(before);
+            let unknown = !self.flags.0.is_listed(before);
             let run = word.contains("::") || names::classify(word) != Name::Other;
-            (!value || run).then_some(word.as_str())
+            (!known && (!unknown || run)).then_some(word.as_str())
         })
     }
 
     fn excluded(&self) -> impl Iterator<Item = &str> {
         let pairs = self.arguments.windows(2);
-        pairs.filter(|pair| EXCLUDING.contains(&pair[0].as_str())).map(|pair| pair[1].as_str())
+        pairs
+            .filter(|pair| pair[0].starts_with('-') && self.flags.excludes(&pair[0]))
+            .map(|pair| pair[1].as_str())
     }
 
-    /// Whether it runs the language of this name.
+    /// Returns true if it runs the language of this name.
     fn is_for(&self, name: &str) -> bool {
         let languages = names::languages(name);
         let fits = |own: &str| own == "any" || languages.is_empty() || languages.contains(&own);
@@ -194,10 +290,37 @@ fn same_word(one: &str, other: &str) -> bool {
         == other.trim_start_matches("./").trim_end_matches('/')
 }
 
-fn starts_with(words: &[String], start: &[&str]) -> bool {
-    words.len() >= start.len()
-        && start
-            .iter()
-            .zip(words)
-            .all(|(start, word)| start == word || (*start == "*" && !word.starts_with('-')))
+/// The language of what the tasks of a program run; none where it is no task runner.
+fn task_language(program: &str) -> Option<&'static str> {
+    Some(match program {
+        "npm" | "pnpm" | "yarn" | "bun" | "deno" | "turbo" | "nx" | "lerna" => "javascript",
+        "tox" | "nox" | "hatch" | "poe" | "pdm" => "python",
+        "rake" => "ruby",
+        "sbt" => "java",
+        "swift" => "swift",
+        "mix" => "other",
+        "composer" => "php",
+        "make" | "just" | "bazel" | "task" | "mise" => "any",
+        _ => return None,
+    })
+}
+
+/// `NAME=value`
+fn is_assignment(word: &str) -> bool {
+    let (name, _) = word.split_once('=').unwrap_or(("", ""));
+    !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
+}
+
+/// `--flag=value` as two words.
+fn split_flags(words: &[String]) -> Vec<String> {
+    let mut split = Vec::with_capacity(words.len());
+    for word in words {
+        match word.split_once('=') {
+            Some((flag, value)) if flag.starts_with('-') => {
+                split.extend([flag.to_owned(), value.to_owned()]);
+            }
+            _ => split.push(word.clone()),
+        }
+    }
+    split
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::stack::Stack;
 use super::tally;
-use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -13,72 +13,122 @@ pub(super) static RUNNER: Runner = Runner {
     kind: Kind::Test,
     tells: &[
         " across ",
+        " fail\n",
+        " fail ",
+        " errors\n",
         "\nBailed out after ",
         "\n(fail) ",
         "\n✗ ",
         "\n# Unhandled error between tests",
     ],
+    silent_on_success: false,
     read,
 };
 
 /// What marks a test, without and with colour.
 const FAILED: [&str; 2] = ["(fail) ", "✗ "];
-const PASSED: [&str; 4] = ["(pass) ", "(skip) ", "✓ ", "» "];
+const PASSED: [&str; 2] = ["(pass) ", "✓ "];
+const SKIPPED: [&str; 4] = ["(skip) ", "(todo) ", "» ", "✎ "];
+
+/// Builds `file > describe > test` from a line such as `(pass) describe > test [0.12ms]`.
+fn full_name(file: Option<&str>, name: &str) -> String {
+    let name = name.rsplit_once(" [").map_or(name, |(name, _)| name);
+    file.map_or_else(|| name.to_owned(), |file| format!("{file} > {name}"))
+}
 
 #[derive(Default)]
 struct Reading<'a> {
     file: Option<&'a str>,
     stack: Stack,
     failures: Vec<Failure>,
+    passed: PassedTests,
+    /// Of each failure, whether its line ends in a time, which tests do not print.
+    timed: Vec<bool>,
     names: HashSet<String>,
     /// Failures from here on belong to the run being read.
     from: usize,
     outside: bool,
     counts: Option<Counts>,
+    /// A block that does not stand apart. It counts if no other does.
+    loose: Option<Block>,
     duration: Option<u64>,
     bailed: bool,
+}
+
+/// The numbers that close a run.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    counts: Counts,
+    milliseconds: Option<u64>,
+    /// The number of lines.
+    lines: usize,
+    /// No line is missing, and the numbers add up.
+    is_whole: bool,
+    /// It starts with the number of failures, and only the lines above that are missing.
+    is_tail: bool,
+    /// A wrapper that shows only the last lines has indented it.
+    is_indented: bool,
 }
 
 fn read(text: &str) -> Report {
     let mut reading = Reading::default();
     let mut lines = text.lines();
     let mut above = "";
+    let mut is_first = true;
     while let Some(line) = lines.next() {
-        if above.is_empty()
-            && let Some((counts, milliseconds, more)) = closing(line, lines.clone())
-        {
-            reading.close(counts, milliseconds);
-            lines.nth(more - 1);
+        if let Some(block) = block(line, lines.clone()) {
+            if block.is_whole && above.is_empty() {
+                reading.close(block.counts, block.milliseconds);
+                lines.nth(block.lines - 2);
+            } else if block.counts.failed > 0
+                || (block.is_whole && is_beside(above, &block))
+                || (block.is_tail && is_first)
+            {
+                reading.loose = Some(block);
+            }
         } else {
             reading.take(line, above);
         }
+        is_first = false;
         above = line;
     }
     reading.report()
 }
 
-/// The numbers that start with this line, the time, and how many lines follow.
-fn closing<'a>(
-    first: &'a str,
-    rest: impl Iterator<Item = &'a str>,
-) -> Option<(Counts, Option<u64>, usize)> {
-    let mut counts = Counts::default();
+/// Returns true if a block may follow this line, though it does not stand apart: the log of an error.
+fn is_beside(above: &str, block: &Block) -> bool {
+    let above = above.trim_start();
+    above.starts_with("error:") || above.starts_with("at ") || block.is_indented
+}
+
+/// Parses the numbers that start with this line. The first lines may be missing, above a cut.
+fn block<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Option<Block> {
+    let (_, first_word) = scan::amount(first.trim_start())?;
+    let is_first = matches!(first_word, "pass" | "fail" | "skip" | "todo" | "error" | "errors");
+    if !is_first {
+        return None;
+    }
+    let mut block = Block { is_indented: first.starts_with("  "), ..Block::default() };
+    let counts = &mut block.counts;
     let mut errors = 0;
-    scan::amount(first.trim_start()).filter(|(_, word)| *word == "pass")?;
-    for (more, line) in std::iter::once(first).chain(rest).enumerate() {
-        if let Some(ran) = line.strip_prefix("Ran ") {
+    for line in std::iter::once(first).chain(rest) {
+        let text = line.trim_start();
+        if let Some(ran) = text.strip_prefix("Ran ") {
             let (number, words) = scan::amount(ran)?;
             let (across, time) = words.split_once(" across ")?;
             let time = time.rsplit_once('[')?.1.strip_suffix(']')?;
-            let milliseconds = match time.strip_suffix("ms") {
+            block.milliseconds = match time.strip_suffix("ms") {
                 Some(time) => scan::decimal(time, 1),
                 None => time.strip_suffix('s').and_then(scan::seconds),
             };
-            let adds_up = across.starts_with("test") && tally::all(counts) == number;
+            let adds_up = across.starts_with("test") && tally::all(*counts) == number;
             counts.failed = counts.failed.max(errors);
-            return adds_up.then_some((counts, milliseconds, more));
+            block.is_whole = adds_up && first_word == "pass";
+            block.is_tail = first_word == "fail" && across.starts_with("test") && number > 0;
+            block.lines += 1;
+            return Some(block).filter(|block| adds_up || block.lines > 1);
         }
-        let (number, word) = scan::amount(line.trim_start())?;
+        let Some((number, word)) = scan::amount(text) else { break };
         match word {
             "pass" => counts.passed = number,
             "fail" => counts.failed = number,
@@ -86,25 +136,31 @@ fn closing<'a>(
             "error" | "errors" => errors = number,
             "expect() calls" | "filtered out" => {}
             _ if word.starts_with("snapshots") => {}
-            _ => return None,
+            _ => break,
         }
+        block.lines += 1;
     }
-    None
+    // Cut off, or filtered: ` 3 fail` alone tells enough, a pass does not.
+    let is_failed = counts.failed > 0 && first.starts_with(' ') && !block.is_indented;
+    is_failed.then_some(block)
 }
 
 impl<'a> Reading<'a> {
     fn take(&mut self, line: &'a str, above: &str) {
         if let Some(name) = FAILED.iter().find_map(|mark| line.strip_prefix(mark)) {
-            let name = name.rsplit_once(" [").map_or(name, |(name, _)| name);
-            self.fail(self.file.map_or(name.to_owned(), |file| format!("{file} > {name}")));
-        } else if PASSED.iter().any(|mark| line.starts_with(mark)) {
+            self.fail(full_name(self.file, name), name.ends_with("s]"));
+        } else if let Some(name) = PASSED.iter().find_map(|mark| line.strip_prefix(mark)) {
+            self.stack = Stack::default();
+            let file = self.file;
+            self.passed.add(None, || full_name(file, name));
+        } else if SKIPPED.iter().any(|mark| line.starts_with(mark)) {
             self.stack = Stack::default();
         } else if line == "# Unhandled error between tests" {
             (self.outside, self.stack) = (true, Stack::default());
         } else if self.outside && line.starts_with("------") && !self.stack.is_empty() {
             self.outside = false;
             let name = self.file.unwrap_or("between tests").to_owned();
-            self.fail(name);
+            self.fail(name, true);
         } else if let Some(file) = line.strip_suffix(':').filter(|_| above.is_empty()) {
             self.file = Some(file).filter(|file| !file.starts_with(' '));
         } else if let Some(why) = line.strip_prefix("  ^ ") {
@@ -124,11 +180,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn fail(&mut self, name: String) {
+    fn fail(&mut self, name: String, is_timed: bool) {
         let stack = std::mem::take(&mut self.stack);
         // Long runs repeat their failures at the end.
         if self.failures.len() < scan::MOST && self.names.insert(name.clone()) {
             self.failures.push(stack.failure(Some(name)));
+            self.timed.push(is_timed);
         }
     }
 
@@ -136,6 +193,7 @@ impl<'a> Reading<'a> {
         if counts.failed == 0 {
             // What looked like failures was printed by tests.
             self.failures.truncate(self.from);
+            self.timed.truncate(self.from);
         }
         self.from = self.failures.len();
         self.file = None;
@@ -144,20 +202,32 @@ impl<'a> Reading<'a> {
     }
 
     fn report(self) -> Report {
-        let Self { counts, mut failures, duration, bailed, from, file, .. } = self;
-        if file.is_none() && !bailed {
+        let Self { mut counts, mut failures, passed, mut duration, bailed, from, file, .. } = self;
+        if counts.is_none()
+            && let Some(block) = self.loose
+        {
+            counts = block.is_whole.then_some(block.counts);
+            duration = block.milliseconds;
+        } else if file.is_none() && !bailed && counts.is_some() {
             // Without a file above and numbers below, it was printed by a test.
             failures.truncate(from);
+        } else if file.is_none() && !bailed {
+            // The lines of failing tests alone, filtered: those of the runner end in a time.
+            let mut timed = self.timed.iter();
+            failures.retain(|_| timed.next().is_some_and(|timed| *timed));
         }
+        let loose = self.loose.filter(|_| self.counts.is_none());
+        let failed = loose.is_some_and(|block| block.counts.failed > 0);
+        let is_fine = loose.is_some_and(|block| block.is_tail);
         let sums = counts.unwrap_or_default();
-        let verdict = if bailed || sums.failed > 0 || !failures.is_empty() {
+        let verdict = if bailed || failed || sums.failed > 0 || !failures.is_empty() {
             Verdict::Failed
-        } else if sums.passed > 0 {
+        } else if sums.passed > 0 || is_fine {
             Verdict::Passed
         } else {
             Verdict::Unknown
         };
-        Report { verdict, counts, failures, duration }
+        Report { verdict, counts, passed: passed.without(&failures), failures, duration }
     }
 }
 
@@ -171,6 +241,33 @@ mod tests {
         assert_eq!(read(block).verdict, Verdict::Passed);
         assert_eq!(read(&format!("text\n{block}")).verdict, Verdict::Unknown);
         assert_eq!(read(&block.replace("Ran 2", "Ran 3")).verdict, Verdict::Unknown);
+        // A test that logs an error, or a wrapper that shows the last lines.
+        for above in ["error: no such row", "      at open (/home/ada/project/a.ts:3:5)"] {
+            assert_eq!(read(&format!("{above}\n{block}")).verdict, Verdict::Passed);
+            assert_eq!(read(&format!("{above}\n\n{block}")).verdict, Verdict::Passed);
+        }
+        let tail = " 0 fail\n 4 expect() calls\nRan 2 tests across 1 file. [5.00ms]\n";
+        assert_eq!(read(tail).verdict, Verdict::Passed);
+        assert_eq!(read(&format!("log\n{tail}")).verdict, Verdict::Unknown);
+        let indented =
+            "OUTPUT (last 3 lines):\n   2 pass\n   0 fail\n  Ran 2 tests across 1 file. [5.00ms]\n";
+        assert_eq!(read(indented).verdict, Verdict::Passed);
         assert_eq!(read(" 2 pass\n 0 fail\n").verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn failures_are_believed_in_pieces() {
+        for text in [
+            " 3 fail\n",
+            "log\n 12 pass\n 3 fail\n 4 expect() calls\n",
+            "log\n 12 pass\n 3 fail\nRan 15 tests across 2 files. [5.00ms]\n",
+            " 1 skip\n 3 fail\nRan 15 tests across 2 files. [5.00ms]\n",
+        ] {
+            assert_eq!(read(text).verdict, Verdict::Failed, "{text}");
+        }
+        let report = read("(fail) shop > adds up [0.46ms]\n(fail) shop > opens [1.20s]\n");
+        assert_eq!(report.verdict, Verdict::Failed);
+        let names: Vec<_> = report.failures.iter().filter_map(|one| one.test.as_deref()).collect();
+        assert_eq!(names, ["shop > adds up", "shop > opens"]);
     }
 }

@@ -4,8 +4,13 @@ use super::rustc;
 use crate::runs::Kind;
 use crate::runs::report::Runner;
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "cargo build", kind: Kind::Build, tells: &[], read: rustc::read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "cargo build",
+    kind: Kind::Build,
+    tells: rustc::TELLS,
+    silent_on_success: false,
+    read: rustc::read,
+};
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 
 use super::rust_failure::{Loose, inside, named};
 use super::rustc;
-use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::scan::{self, counted, number};
 use crate::runs::{Counts, Kind, Verdict};
 
@@ -12,6 +12,7 @@ pub(super) static RUNNER: Runner = Runner {
     name: "cargo nextest",
     kind: Kind::Test,
     tells: &["s] ", "[] ", " ] ", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    silent_on_success: false,
     read,
 };
 
@@ -28,6 +29,8 @@ struct Summary {
 
 /// A test that failed, and what it printed below its status.
 struct Failed<'a> {
+    /// The id of its binary.
+    binary: &'a str,
     test: &'a str,
     status: &'a str,
     printed: Vec<&'a str>,
@@ -43,6 +46,7 @@ fn read(text: &str) -> Report {
     // With --no-capture a test is announced, and what it prints stands before its status.
     let mut running = 0_usize;
     let mut printing = false;
+    let mut passed = PassedTests::default();
     let mut before = RULE;
     for line in text.lines() {
         if let Some(summary) = summary(line).filter(|_| before == RULE) {
@@ -53,11 +57,14 @@ fn read(text: &str) -> Report {
             printing = false;
         } else if let Some(number) = starting(line) {
             announced.push(number);
-        } else if let Some((status, test)) = status(line) {
+        } else if let Some((status, binary, test)) = status(line) {
             printing = bad(status);
+            if matches!(status, "PASS" | "LEAK" | "SLOW+PASS") || is_late_pass(status) {
+                passed.add(Some(binary), || test.to_owned());
+            }
             running = if status == "START" { running + 1 } else { running.saturating_sub(1) };
             if printing {
-                failed.push(Failed { test, status, printed: Vec::new() });
+                failed.push(Failed { binary, test, status, printed: Vec::new() });
             }
         } else if line == "error: test run failed" {
             said_failed = true;
@@ -98,7 +105,7 @@ fn read(text: &str) -> Report {
         Vec::new()
     };
     let duration = clear.then(|| summaries.iter().map(|s| s.millis).fold(0, u64::saturating_add));
-    Report { verdict, counts, failures, duration }
+    Report { verdict, counts, passed: passed.without(&failures), failures, duration }
 }
 
 /// What the last summary says of a run whose tests printed others; a failure in it is trusted, a success not.
@@ -143,8 +150,13 @@ fn summary(line: &str) -> Option<Summary> {
     whole.then_some(Summary { millis: scan::seconds(time.trim())?, of, counts })
 }
 
-/// Status and test of `        FAIL [   0.028s] (2/4) ledger tests::adds`; older versions have no `(2/4)`.
-fn status(line: &str) -> Option<(&str, &str)> {
+/// Returns true for `TRY 2 PASS`: a test that failed at first.
+fn is_late_pass(status: &str) -> bool {
+    status.starts_with("TRY ") && status.ends_with(" PASS")
+}
+
+/// Parses status, binary and test of `        FAIL [   0.028s] (2/4) ledger tests::adds`; older versions have no `(2/4)`.
+fn status(line: &str) -> Option<(&str, &str, &str)> {
     let (status, rest) = (line.get(..12)?, line.get(12..)?);
     let (time, rest) = rest.strip_prefix(" [")?.split_once("] ")?;
     let timed = time.is_empty() || time.ends_with('s') || time.trim().is_empty();
@@ -153,7 +165,7 @@ fn status(line: &str) -> Option<(&str, &str)> {
         None => rest,
     };
     let (binary, test) = rest.split_once(' ')?;
-    (timed && !binary.is_empty()).then(|| (status.trim(), test.trim()))
+    (timed && !binary.is_empty()).then(|| (status.trim(), binary, test.trim()))
 }
 
 /// Whether a status is a failure.
@@ -165,12 +177,12 @@ fn bad(status: &str) -> bool {
 }
 
 fn why(one: &Failed, all: &[Failed], loose: &Loose) -> Failure {
-    let told = all.iter().filter(|other| other.test == one.test);
+    let told = all.iter().filter(|other| (other.binary, other.test) == (one.binary, one.test));
     let told = told.filter_map(|other| inside(one.test, &other.printed)).next_back();
     let why = told.or_else(|| loose.why(one.test)).unwrap_or_else(|| named(one.test));
     let status = one.status.rsplit(' ').next().filter(|status| *status != "FAIL");
     let error = why.error.or_else(|| status.map(str::to_owned));
-    Failure { error, ..why }
+    Failure { error, scope: Some(one.binary.to_owned()), ..why }
 }
 
 #[cfg(test)]

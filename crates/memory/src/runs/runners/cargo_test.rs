@@ -10,20 +10,24 @@ use section::{Section, Summary, summary};
 use why::failures;
 
 use super::rustc;
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::number;
+use crate::runs::place::with_package;
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, number};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo test",
     kind: Kind::Test,
     tells: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    silent_on_success: false,
     read,
 };
 
 fn read(text: &str) -> Report {
     let mut sections: Vec<Section> = Vec::new();
-    let mut started = 0;
+    // The binaries that cargo started, and how many of them since the last section began.
+    let mut binaries: Vec<Option<String>> = Vec::new();
+    let mut fresh = 0_usize;
     let mut cargo_spoke = false;
     let mut foreign = false;
     let mut said_failed = false;
@@ -31,22 +35,36 @@ fn read(text: &str) -> Report {
     let mut crash = None;
     // The names in a list whose section began before the text did.
     let mut headless: Vec<&str> = Vec::new();
+    // Tests that failed by their own line, where a filter has removed what begins a section.
+    let mut filtered: Vec<&str> = Vec::new();
+    let mut reruns: Vec<Rerun> = Vec::new();
     for line in text.lines() {
         let section = sections.last_mut().filter(|section| section.ended.is_none());
         let captured = section.as_ref().is_some_and(|section| section.captures());
         if !captured {
             if let Some(announced) = announced(line) {
-                sections.push(Section::new(announced));
+                let binary = binaries.last().cloned().flatten().filter(|_| fresh == 1);
+                sections.push(Section::new(announced, binary));
+                fresh = 0;
                 continue;
             }
             cargo_spoke |= line.starts_with("   Compiling ") || line.starts_with("    Finished ");
-            started += u32::from(starts(line));
+            if starts(line) {
+                binaries.push(binary(line));
+                fresh += 1;
+            }
             said_failed |= says_failed(line);
+            reruns.extend(Rerun::parse(line));
             crash = crash.or_else(|| crashed(line));
         }
         if let Some(section) = section {
             section.read(line);
             continue;
+        }
+        if sections.is_empty()
+            && let Some(test) = failed_test(line)
+        {
+            filtered.push(test);
         }
         foreign |= !sections.is_empty() && !own(line);
         if let Some(summary) = summary(line) {
@@ -70,9 +88,18 @@ fn read(text: &str) -> Report {
     } else {
         Vec::new()
     };
+    let started = len(&binaries);
+    if binaries.len() == sections.len() {
+        // Cargo's words may stand before or behind those of all binaries.
+        for (section, binary) in sections.iter_mut().zip(binaries) {
+            section.binary = binary;
+        }
+    }
+    name_packages(&mut sections, &reruns);
     let complete = sections.iter().all(|section| section.ended.is_some());
     let said_failed = said_failed
         || !compile.is_empty()
+        || (sections.is_empty() && !filtered.is_empty())
         || sections.iter().any(|section| section.ended.is_some_and(|summary| !summary.ok))
         || sections.last().is_some_and(Section::surely_failed);
     // Cargo announces each binary, unless it is quiet or its words are elsewhere.
@@ -86,15 +113,32 @@ fn read(text: &str) -> Report {
         _ => Verdict::Unknown,
     };
     let failures = if verdict == Verdict::Failed {
-        let headless = if stray { &headless[..] } else { &[] };
-        failures(text, &sections, headless, compile, crash)
+        let headless = match stray && !headless.is_empty() {
+            true => headless,
+            false if sections.is_empty() => filtered,
+            false => Vec::new(),
+        };
+        let mut failures = failures(text, &sections, &headless, compile, crash);
+        if let [rerun] = reruns.as_slice() {
+            for failure in failures.iter_mut().filter(|failure| failure.test.is_some()) {
+                failure.scope = failure.scope.take().or_else(|| rerun.scope());
+            }
+        }
+        failures
     } else {
         Vec::new()
     };
     let took = sections.iter().filter_map(|section| section.ended).map(|summary| summary.millis);
+    let mut passed = PassedTests::default();
+    for section in &sections {
+        for test in &section.passed {
+            passed.add(section.binary.as_deref(), || (*test).to_owned());
+        }
+    }
     Report {
         verdict,
         counts,
+        passed: passed.without(&failures),
         failures,
         duration: counts.map(|_| took.fold(0, u64::saturating_add)),
     }
@@ -102,12 +146,31 @@ fn read(text: &str) -> Report {
 
 /// Whether a line between sections is the harness's or cargo's own.
 fn own(line: &str) -> bool {
-    line.is_empty() || line.starts_with("error") || line.starts_with("all doctests ran in ")
+    line.is_empty()
+        || line.starts_with("error")
+        || line.starts_with("all doctests ran in ")
+        || scan::is_timing(line)
 }
 
 /// Whether cargo says that it starts a binary. A line that was cut off is no less a start.
 fn starts(line: &str) -> bool {
     line.starts_with("     Running ") || line.starts_with("   Doc-tests ")
+}
+
+/// Parses the name of the binary in `     Running unittests src/lib.rs (target/debug/deps/shop-0123456789abcdef)`, or
+/// `doc shop` for `   Doc-tests shop`.
+fn binary(line: &str) -> Option<String> {
+    if let Some(name) = line.strip_prefix("   Doc-tests ") {
+        return Some(format!("doc {name}"));
+    }
+    let rest = line.strip_prefix("     Running ")?;
+    // Before cargo 1.56 the path stood alone.
+    let path = match rest.rsplit_once('(') {
+        Some((_, path)) => path.strip_suffix(')')?,
+        None => rest,
+    };
+    let (name, _) = path.rsplit(['/', '\\']).next()?.rsplit_once('-')?;
+    Some(name.to_owned())
 }
 
 /// Whether the text ends within the first line of another section, which a blank line sets off from the last, or
@@ -132,6 +195,60 @@ fn says_failed(line: &str) -> bool {
     rustc::uncompiled(line)
         || line.starts_with("error: test failed, to rerun pass `")
         || line.starts_with("error: doctest failed, to rerun pass `")
+}
+
+/// The test of `test cart::total ... FAILED`, or of `cart::total --- FAILED`, as a quiet run says it.
+fn failed_test(line: &str) -> Option<&str> {
+    let loud = || line.strip_prefix("test ")?.strip_suffix(" ... FAILED");
+    let test = line.strip_suffix(" --- FAILED").or_else(loud)?;
+    // `test src/lib.rs - add (line 3)` is a doc test.
+    (!test.contains(' ') || test.contains(" - ")).then_some(test)
+}
+
+/// How cargo says that one test binary is run again: `-p api --test retries`.
+struct Rerun<'a> {
+    package: Option<&'a str>,
+    /// The binary; none for the unit tests of a library and for doc tests.
+    binary: Option<&'a str>,
+}
+
+impl<'a> Rerun<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        // A run that goes on after a failure lists them at its end.
+        let listed = || line.strip_prefix("    `").filter(|rest| rest.starts_with('-'));
+        let said = line.strip_prefix("error: test failed, to rerun pass `").or_else(listed)?;
+        let words: Vec<&str> = said.strip_suffix('`')?.split(' ').collect();
+        let value = |flag: &str| {
+            let at = words.iter().position(|word| *word == flag)?;
+            words.get(at + 1).copied()
+        };
+        Some(Self { package: value("-p"), binary: value("--test").or_else(|| value("--bin")) })
+    }
+
+    fn scope(&self) -> Option<String> {
+        match (self.package, self.binary) {
+            (Some(package), Some(binary)) => Some(with_package(binary, package)),
+            (None, Some(binary)) => Some(binary.to_owned()),
+            (package, None) => package.map(|package| package.replace('-', "_")),
+        }
+    }
+}
+
+/// Puts the package that cargo names before the binaries that failed: two packages may have binaries of one name.
+fn name_packages(sections: &mut [Section<'_>], reruns: &[Rerun<'_>]) {
+    let mut reruns: Vec<&Rerun<'_>> = reruns.iter().collect();
+    for section in sections {
+        let Some(binary) = &section.binary else { continue };
+        if section.ended.is_none_or(|summary| summary.ok) {
+            continue;
+        }
+        if let Some(at) = reruns.iter().position(|rerun| rerun.binary == Some(binary)) {
+            let package = reruns.remove(at).package;
+            section.binary = package
+                .map(|package| with_package(binary, package))
+                .or_else(|| section.binary.take());
+        }
+    }
 }
 
 /// How a test binary ended that did not get to its summary: `signal: 6, SIGABRT: process abort signal`.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, file, number};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, Place, number};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner =
-    Runner { name: "ctest", kind: Kind::Test, tells: &[" sec"], read };
+    Runner { name: "ctest", kind: Kind::Test, tells: &[" sec"], silent_on_success: false, read };
 
 /// How a test ended: `Passed`, or what stands around `***`.
 enum Went<'a> {
@@ -19,6 +19,7 @@ enum Went<'a> {
 fn read(text: &str) -> Report {
     let mut counts = Counts::default();
     let mut announced = 0;
+    let mut passed = PassedTests::default();
     let mut failing: Vec<(&str, &str)> = Vec::new();
     let mut printed: HashMap<&str, &str> = HashMap::new();
     let mut said: Option<u32> = None;
@@ -30,7 +31,10 @@ fn read(text: &str) -> Report {
             announced = of;
             below = None;
             match went {
-                Went::Passed => counts.passed += 1,
+                Went::Passed => {
+                    counts.passed += 1;
+                    passed.add(None, || test.to_owned());
+                }
                 Went::Skipped => counts.skipped += 1,
                 Went::Failed(how) => {
                     counts.failed += 1;
@@ -73,8 +77,14 @@ fn read(text: &str) -> Report {
         failing.sort_by_key(|(test, _)| order.get(test));
     }
     let failures = failing.iter().map(|(test, how)| failure(test, how, printed.get(test).copied()));
-    let counts = whole.then_some(counts);
-    Report { verdict, counts, failures: failures.collect(), duration: time.filter(|_| whole) }
+    let failures: Vec<Failure> = failures.collect();
+    Report {
+        verdict,
+        counts: whole.then_some(counts),
+        passed: passed.without(&failures),
+        failures,
+        duration: time.filter(|_| whole),
+    }
 }
 
 /// ` 2/10 Test  #2: book.fails ....***Failed    0.00 sec`: of how many, which, and how it went.
@@ -122,10 +132,10 @@ fn verbose(line: &str) -> Option<&str> {
 }
 
 /// The place a line of C names, behind the name of the program in an assertion: `t: /src/t.c:9: main: Assertion …`.
-fn place(line: &str) -> Option<&str> {
-    let behind = line.split_once(": ").and_then(|(_, rest)| file(rest));
-    let source = |file: &&str| file.contains('.') && !file.contains(' ');
-    file(line).filter(source).or_else(|| behind.filter(source))
+fn place(line: &str) -> Option<Place<'_>> {
+    let behind = line.split_once(": ").and_then(|(_, rest)| scan::place(rest));
+    let source = |place: &Place<'_>| place.path.contains('.') && !place.path.contains(' ');
+    scan::place(line).filter(source).or_else(|| behind.filter(source))
 }
 
 fn failure(test: &str, how: &str, printed: Option<&str>) -> Failure {
@@ -135,9 +145,9 @@ fn failure(test: &str, how: &str, printed: Option<&str>) -> Failure {
         test: Some(test.to_owned()),
         error: Some(error.trim().to_owned()).filter(|error| error != "Failed"),
         message: printed.map(str::to_owned),
-        frame: printed.and_then(place).map(str::to_owned),
         ..Failure::default()
     }
+    .at(printed.and_then(place))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! dotnet test: a line per test project, and the failures above it. Written from the documented forms: the one of
 //! VSTest, and the summary that the terminal logger of .NET 9 prints instead.
 
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::number;
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{Place, number};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -16,6 +16,7 @@ pub(super) static RUNNER: Runner = Runner {
         "\n  Failed ",
         "): error ",
     ],
+    silent_on_success: false,
     read,
 };
 
@@ -23,6 +24,7 @@ fn read(text: &str) -> Report {
     let mut projects: Vec<Counts> = Vec::new();
     let mut summary = None;
     let mut started = 0_usize;
+    let mut passed = PassedTests::default();
     let mut failures: Vec<Failure> = Vec::new();
     let mut part = Part::None;
     let mut said_failed = false;
@@ -34,7 +36,10 @@ fn read(text: &str) -> Report {
             summary = Some(counts);
         } else if line.starts_with("Test run for ") {
             started += 1;
-        } else if let Some(test) = failed(line) {
+        } else if let Some(test) = result(line, "  Passed ") {
+            passed.add(None, || test.to_owned());
+            part = Part::None;
+        } else if let Some(test) = result(line, "  Failed ") {
             failures.push(Failure { test: Some(test.to_owned()), ..Failure::default() });
             part = Part::None;
         } else if let Some(failure) = compiler(line) {
@@ -70,7 +75,7 @@ fn read(text: &str) -> Report {
     if verdict != Verdict::Failed {
         failures.clear();
     }
-    Report { verdict, counts, failures, duration: None }
+    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
 /// What the lines below a failed test tell.
@@ -94,7 +99,9 @@ impl Part {
                 // Only code that was built here has its source beside it.
                 let place =
                     said.split_once(" in ").and_then(|(_, place)| place.rsplit_once(":line "));
-                failure.frame = place.map(|(file, _)| file.to_owned());
+                if let Some((path, line)) = place {
+                    failure.set_place(Place::new(path, line));
+                }
             }
             _ => {}
         }
@@ -130,37 +137,35 @@ fn labelled(list: &str, [passed, failed, skipped, total]: [&str; 4]) -> Option<C
     (value(total)? == sum).then_some(counts)
 }
 
-/// The test of `  Failed Ledger.Tests.LedgerTests.Adds [5 ms]`.
-fn failed(line: &str) -> Option<&str> {
-    let (test, time) = line.strip_prefix("  Failed ")?.rsplit_once(" [")?;
+/// Parses the test of `  Failed Ledger.Tests.LedgerTests.Adds [5 ms]` or `  Passed …`.
+fn result<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let (test, time) = line.strip_prefix(word)?.rsplit_once(" [")?;
     (time.ends_with("s]") && !test.is_empty()).then_some(test)
 }
 
 /// `/home/ada/Ledger.cs(10,5): error CS0029: Cannot implicitly convert … [/home/ada/Ledger.csproj]`.
-fn compiler(line: &str) -> Option<Failure> {
+pub(super) fn compiler(line: &str) -> Option<Failure> {
     let (place, rest) = line.split_once("): error ")?;
     let (code, message) = rest.split_once(": ")?;
-    let (file, _) = place.rsplit_once('(')?;
+    let (path, numbers) = place.rsplit_once('(')?;
     let message = message.rsplit_once(" [").map_or(message, |(message, _)| message);
-    let frame = Some(file.trim_start().to_owned());
+    let place = Place::new(path.trim_start(), numbers.split(',').next().unwrap_or_default());
     if code == "TESTERROR" {
         let (test, rest) = message.split_once(" (")?;
         let said = rest.split_once("Error Message: ").map(|(_, said)| said.to_owned());
-        return Some(Failure {
-            test: Some(test.to_owned()),
-            error: None,
-            message: said,
-            frame,
-            ..Failure::default()
-        });
+        let failure = Failure { test: Some(test.to_owned()), message: said, ..Failure::default() };
+        return Some(failure.at(Some(place)));
     }
-    code.chars().all(char::is_alphanumeric).then(|| Failure {
-        test: None,
+    // The TypeScript compiler has the same form.
+    if code.strip_prefix("TS").is_some_and(|digits| digits.parse::<u32>().is_ok()) {
+        return None;
+    }
+    let failure = Failure {
         error: Some(code.to_owned()),
         message: Some(message.to_owned()),
-        frame,
         ..Failure::default()
-    })
+    };
+    code.chars().all(char::is_alphanumeric).then(|| failure.at(Some(place)))
 }
 
 fn sum(projects: &[Counts]) -> Counts {

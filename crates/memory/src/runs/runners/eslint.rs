@@ -3,20 +3,33 @@
 //! Warnings alone do not fail a run, unless they are too many, which is told later and elsewhere; so they are unknown.
 
 use super::findings::Findings;
+use crate::runs::Kind;
 use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::runs::scan::{self, Place};
 
-pub(super) static RUNNER: Runner = Runner { name: "eslint", kind: Kind::Lint, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "eslint",
+    kind: Kind::Lint,
+    tells: &["  error  ", " problem", "ESLint found too many warnings"],
+    silent_on_success: true,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
     let mut file = None;
     let mut above = "";
+    // Stylelint sums up in the same words.
+    let mut is_stylelint = false;
     for line in text.lines() {
-        if let Some((rule, message)) = file.and_then(|_| finding(line)) {
-            findings.add(file, rule, message);
+        if let Some((row, rule, message)) = finding(line)
+            && (file.is_some() || rule.is_some())
+        {
+            // `grep error` leaves the findings and drops the files.
+            let place = file.map(|path| Place { path, line: Some(row) });
+            findings.add(place, rule, message);
         } else if let Some(errors) = problems(line) {
-            findings.bad |= errors > 0;
+            findings.bad |= errors > 0 && !is_stylelint;
             file = None;
         } else if line.starts_with("ESLint found too many warnings") {
             findings.bad = true;
@@ -25,23 +38,25 @@ fn read(text: &str) -> Report {
         } else if line.is_empty() {
             file = None;
         }
+        is_stylelint |= line.starts_with("  ") && line.contains("  ✖  ");
         above = line;
     }
     findings.report()
 }
 
-/// The rule and the message of `  1:7  error  'x' is not defined  no-undef`. What cannot be parsed breaks no rule.
-fn finding(line: &str) -> Option<(Option<&str>, &str)> {
+/// Parses `  1:7  error  'x' is not defined  no-undef` into line, rule and message. A parsing error has no rule.
+fn finding(line: &str) -> Option<(u32, Option<&str>, &str)> {
     let (place, rest) = line.strip_prefix("  ")?.trim_start().split_once(' ')?;
     let (row, column) = place.split_once(':')?;
-    if row.parse::<u32>().is_err() || column.parse::<u32>().is_err() {
-        return None;
-    }
-    let text = rest.trim_start().strip_prefix("error ")?.trim();
+    let row = row.parse().ok()?;
+    column.parse::<u32>().ok()?;
+    let text = rest.trim_start().strip_prefix("error  ")?.trim();
     if let Some(message) = text.strip_prefix("Parsing error: ") {
-        return Some((Some("Parsing error"), message));
+        return Some((row, Some("Parsing error"), message));
     }
-    Some(text.rsplit_once("  ").map_or((None, text), |(message, rule)| (Some(rule), message)))
+    let (message, rule) =
+        text.rsplit_once("  ").map_or((text, None), |(message, rule)| (message, Some(rule)));
+    Some((row, rule, message))
 }
 
 /// How many errors the last line tells of.

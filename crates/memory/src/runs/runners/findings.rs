@@ -2,8 +2,9 @@
 //!
 //! Most of them say nothing when all is well. Silence is no summary, so that is unknown by the text alone.
 
+use crate::runs::Verdict;
 use crate::runs::report::{Failure, Report};
-use crate::runs::{Verdict, scan};
+use crate::runs::scan::{self, Place};
 
 /// What a checker said so far.
 #[derive(Default)]
@@ -16,17 +17,40 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn add(&mut self, path: Option<&str>, rule: Option<&str>, message: &str) {
-        if self.list.len() == scan::MOST {
-            return;
+    /// Adds a finding, unless the list is full.
+    pub(super) fn add(&mut self, place: Option<Place<'_>>, rule: Option<&str>, message: &str) {
+        if self.list.len() < scan::MOST {
+            let failure = Failure {
+                error: rule.map(str::to_owned),
+                message: Some(message.trim().to_owned()),
+                ..Failure::default()
+            };
+            self.list.push(failure.at(place));
         }
-        self.list.push(Failure {
-            test: None,
-            error: rule.map(str::to_owned),
-            message: Some(message.trim().to_owned()),
-            frame: path.map(str::to_owned),
-            ..Failure::default()
-        });
+    }
+
+    /// Adds a finding, unless one of the last is the same: a header is compiled many times.
+    pub(super) fn add_once(&mut self, place: Option<Place<'_>>, rule: Option<&str>, message: &str) {
+        let is_same = |other: &Failure| {
+            other.message.as_deref() == Some(message.trim())
+                && other.frame.as_deref() == place.map(|place| place.path)
+                && other.line == place.and_then(|place| place.line)
+        };
+        if !self.list.iter().rev().take(64).any(is_same) {
+            self.add(place, rule, message);
+        }
+    }
+
+    /// Adds all findings of another list, and what it says as a whole.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.list.append(&mut other.list);
+        self.bad |= other.bad;
+        self.good |= other.good;
+    }
+
+    /// Returns true if there are no findings.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     pub(super) fn report(self) -> Report {

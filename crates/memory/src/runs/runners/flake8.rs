@@ -4,18 +4,21 @@ use super::findings::Findings;
 use crate::runs::report::{Report, Runner};
 use crate::runs::{Kind, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "flake8", kind: Kind::Lint, tells: &[], read };
+pub(super) static RUNNER: Runner =
+    Runner { name: "flake8", kind: Kind::Lint, tells: &[".py"], silent_on_success: true, read };
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
     for line in text.lines() {
-        if let Some((path, rest)) = scan::located(line)
+        if let Some((place, rest)) = scan::located(line)
             && let Some((code, message)) =
                 rest.strip_prefix(": ").and_then(|rest| rest.split_once(' '))
             && is_code(code)
-            && !path.contains(' ')
+            && place.path.contains(".py")
+            && !place.path.contains(' ')
+            && !message.starts_with("[*] ")
         {
-            findings.add(Some(path), Some(code), message);
+            findings.add(Some(place), Some(code), message);
         }
     }
     findings.report()
@@ -38,7 +41,14 @@ mod tests {
     #[test]
     fn only_findings_fail() {
         assert_eq!(read("a.py:1:1: E302 x\n").verdict, Verdict::Failed);
-        for text in ["", "a.py:1:1: note x\n", "see a.py:1:1: E302 x\n", "E302\n", "0\n"] {
+        for text in [
+            "",
+            "a.py:1:1: note x\n",
+            "see a.py:1:1: E302 x\n",
+            "a.py:1:1: E302 [*] x\n",
+            "E302\n",
+            "0\n",
+        ] {
             assert_eq!(read(text).verdict, Verdict::Unknown, "{text}");
         }
     }

@@ -4,8 +4,13 @@ use super::go_errors;
 use crate::runs::Kind;
 use crate::runs::report::Runner;
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "go build", kind: Kind::Build, tells: &[], read: go_errors::read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "go build",
+    kind: Kind::Build,
+    tells: go_errors::TELLS,
+    silent_on_success: true,
+    read: go_errors::read,
+};
 
 #[cfg(test)]
 mod tests {

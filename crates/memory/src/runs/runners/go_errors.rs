@@ -1,63 +1,142 @@
-//! What the Go compiler and vet complain about, and whose code a place is in.
+//! Errors of the Go compiler, vet and the module loader, and the places that are the project's own.
 
 use crate::runs::Verdict;
 use crate::runs::report::{Failure, Report};
-use crate::runs::scan::{file, has_extension, number};
+use crate::runs::scan::{self, Place, has_extension, number, place};
 
-/// Reads a build. Go says nothing when all is well, so the text alone never shows a success.
+/// Reads the output of `go build` and `go vet`. Go says nothing when all is well, so the text alone never shows a pass.
 pub(super) fn read(text: &str) -> Report {
-    let failures = errors(text);
+    let failures = errors(text).list;
     let verdict = if failures.is_empty() { Verdict::Unknown } else { Verdict::Failed };
     Report { verdict, failures, ..Report::unknown() }
 }
 
-/// The complaints, each once.
-pub(super) fn errors(text: &str) -> Vec<Failure> {
-    let mut found: Vec<Failure> = Vec::new();
+/// The marks without which a text has no error for [`read`].
+pub(super) const TELLS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: ", "\nvet: "];
+
+/// The errors in a text.
+#[derive(Default)]
+pub(super) struct GoErrors {
+    /// Each error once, in the order of the text.
+    pub(super) list: Vec<Failure>,
+    /// An error stands right below the header of its package, so it is the compiler's and not printed by a test.
+    pub(super) under_header: bool,
+    /// The module loader gave up before anything was compiled.
+    pub(super) is_unloaded: bool,
+}
+
+/// Collects the errors of a text.
+pub(super) fn errors(text: &str) -> GoErrors {
+    let mut found = GoErrors::default();
+    // The package of the header above, while its errors last.
+    let mut package = None;
     for line in text.lines() {
-        if let Some(failure) = error(line)
-            && found.iter().rev().take(64).all(|other| *other != failure)
-        {
-            found.push(failure);
+        if let Some(header) = line.strip_prefix("# ") {
+            // `# example.com/ledger [example.com/ledger.test]`
+            package = header.split(' ').next().filter(|name| is_package(name));
+        } else if let Some(mut failure) = error(line).or_else(|| load_error(line, package)) {
+            let is_loader = line.starts_with("go: ");
+            found.under_header |= package.is_some() && !is_loader;
+            found.is_unloaded |= is_loader || is_loader_error(&failure);
+            failure.scope = package.map(str::to_owned);
+            let is_same = |other: &Failure| {
+                (&other.message, &other.frame, other.line)
+                    == (&failure.message, &failure.frame, failure.line)
+            };
+            let known = found.list.iter().rev().take(64).any(is_same);
+            if !known && found.list.len() < scan::MOST {
+                found.list.push(failure);
+            }
+        } else if !line.starts_with('\t') && line != "too many errors" {
+            package = None;
         }
     }
     found
 }
 
-/// `./ledger.go:8:25: undefined: missing`, at the start of its line and with a column, as tests print none.
+/// Returns true for an error that is found before anything is compiled.
+fn is_loader_error(failure: &Failure) -> bool {
+    const STARTS: &[&str] = &[
+        "missing go.sum entry ",
+        "no required module provides package ",
+        "cannot find module ",
+        "cannot find package ",
+        "build constraints exclude all Go files ",
+        "import cycle not allowed",
+    ];
+    let message = failure.message.as_deref().unwrap_or_default();
+    STARTS.iter().any(|start| message.starts_with(start))
+        || message.contains(" is not in std ")
+        || message.contains(" is not in GOROOT ")
+}
+
+/// Returns true for an import path, not for a sentence behind `# `.
+fn is_package(name: &str) -> bool {
+    !name.is_empty() && !name.ends_with([':', '.']) && name.contains(['/', '.'])
+        || name == "command-line-arguments"
+}
+
+/// Parses `./ledger.go:8:25: undefined: missing`, at the start of its line and with a column, which tests do not print.
 fn error(line: &str) -> Option<Failure> {
     let line = line.strip_prefix("vet: ").unwrap_or(line);
     if line.starts_with([' ', '\t']) {
         return None;
     }
-    let file = file(line).filter(|file| has_extension(file, "go"))?;
-    let (_, rest) = number(line.get(file.len() + 1..)?)?;
+    let place = place(line).filter(|place| has_extension(place.path, "go"))?;
+    let (_, rest) = number(line.get(place.path.len() + 1..)?)?;
     let (_, rest) = number(rest.strip_prefix(':')?)?;
-    let message = rest.strip_prefix(": ")?.to_owned();
-    Some(Failure {
-        test: None,
-        error: None,
-        message: Some(message),
-        frame: Some(file.to_owned()),
-        ..Failure::default()
-    })
+    let message = rest.strip_prefix(": ").filter(|message| !is_other(message))?;
+    Some(Failure { message: Some(message.to_owned()), ..Failure::default() }.at(Some(place)))
 }
 
-/// The file of a frame of a stack, where it is the project's own.
-pub(super) fn own<'a>(place: &'a str, root: Option<&str>) -> Option<&'a str> {
-    let file = file(place)?;
+/// Returns true for messages that are no errors of their own: a linter's, which ends in its name, and the last of many.
+fn is_other(message: &str) -> bool {
+    let linter = message.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+    let is_name = |name: &str| {
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    message == "too many errors" || linter.is_some_and(|(_, name)| is_name(name))
+}
+
+/// Parses an error of the module loader, which has no file: `package example.com/x: build constraints exclude all Go files`,
+/// an import cycle, or a broken `go.mod`.
+fn load_error(line: &str, package: Option<&str>) -> Option<Failure> {
+    let message = if let Some(rest) = line.strip_prefix("package ") {
+        let (name, message) = rest.split_once(": ")?;
+        (is_package(name) || package == Some(name)).then_some(message)?
+    } else if let Some(message) = line.strip_prefix("go: ") {
+        const BROKEN: &[&str] = &[
+            "cannot find ",
+            "errors parsing ",
+            "updates to go.mod needed",
+            "inconsistent vendoring",
+            "no such tool ",
+            "missing go.sum entry",
+        ];
+        BROKEN.iter().any(|start| message.starts_with(start)).then_some(message)?
+    } else if line.starts_with("\timports ") {
+        let (_, message) = line.split_once(": ").filter(|(_, end)| end.ends_with("not allowed"))?;
+        message
+    } else {
+        return None;
+    };
+    Some(Failure { message: Some(message.to_owned()), ..Failure::default() })
+}
+
+/// Parses the place of a stack frame. Returns None if it is not the project's own code.
+pub(super) fn own<'a>(frame: &'a str, root: Option<&str>) -> Option<Place<'a>> {
+    let place = place(frame)?;
+    let file = place.path;
     let foreign = root.is_some_and(|root| file.starts_with(root))
         || file.contains("/pkg/mod/")
         || file.contains("/vendor/")
         || file == "_testmain.go";
-    (!foreign).then_some(file)
+    (!foreign).then_some(place)
 }
 
-/// Where the standard library stands, by the frame of it that every test has.
-pub(super) fn root(text: &str) -> Option<&str> {
-    text.lines().find_map(|line| {
-        let place = line.strip_prefix('\t')?;
-        let at = place.find("/src/testing/").or_else(|| place.find("/src/runtime/"))?;
-        place.get(..at + "/src/".len())
-    })
+/// Returns the folder of the standard library if this line of a stack is a frame of it.
+pub(super) fn root_of(line: &str) -> Option<&str> {
+    let place = line.strip_prefix('\t')?;
+    let at = place.find("/src/testing/").or_else(|| place.find("/src/runtime/"))?;
+    place.get(..at + "/src/".len())
 }

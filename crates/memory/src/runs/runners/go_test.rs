@@ -1,18 +1,21 @@
-//! go test: a line per package, and with `-v` or on failure a line per test, subtests indented below their parents.
+//! go test: one line per package, and with `-v` or on failure one line per test, subtests indented below their parents.
 //!
-//! Without `-v` nobody says how many tests ran, so there are no counts. A parent fails with its subtests; only the
-//! innermost tests are counted and named.
+//! Without `-v` the output does not say how many tests ran, so there are no counts. A parent fails with its subtests; only
+//! the innermost tests are counted and named as failures.
+//!
+//! With `-v` a test prints what it likes between `=== RUN` and its result. So while a test runs, a failing package and the
+//! result of a test that was never started are believed only if the text ends before the running test does.
 
 mod events;
-mod why;
+mod log;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use why::Told;
+use log::TestLog;
 
 use super::go_errors;
-use crate::runs::report::{Report, Runner};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::scan;
 use crate::runs::{Counts, Kind, Verdict};
 
@@ -26,13 +29,18 @@ pub(super) static RUNNER: Runner = Runner {
         "\nok  \t",
         "goroutine ",
         "\n=== RUN   ",
+        ".go:",
+        "\npackage ",
+        "\timports ",
+        "\ngo: ",
         "\n{\"Time\":",
         "\n{\"Action\":",
     ],
+    silent_on_success: false,
     read,
 };
 
-/// How a test went.
+/// The outcome of one test.
 #[derive(Clone, Copy, PartialEq)]
 enum Went {
     Passed,
@@ -41,90 +49,260 @@ enum Went {
 }
 
 /// A line `--- FAIL: TestAdd/small (0.00s)`.
-struct Result<'a> {
+struct TestResult<'a> {
     went: Went,
     test: &'a str,
-    /// Whether its subtests follow.
-    parent: bool,
+    /// The results of its subtests follow.
+    is_parent: bool,
+    /// It was printed while another test ran, and the test was not started: a test may have printed it.
+    is_doubtful: bool,
+    /// The package whose line followed.
+    package: Option<&'a str>,
 }
 
-/// What the lines about packages say.
+/// The line `PASS` that ends the output of a test binary.
 #[derive(Default)]
-struct Packages {
+struct Pass {
+    /// It was the last thing that a binary said.
+    is_last: bool,
+    /// The line of a package that ran tests followed it.
+    seen: bool,
+}
+
+struct Reading<'a> {
+    results: Vec<TestResult<'a>>,
+    started: HashSet<&'a str>,
+    starts: usize,
+    /// Tests that were started and have neither ended nor paused.
+    running: HashSet<&'a str>,
+    /// The first result since the last line of a package.
+    segment: usize,
+    log: TestLog<'a>,
+    /// Tests ran in some package.
     ran: bool,
     failed: bool,
-    /// The last of them was a failure.
-    failed_last: bool,
+    /// Packages that ended with `PASS` when no test was running.
+    pass: Pass,
+    /// The end of a failing package that was printed while a test ran: it failed unless that test goes on. Empty for the
+    /// last `FAIL`, which names no package.
+    suspended: Option<&'a str>,
+    /// A test printed what looks like a failing package.
+    doubt: bool,
     millis: u64,
 }
 
 fn read(text: &str) -> Report {
     let text = events::unwrapped(text).map_or(Cow::Borrowed(text), Cow::Owned);
-    let mut packages = Packages::default();
-    let mut results: Vec<Result> = Vec::new();
-    let mut started: HashSet<&str> = HashSet::new();
-    let mut starts = 0_usize;
-    let mut told = Told::default();
+    let mut reading = Reading {
+        results: Vec::new(),
+        started: HashSet::new(),
+        starts: 0,
+        running: HashSet::new(),
+        segment: 0,
+        log: TestLog::default(),
+        ran: false,
+        failed: false,
+        pass: Pass::default(),
+        suspended: None,
+        doubt: false,
+        millis: 0,
+    };
     for line in text.lines() {
-        if let Some(test) = line.strip_prefix("=== RUN   ") {
-            starts += 1;
-            started.insert(test);
-            told.running(test);
-        } else if let Some(test) = resumed(line) {
-            told.running(test);
-        } else if let Some((went, test)) = result(line) {
-            if let Some(last) = results.last_mut()
-                && test.strip_prefix(last.test).is_some_and(|rest| rest.starts_with('/'))
+        reading.take(line);
+    }
+    reading.report(&text)
+}
+
+impl<'a> Reading<'a> {
+    fn take(&mut self, line: &'a str) {
+        if let Some(rest) = line.strip_prefix("=== ") {
+            if let Some(test) = rest.strip_prefix("RUN   ") {
+                self.starts += 1;
+                self.started.insert(test);
+                self.resume(test);
+            } else if let Some(test) =
+                rest.strip_prefix("CONT  ").or_else(|| rest.strip_prefix("NAME  "))
             {
-                last.parent = true;
-            } else if let Some(parent) = test.rsplit_once('/').map(|(parent, _)| parent) {
-                // A sister of the last one: their parent is marked already, unless it is in between.
-                mark(&mut results, parent);
+                // Its start may stand above a cut.
+                self.resume(test);
+            } else if let Some(test) = rest.strip_prefix("PAUSE ") {
+                self.running.remove(test);
             }
-            results.push(Result { went, test, parent: false });
-            told.running(test);
-        } else if !packages.read(line) {
-            told.read(line);
+        } else if let Some((went, test)) = result(line) {
+            self.take_result(went, test);
+        } else if !self.take_package(line) {
+            self.log.take_line(line);
         }
     }
 
-    let verbose = starts > 0;
-    let whole = !told.panicked()
-        && verbose
-        && starts == results.len()
-        && results.iter().all(|r| started.contains(r.test));
-    let failing: Vec<&str> = results
-        .iter()
-        .filter(|r| r.went == Went::Failed && !r.parent && (!verbose || started.contains(r.test)))
-        .map(|r| r.test)
-        .collect();
-    let errors = go_errors::errors(&text);
-    // With -v tests print what they like between the lines, also that they failed; then the last word counts.
-    let failed = packages.failed_last
-        || (packages.failed && !verbose)
-        || (!failing.is_empty() && (whole || !verbose || !packages.ran))
-        || told.panicked();
-    let counts = whole.then(|| count(&results));
-    let ran = if verbose { counts.is_some_and(|counts| counts.passed > 0) } else { true };
-    let clean = packages.ran && !packages.failed && failing.is_empty() && errors.is_empty();
-    let verdict = match (failed, clean && ran) {
-        (true, _) => Verdict::Failed,
-        (false, true) => Verdict::Passed,
-        (false, false) => Verdict::Unknown,
-    };
-    if verdict != Verdict::Failed {
-        return Report { verdict, counts, failures: Vec::new(), duration: packages.took(verdict) };
+    fn resume(&mut self, test: &'a str) {
+        if !test.is_empty() {
+            self.running.insert(test);
+            self.log.set_test(test);
+        }
     }
-    let mut failures = if packages.failed { errors } else { Vec::new() };
-    failures.extend(told.failures(&failing, go_errors::root(&text)));
-    Report { verdict, counts, failures, duration: packages.took(verdict) }
+
+    fn take_result(&mut self, went: Went, test: &'a str) {
+        let was_running = self.running.remove(test);
+        if was_running {
+            // Its subtests end with it; their results follow.
+            self.running.retain(|other| !is_subtest(other, test));
+            self.doubt |= self.suspended.take().is_some();
+        }
+        let is_doubtful = !was_running && !self.started.contains(test) && !self.running.is_empty();
+        if let Some(last) = self.results.last_mut()
+            && is_subtest(test, last.test)
+        {
+            last.is_parent = true;
+        } else if let Some((parent, _)) = test.rsplit_once('/') {
+            // A sister of the last one: their parent is marked already, unless it is in between.
+            mark_parent(&mut self.results, parent);
+        }
+        let is_parent = false;
+        self.results.push(TestResult { went, test, is_parent, is_doubtful, package: None });
+        if !is_doubtful {
+            self.log.end_test(test);
+        }
+    }
+
+    /// Takes a line about a package: `ok  \tpackage\t0.002s`, `FAIL\tpackage [build failed]`, or the last `FAIL`.
+    fn take_package(&mut self, line: &'a str) -> bool {
+        if let Some(rest) = line.strip_prefix("ok  \t") {
+            self.ran |= has_run_tests(rest);
+            self.pass.seen |= self.pass.is_last && has_run_tests(rest);
+            if self.running.is_empty() {
+                self.end_package(rest);
+            }
+        } else if let Some(rest) = line.strip_prefix("FAIL\t") {
+            if self.running.is_empty() || self.log.has_crashed() {
+                self.failed = true;
+                self.running.clear();
+                self.end_package(rest);
+            } else {
+                self.suspended = Some(rest);
+            }
+        } else if line == "FAIL" {
+            if self.running.is_empty() {
+                self.failed = true;
+            } else {
+                self.suspended = self.suspended.or(Some(""));
+            }
+        } else {
+            self.pass.is_last |= line == "PASS" && self.running.is_empty();
+            return line == "PASS" || line.starts_with("?   \t");
+        }
+        self.pass.is_last = false;
+        true
+    }
+
+    /// Assigns what was read since the last package to the package of this line.
+    fn end_package(&mut self, rest: &'a str) {
+        let name = rest.split(['\t', ' ']).next().filter(|name| !name.is_empty());
+        let results = &mut self.results[self.segment..];
+        for result in results.iter_mut() {
+            result.package = name;
+        }
+        // If no result is beyond doubt, those that are not have to do.
+        if results.iter().all(|result| result.is_doubtful || result.went != Went::Failed) {
+            for result in results.iter_mut() {
+                result.is_doubtful = false;
+            }
+        }
+        self.log.end_package(results, name);
+        self.segment = self.results.len();
+        let time = rest.split('\t').nth(1).and_then(|time| time.split(' ').next());
+        let took = time.and_then(|time| time.strip_suffix('s')).and_then(scan::seconds);
+        self.millis = self.millis.saturating_add(took.unwrap_or(0));
+    }
+
+    fn report(mut self, text: &str) -> Report {
+        if let Some(rest) = self.suspended.take() {
+            self.failed = true;
+            self.end_package(rest);
+        }
+        let is_verbose = self.starts > 0;
+        // Cut off within a package: only what is beyond doubt counts.
+        let panicked = self.log.has_panicked();
+        let rest = &self.results[self.segment..];
+        self.log.end_package(rest, None);
+        let is_whole = !self.log.panicked_ever
+            && is_verbose
+            && self.starts == self.results.len()
+            && self.results.iter().all(|result| self.started.contains(result.test));
+        let ran_none = !self.ran && self.results.is_empty() && text.contains("[no tests to run]");
+        let counts =
+            if ran_none { Some(Counts::default()) } else { is_whole.then(|| count(&self.results)) };
+        let names_failure = self
+            .results
+            .iter()
+            .any(|result| result.went == Went::Failed && !result.is_doubtful && !self.doubt);
+        let errors = go_errors::errors(text);
+        let is_unloaded = errors.is_unloaded && !self.ran && self.results.is_empty();
+        let is_failed =
+            self.failed || panicked || names_failure || errors.under_header || is_unloaded;
+        let has_passed = match counts {
+            Some(counts) => counts.passed > 0,
+            // A start or a result is cut off. The last `FAIL` of a failing run would not be.
+            None => !is_verbose || self.pass.seen,
+        };
+        let is_clean = self.ran && !self.doubt;
+        let verdict = match (is_failed, is_clean && has_passed) {
+            (true, _) => Verdict::Failed,
+            (false, true) => Verdict::Passed,
+            (false, false) => Verdict::Unknown,
+        };
+        let failures = if verdict == Verdict::Failed {
+            let mut failures = if self.failed || errors.under_header || is_unloaded {
+                errors.list
+            } else {
+                Vec::new()
+            };
+            failures.extend(self.log.into_failures());
+            failures
+        } else {
+            Vec::new()
+        };
+        Report {
+            verdict,
+            counts,
+            passed: passed(&self.results).without(&failures),
+            failures,
+            duration: (verdict != Verdict::Unknown).then_some(self.millis),
+        }
+    }
+}
+
+/// Builds the failure of a test from the lines that it printed, for a wrapper that shows them by test.
+pub(super) fn failure(test: &str, package: &str, lines: &[&str]) -> Failure {
+    let mut log = TestLog::default();
+    log.set_test(test);
+    for line in lines.iter().filter(|line| result(line).is_none()) {
+        log.take_line(line);
+    }
+    let went = Went::Failed;
+    let result = TestResult { went, test, is_parent: false, is_doubtful: false, package: None };
+    log.end_package(&[result], Some(package));
+    log.into_failures().into_iter().next().unwrap_or_default()
+}
+
+fn passed(results: &[TestResult<'_>]) -> PassedTests {
+    let mut passed = PassedTests::default();
+    for result in results.iter().filter(|one| one.went == Went::Passed && !one.is_doubtful) {
+        passed.add(result.package, || result.test.to_owned());
+    }
+    passed
+}
+
+/// Returns true for `TestAdd/small` below `TestAdd`.
+fn is_subtest(test: &str, parent: &str) -> bool {
+    test.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Marks the last test of a name as a parent.
-fn mark(results: &mut [Result], parent: &str) {
+fn mark_parent(results: &mut [TestResult<'_>], parent: &str) {
     for result in results.iter_mut().rev() {
         if result.test == parent {
-            result.parent = true;
+            result.is_parent = true;
         }
         if !result.test.contains('/') {
             break;
@@ -132,47 +310,14 @@ fn mark(results: &mut [Result], parent: &str) {
     }
 }
 
-impl Packages {
-    /// Takes a line about a package: `ok  \tpackage\t0.002s`, `FAIL\tpackage [build failed]`, or the last `FAIL`.
-    fn read(&mut self, line: &str) -> bool {
-        if let Some(rest) = line.strip_prefix("ok  \t") {
-            self.ran |= ran(rest);
-            self.failed_last = false;
-            self.time(rest);
-        } else if line == "FAIL" || line.starts_with("FAIL\t") {
-            self.failed |= line != "FAIL";
-            self.failed_last = true;
-            self.time(line.strip_prefix("FAIL\t").unwrap_or_default());
-        } else {
-            return line == "PASS" || line.starts_with("?   \t");
-        }
-        true
-    }
-
-    fn time(&mut self, rest: &str) {
-        let time = rest.split('\t').nth(1).and_then(|time| time.split(' ').next());
-        let took = time.and_then(|time| time.strip_suffix('s')).and_then(scan::seconds);
-        self.millis = self.millis.saturating_add(took.unwrap_or(0));
-    }
-
-    fn took(&self, verdict: Verdict) -> Option<u64> {
-        (verdict != Verdict::Unknown).then_some(self.millis)
-    }
-}
-
-/// Whether tests ran in a package, by all that follows `ok`. A line that was cut off may have lost that none did.
-fn ran(rest: &str) -> bool {
+/// Returns true if tests ran in a package, by what follows `ok`. A line that was cut off may have lost that none did.
+fn has_run_tests(rest: &str) -> bool {
     let mut fields = rest.split('\t').skip(1);
     let time = fields.next().is_some_and(|time| {
         time == "(cached)" || time.strip_suffix('s').and_then(scan::seconds).is_some()
     });
     time && fields
         .all(|field| field.ends_with(" of statements") || field.ends_with("[no statements]"))
-}
-
-/// The test of `=== CONT  TestOpen`: what follows is its output.
-fn resumed(line: &str) -> Option<&str> {
-    line.strip_prefix("=== CONT  ").or_else(|| line.strip_prefix("=== NAME  "))
 }
 
 fn result(line: &str) -> Option<(Went, &str)> {
@@ -188,9 +333,9 @@ fn result(line: &str) -> Option<(Went, &str)> {
     scan::seconds(time.strip_suffix("s)")?).map(|_| (went, test))
 }
 
-fn count(results: &[Result]) -> Counts {
+fn count(results: &[TestResult<'_>]) -> Counts {
     let count = |went| {
-        let leaves = results.iter().filter(|r| r.went == went && !r.parent).count();
+        let leaves = results.iter().filter(|one| one.went == went && !one.is_parent).count();
         u32::try_from(leaves).unwrap_or(u32::MAX)
     };
     Counts {
@@ -201,17 +346,4 @@ fn count(results: &[Result]) -> Counts {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fixtures() {
-        crate::runs::cases::check("go test");
-    }
-
-    #[test]
-    fn one_failing_package_among_passing_ones() {
-        let text = "ok  \ta\t0.1s\nFAIL\tb\t0.2s\nok  \tc\t0.1s\n";
-        assert_eq!(read(text).verdict, Verdict::Failed);
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! Gradle: tasks, the tests that failed, and how the build ended. It counts tests only of a task in which some failed.
 
 use super::java;
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{counted, file, has_extension, number};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, Place, counted, has_extension, number};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -19,6 +19,7 @@ pub(super) static RUNNER: Runner = Runner {
         ".groovy",
         ".scala",
     ],
+    silent_on_success: false,
     read,
 };
 
@@ -26,6 +27,7 @@ fn read(text: &str) -> Report {
     let mut failures: Vec<Failure> = Vec::new();
     let mut counts: Vec<Counts> = Vec::new();
     let mut tasks = Tasks::default();
+    let mut passed = PassedTests::default();
     let mut ended: Option<bool> = None;
     let mut took = None;
     let mut said_failed = false;
@@ -38,9 +40,12 @@ fn read(text: &str) -> Report {
             took = time;
         } else if tasks.read(line) {
             open = false;
-        } else if let Some(test) = failed(line) {
+        } else if let Some(test) = result(line, " FAILED") {
             failures.push(Failure { test: Some(test), ..Failure::default() });
             open = true;
+        } else if let Some(test) = result(line, " PASSED") {
+            passed.add(None, || test);
+            open = false;
         } else if let Some(failure) = compiler(line) {
             failures.push(failure);
             open = false;
@@ -94,7 +99,7 @@ fn read(text: &str) -> Report {
             );
         }
     }
-    Report { verdict, counts, failures, duration: took }
+    Report { verdict, counts, passed: passed.without(&failures), failures, duration: took }
 }
 
 /// Tasks that test: those that ran, and those that had nothing to do.
@@ -152,11 +157,10 @@ fn end(line: &str) -> Option<(bool, Option<u64>)> {
     Some((good, Some(millis)))
 }
 
-/// The test of `com.acme.LedgerTest > adds FAILED`, as `--tests` takes it.
-fn failed(line: &str) -> Option<String> {
-    let test = line
-        .strip_suffix(" FAILED")
-        .filter(|test| test.contains(" > ") && !test.starts_with(' '))?;
+/// Parses the test of `com.acme.LedgerTest > adds FAILED` or `… PASSED`, spelled as `--tests` takes it.
+fn result(line: &str, word: &str) -> Option<String> {
+    let test =
+        line.strip_suffix(word).filter(|test| test.contains(" > ") && !test.starts_with(' '))?;
     let parts: Vec<&str> =
         test.split(" > ").map(|part| part.split('(').next().unwrap_or(part).trim()).collect();
     Some(parts.join("."))
@@ -177,16 +181,12 @@ fn compiler(line: &str) -> Option<Failure> {
         Some(rest) => rest.strip_prefix("file://").unwrap_or(rest).split_once(' ')?,
         None => line.split_once(": error: ")?,
     };
-    let frame = file(place).unwrap_or(place.trim_end_matches(':'));
+    let unnumbered = Place { path: place.trim_end_matches(':'), line: None };
+    let place = scan::place(place).unwrap_or(unnumbered);
     let source =
-        ["java", "kt", "kts", "groovy", "scala"].iter().any(|kind| has_extension(frame, kind));
-    source.then(|| Failure {
-        test: None,
-        error: None,
-        message: Some(message.to_owned()),
-        frame: Some(frame.to_owned()),
-        ..Failure::default()
-    })
+        ["java", "kt", "kts", "groovy", "scala"].iter().any(|kind| has_extension(place.path, kind));
+    let failure = Failure { message: Some(message.to_owned()), ..Failure::default() };
+    source.then(|| failure.at(Some(place)))
 }
 
 /// A line below a failed test: the short form `java.lang.AssertionError at LedgerTest.java:7`, or a whole stack.
@@ -196,7 +196,9 @@ fn detail(failure: &mut Failure, line: &str) {
         && !class.contains([' ', ':'])
     {
         failure.error = Some(class.to_owned());
-        failure.frame = file(place).map(str::to_owned);
+        if let Some(place) = scan::place(place) {
+            failure.set_place(place);
+        }
     } else if failure.frame.is_none() {
         java::detail(failure, line);
     }

@@ -1,6 +1,7 @@
 //! What Maven and Gradle have in common: the stack of a failed Java test.
 
 use crate::runs::report::Failure;
+use crate::runs::scan::Place;
 
 /// Packages that are no project's own, by how their names begin.
 const FOREIGN: &[&str] = &[
@@ -28,8 +29,10 @@ const FOREIGN: &[&str] = &[
 pub(super) fn detail(failure: &mut Failure, line: &str) {
     let said = line.trim();
     if let Some(call) = said.strip_prefix("at ") {
-        if failure.frame.is_none() {
-            failure.frame = own(call).map(str::to_owned);
+        if failure.frame.is_none()
+            && let Some(place) = own(call)
+        {
+            failure.set_place(place);
         }
     } else if failure.error.is_none() && !said.is_empty() && !said.starts_with('[') {
         let (class, message) = match said.split_once(": ") {
@@ -55,10 +58,12 @@ fn is_class(text: &str) -> bool {
     text.contains('.') && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '$'))
 }
 
-/// The file of `com.acme.Ledger.share(Ledger.java:6)`, where the project's own. A module stands before a slash.
-pub(super) fn own(call: &str) -> Option<&str> {
+/// Parses the place in `com.acme.Ledger.share(Ledger.java:6)`. Returns None if it is a library's. A module name stands
+/// before a slash.
+pub(super) fn own(call: &str) -> Option<Place<'_>> {
     let (name, place) = call.split_once('(')?;
     let name = name.rsplit('/').next().unwrap_or(name);
-    let (file, _) = place.strip_suffix(')').unwrap_or(place).split_once(':')?;
-    FOREIGN.iter().all(|foreign| !name.starts_with(foreign)).then_some(file)
+    let (file, line) = place.strip_suffix(')').unwrap_or(place).split_once(':')?;
+    let is_own = FOREIGN.iter().all(|foreign| !name.starts_with(foreign));
+    is_own.then(|| Place::new(file, line))
 }

@@ -10,11 +10,17 @@ use std::collections::HashSet;
 
 use super::stack::Stack;
 use super::tally;
-use crate::runs::report::{Failure, Report, Runner};
+use super::tree::{self, SuiteTree};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "jest", kind: Kind::Test, tells: &["Test Suites: ", "Jest: ", "  ● "], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "jest",
+    kind: Kind::Test,
+    tells: &["Test Suites: ", "\nTests: ", "\nSnapshots: ", "Jest: ", "  ● "],
+    silent_on_success: false,
+    read,
+};
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,8 +46,14 @@ struct Reading<'a> {
     from: usize,
     sure: Vec<Closing>,
     unsure: Vec<Closing>,
+    /// A closing line alone that counts failures. It counts if there is no run with all of them.
+    partial: Option<Partial>,
     failed: bool,
     doubt: bool,
+    passed: PassedTests,
+    /// The file whose tests are listed, and the suites around the line.
+    listed: Option<&'a str>,
+    suites: SuiteTree<'a>,
 }
 
 fn read(text: &str) -> Report {
@@ -52,6 +64,8 @@ fn read(text: &str) -> Report {
         if let Some(closing) = closing(line, lines.clone()) {
             reading.close(closing, above);
             lines.nth(2);
+        } else if let Some(counts) = failed_line(line) {
+            reading.partial = Some(counts);
         } else {
             reading.take(line);
         }
@@ -80,6 +94,24 @@ fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Optio
     })
 }
 
+/// One of the closing lines alone, which counts failures.
+#[derive(Debug, Clone, Copy)]
+enum Partial {
+    Tests(Counts),
+    /// Suites or snapshots.
+    Others,
+}
+
+/// Parses one of the closing lines, if it counts failures: the others may be cut off or filtered out.
+fn failed_line(line: &str) -> Option<Partial> {
+    if let Some(tests) = line.strip_prefix("Tests: ") {
+        return numbers(tests).filter(|counts| counts.failed > 0).map(Partial::Tests);
+    }
+    let rest = line.strip_prefix("Test Suites: ").or_else(|| line.strip_prefix("Snapshots: "))?;
+    let other = numbers(rest)?;
+    (other.failed > 0).then_some(Partial::Others)
+}
+
 /// Reads `1 failed, 1 skipped, 1 todo, 5 passed, 8 total` and `1 skipped, 0 of 1 total`; the numbers must add up.
 fn numbers(text: &str) -> Option<Counts> {
     let mut counts = Counts::default();
@@ -101,6 +133,11 @@ fn numbers(text: &str) -> Option<Counts> {
     None
 }
 
+/// Returns true if a file has tests by its name.
+fn is_test_file(file: &str) -> bool {
+    [".test.", ".spec.", "__tests__/"].iter().any(|part| file.contains(part))
+}
+
 impl<'a> Reading<'a> {
     fn take(&mut self, line: &'a str) {
         // In colour the word has a blank around it.
@@ -113,12 +150,16 @@ impl<'a> Reading<'a> {
             let rest = rest.split_once(" (").map_or(rest, |(rest, _)| rest);
             let file = rest.rsplit(' ').next();
             self.file = file.filter(|_| word.starts_with('F'));
+            self.listed = file.filter(|_| !self.repeating);
+            self.suites = SuiteTree::default();
         } else if line == "Summary of all failing tests" {
             self.finish();
             self.repeating = true;
         } else if let Some(title) = line.strip_prefix("  ● ") {
             self.finish();
             self.start(title);
+            self.listed = None;
+        } else if self.listed.is_some() && self.take_listed(line) {
         } else if line.starts_with("Jest: ") && line.contains(" does not meet ") {
             self.failed = true;
         } else if line.starts_with("    ") {
@@ -132,15 +173,34 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Takes a line of the tree that `--verbose` prints below a file. Returns false if it is none.
+    fn take_listed(&mut self, line: &'a str) -> bool {
+        let (indent, text) = tree::indented(line);
+        if indent < 2 || text.is_empty() {
+            self.listed = None;
+            return false;
+        }
+        if let Some(name) = text.strip_prefix("✓ ").or_else(|| text.strip_prefix("√ ")) {
+            let (file, suites) = (self.listed.unwrap_or_default(), &self.suites);
+            let path = || suites.path(indent, tree::without_time(name), " > ");
+            self.passed.add(None, || format!("{file} > {}", path()));
+        } else if !text.starts_with(['✕', '×', '○', '✎', '●']) {
+            self.suites.enter(indent, text);
+        }
+        true
+    }
+
     fn start(&mut self, title: &str) {
         if title.trim_start().starts_with("process.exit called") {
             self.doubt = true;
         }
-        let Some(file) = self.file else { return };
-        let name = if title == "Test suite failed to run" {
-            file.to_owned()
-        } else {
-            format!("{file} > {}", title.replace(" › ", " > "))
+        let title_path = title.replace(" › ", " > ");
+        let name = match self.file {
+            Some(file) if title == "Test suite failed to run" => file.to_owned(),
+            Some(file) => format!("{file} > {title_path}"),
+            // Its file was announced where the text is cut; the place of the failure may tell it.
+            None if self.announced == 0 && !title.contains("failed to run") => title_path,
+            None => return,
         };
         self.open = Some((name, Stack::default()));
     }
@@ -153,6 +213,12 @@ impl<'a> Reading<'a> {
         }
         self.unrun += u32::from(self.file == Some(&name));
         let mut failure = stack.failure(Some(name));
+        if self.file.is_none() {
+            let Some(file) = failure.frame.as_deref().filter(|file| is_test_file(file)) else {
+                return;
+            };
+            failure.test = failure.test.map(|name| format!("{file} > {name}"));
+        }
         let message = failure.message.as_deref().unwrap_or_default();
         // Jest leaves out the names that say little.
         if failure.error.is_none() && message.starts_with("expect(") {
@@ -170,7 +236,10 @@ impl<'a> Reading<'a> {
         let is_sure =
             self.announced >= closing.suites_run || above.starts_with("Ran all test suites");
         if !is_sure && !is_apart(above) {
-            self.doubt |= closing.suites_failed > 0;
+            if closing.suites_failed > 0 {
+                self.doubt = true;
+                self.partial = Some(Partial::Tests(closing.tests));
+            }
             return;
         }
         self.finish();
@@ -207,15 +276,21 @@ impl<'a> Reading<'a> {
             tally::add(&mut counts, closing.tests);
             tally::add_time(&mut duration, closing.milliseconds);
         }
-        let verdict = if self.failed || counts.failed > 0 || !self.failures.is_empty() {
+        let partial = self.partial.filter(|_| self.sure.is_empty());
+        let is_failed = self.failed || counts.failed > 0 || partial.is_some();
+        let verdict = if is_failed || !self.failures.is_empty() {
             Verdict::Failed
         } else if counts.passed > 0 && !self.doubt {
             Verdict::Passed
         } else {
             Verdict::Unknown
         };
-        let counts = (!self.sure.is_empty()).then_some(counts);
-        Report { verdict, counts, failures: self.failures, duration }
+        let counts = match partial {
+            Some(Partial::Tests(counts)) => Some(counts),
+            _ => (!self.sure.is_empty()).then_some(counts),
+        };
+        let passed = self.passed.without(&self.failures);
+        Report { verdict, counts, failures: self.failures, passed, duration }
     }
 }
 

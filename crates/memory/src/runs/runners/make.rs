@@ -2,18 +2,25 @@
 //!
 //! A make that did its work says nothing of it, so only "nothing to be done" is a success by the text.
 
+use super::diagnostics;
 use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{file, number};
-use crate::runs::{Kind, Verdict};
+use crate::runs::scan::{self, number};
+use crate::runs::{Kind, Verdict, tells};
 
-pub(super) static RUNNER: Runner = Runner { name: "make", kind: Kind::Build, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "make",
+    kind: Kind::Build,
+    tells: &["make: ", "]: *** ", "\nmake["],
+    silent_on_success: false,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut failures: Vec<Failure> = Vec::new();
     let mut failed = None;
     let mut done = 0_usize;
     let mut other = 0_usize;
-    for line in text.lines().filter(|line| !line.is_empty()) {
+    for line in text.lines().filter(|line| !line.is_empty() && !scan::is_timing(line)) {
         if let Some(what) = stopped(line) {
             failed = failed.or(Some(what));
         } else if let Some(failure) = complaint(line) {
@@ -35,9 +42,12 @@ fn read(text: &str) -> Report {
     if verdict != Verdict::Failed {
         failures.clear();
     } else if failures.is_empty() {
-        failures.extend(failed.map(target));
+        failures = wrapped(text);
+        if failures.is_empty() {
+            failures.extend(failed.map(target));
+        }
     }
-    Report { verdict, counts: None, failures, duration: None }
+    Report { verdict, counts: None, failures, passed: Vec::new(), duration: None }
 }
 
 /// What follows `make[1]: *** `, which make says only of an error that it does not ignore.
@@ -59,53 +69,28 @@ fn up_to_date(line: &str) -> bool {
     })
 }
 
-/// An error of the compiler or the linker. Most lines have no colon, and searching them for words is dear.
+/// Parses an error of the compiler or the linker, in a file of any kind.
 fn complaint(line: &str) -> Option<Failure> {
     if !line.contains(':') {
         return None;
     }
-    if line.contains("error: ") {
-        return compiler(line).or_else(|| linker(line));
-    }
-    line.contains(REFERENCE).then(|| linker(line))?
-}
-
-/// What the linker misses.
-const REFERENCE: &str = "undefined reference to ";
-
-/// `book.c:1:25: error: ‘total’ undeclared (first use in this function)`.
-fn compiler(line: &str) -> Option<Failure> {
-    let (place, message) =
-        line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "))?;
-    let frame = file(place)?;
-    // Compilers name the line, and the column where they know it; a message of a program's own seldom has that form.
-    (!place.starts_with(' ')).then(|| Failure {
-        test: None,
-        error: None,
-        message: Some(message.to_owned()),
-        frame: (!frame.starts_with("/usr/")).then(|| frame.to_owned()),
+    let found = diagnostics::parse(line)
+        .or_else(|| line.contains("error: ").then(|| diagnostics::compiler(line)).flatten())?;
+    let failure = Failure {
+        error: found.error.map(str::to_owned),
+        message: Some(found.message.to_owned()),
         ..Failure::default()
-    })
-}
-
-/// ``main.c:(.text+0x5): undefined reference to `rows'``, or lld's `ld.lld: error: undefined symbol: rows`.
-fn linker(line: &str) -> Option<Failure> {
-    let (place, what) = match line.find(REFERENCE) {
-        Some(at) => line.split_at_checked(at)?,
-        None => line
-            .split_once(": error: ")
-            .filter(|(_, what)| what.starts_with("undefined symbol: "))?,
     };
-    let place = place.strip_prefix("/usr/bin/ld: ").unwrap_or(place);
-    let file = place.split_once(":(").map(|(file, _)| file.to_owned());
-    let error = Some("undefined reference".to_owned());
-    Some(Failure {
-        test: None,
-        error,
-        message: Some(what.to_owned()),
-        frame: file,
-        ..Failure::default()
-    })
+    Some(failure.at(found.place))
+}
+
+/// Returns the failures of another runner that make called: of tests, or of a linter.
+fn wrapped(text: &str) -> Vec<Failure> {
+    let told = tells::telling(text).into_iter();
+    let others = told.filter(|runner| !matches!(runner.name, "make" | "cmake"));
+    let failed =
+        others.map(|runner| (runner.read)(text)).filter(|report| report.verdict == Verdict::Failed);
+    failed.map(|report| report.failures).find(|failures| !failures.is_empty()).unwrap_or_default()
 }
 
 /// `[Makefile:11: test] Error 1`: the target, as nobody else said why.
@@ -127,6 +112,16 @@ mod tests {
     #[test]
     fn fixtures() {
         crate::runs::cases::check("make");
+    }
+
+    #[test]
+    fn failures_of_what_it_ran_come_first() {
+        let text = "pytest -q\nF                                                    [100%]\n\
+            ======= short test summary info =======\nFAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.02s\nmake: *** [Makefile:3: test] Error 1\n";
+        let report = read(text);
+        assert_eq!(report.verdict, Verdict::Failed);
+        let tests: Vec<_> = report.failures.iter().filter_map(|one| one.test.as_deref()).collect();
+        assert_eq!(tests, ["tests/test_a.py::test_b"]);
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! minitest, alone or through rake and Rails.
 
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, counted, file};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, counted};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "minitest",
     kind: Kind::Test,
     tells: &[" skips\n", "Failure:\n", "Error:\n"],
+    silent_on_success: false,
     read,
 };
 
 fn read(text: &str) -> Report {
     let mut summaries: Vec<Counts> = Vec::new();
     let mut failures: Vec<Failure> = Vec::new();
+    let mut passed = PassedTests::default();
     let mut finished = None;
     let mut heading = "";
     let mut open = false;
@@ -37,6 +39,16 @@ fn read(text: &str) -> Report {
                 open = true;
             }
             heading = "";
+        } else if let Some(test) = verbose_pass(line) {
+            passed.add(None, || test.to_owned());
+        } else if let Some(place) =
+            line.strip_prefix("bin/rails test ").or_else(|| line.strip_prefix("rails test "))
+        {
+            // Rails prints how to run the test again.
+            if let Some(failure) = failures.last_mut().filter(|_| open) {
+                failure.scope = scan::file(place).map(str::to_owned);
+            }
+            open = false;
         } else if line.ends_with(" Skipped:") {
             open = false;
         } else if let Some(failure) = failures.last_mut().filter(|_| open) {
@@ -55,14 +67,15 @@ fn read(text: &str) -> Report {
         {
             Verdict::Passed
         }
-        _ if failed && !failures.is_empty() => Verdict::Failed,
+        _ if failed => Verdict::Failed,
         None if summaries.is_empty() && !failures.is_empty() => Verdict::Failed,
         _ => Verdict::Unknown,
     };
     if verdict != Verdict::Failed {
         failures.clear();
     }
-    Report { verdict, counts: sum, failures, duration: finished.filter(|_| sum.is_some()) }
+    let duration = finished.filter(|_| sum.is_some());
+    Report { verdict, counts: sum, passed: passed.without(&failures), failures, duration }
 }
 
 /// `3 runs, 2 assertions, 1 failures, 0 errors, 1 skips`, all of it.
@@ -77,18 +90,21 @@ fn summary(line: &str) -> Option<Counts> {
     Some(Counts { passed, failed, skipped })
 }
 
+/// Parses the test of `TestLedger#test_adds = 0.00 s = .`, which is printed with `--verbose`.
+fn verbose_pass(line: &str) -> Option<&str> {
+    let (test, time) = line.strip_suffix(" s = .")?.rsplit_once(" = ")?;
+    scan::seconds(time).filter(|_| test.contains('#') && !test.contains(' ')).map(|_| test)
+}
+
 /// `TestLedger#test_adds [test/l_test.rb:4]:`, the place only of a failed assertion.
 fn named(line: &str) -> Option<Failure> {
     let line = line.strip_suffix(':')?;
     let (test, place) = match line.split_once(" [") {
-        Some((test, place)) => (test, place.strip_suffix(']').and_then(file)),
+        Some((test, place)) => (test, place.strip_suffix(']').and_then(scan::place)),
         None => (line, None),
     };
-    test.contains('#').then(|| Failure {
-        test: Some(test.to_owned()),
-        frame: place.map(str::to_owned),
-        ..Failure::default()
-    })
+    test.contains('#')
+        .then(|| Failure { test: Some(test.to_owned()), ..Failure::default() }.at(place))
 }
 
 fn detail(failure: &mut Failure, line: &str) {
@@ -107,8 +123,9 @@ fn detail(failure: &mut Failure, line: &str) {
         && let Some(place) = line.strip_prefix("    ")
         && !place.starts_with("/usr/")
         && !place.contains("/gems/")
+        && let Some(place) = scan::place(place)
     {
-        failure.frame = file(place).map(str::to_owned);
+        failure.set_place(place);
     }
 }
 

@@ -6,13 +6,15 @@
 
 use super::stack::Stack;
 use super::tally;
-use crate::runs::report::{Failure, Report, Runner};
+use super::tree::{self, SuiteTree};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "mocha",
     kind: Kind::Test,
-    tells: &[" passing (", "Exception during run: "],
+    tells: &[" passing (", " failing\n", "Exception during run: "],
+    silent_on_success: false,
     read,
 };
 
@@ -27,10 +29,14 @@ struct Run {
     failures: Vec<Failure>,
     /// No empty line follows: `failing` may have been cut off.
     cut: bool,
+    /// Only the number of failures is known.
+    is_partial: bool,
 }
 
 #[derive(Default)]
-struct Reading {
+struct Reading<'a> {
+    passed: PassedTests,
+    suites: SuiteTree<'a>,
     /// Passes shown since the last closing lines, and whether a failure was.
     shown: u32,
     failing: bool,
@@ -109,7 +115,7 @@ fn is_failing(line: &str) -> bool {
     numbered || (text.contains('!') && text.bytes().all(|byte| b".,!".contains(&byte)))
 }
 
-impl Reading {
+impl<'a> Reading<'a> {
     fn close(&mut self, run: Run) {
         self.finish();
         self.cut |= run.cut && self.failing;
@@ -122,7 +128,7 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, line: &str) {
+    fn take(&mut self, line: &'a str) {
         if let Some(error) = line.trim_start().strip_prefix("Exception during run: ") {
             let mut stack = Stack::default();
             stack.take(error);
@@ -135,6 +141,18 @@ impl Reading {
             self.finish();
         }
         self.failing |= is_failing(line);
+        if line
+            .strip_prefix("  ")
+            .and_then(scan::amount)
+            .is_some_and(|(number, word)| number > 0 && word == "failing")
+        {
+            self.finish();
+            (self.shown, self.is_sure) = (0, false);
+            self.unsure = Some(Run { is_partial: true, ..Run::default() });
+        }
+        if self.open.is_none() {
+            self.take_listed(line);
+        }
         if let Some(title) = heading(line).filter(|_| self.is_listing()) {
             self.finish();
             self.open = Some((Vec::new(), false, Stack::default()));
@@ -145,6 +163,18 @@ impl Reading {
             } else {
                 self.name(line.trim());
             }
+        }
+    }
+
+    /// Takes a line of the tree: the title of a suite, or a test that passed.
+    fn take_listed(&mut self, line: &'a str) {
+        let (indent, text) = tree::indented(line);
+        if let Some(name) = text.strip_prefix(PASSES) {
+            let suites = &self.suites;
+            let name = tree::without_time(name.trim_start());
+            self.passed.add(None, || suites.path(indent, name, " > "));
+        } else if indent >= 2 && !text.is_empty() {
+            self.suites.enter(indent, text);
         }
     }
 
@@ -159,7 +189,7 @@ impl Reading {
     /// Whether failures are told here.
     fn is_listing(&self) -> bool {
         let run = if self.is_sure { self.sure.last() } else { self.unsure.as_ref() };
-        run.is_some_and(|run| run.counts.failed > 0 && self.shown == 0)
+        run.is_some_and(|run| (run.counts.failed > 0 || run.is_partial) && self.shown == 0)
     }
 
     fn finish(&mut self) {
@@ -180,7 +210,9 @@ impl Reading {
         self.finish();
         let mut doubt = false;
         if let Some(unsure) = self.unsure.take() {
-            if self.sure.is_empty() && !from_start {
+            if self.sure.is_empty()
+                && (!from_start || unsure.is_partial || unsure.counts.failed > 0)
+            {
                 self.sure.push(unsure);
             } else {
                 // One that tells what failed was a run; one that does not was printed.
@@ -190,20 +222,21 @@ impl Reading {
         let mut counts = Counts::default();
         let mut duration = None;
         let mut failures = self.broken;
+        let is_partial = self.sure.iter().any(|run| run.is_partial);
         for run in &mut self.sure {
             tally::add(&mut counts, run.counts);
             tally::add_time(&mut duration, run.milliseconds);
             failures.append(&mut run.failures);
         }
-        let verdict = if counts.failed > 0 || !failures.is_empty() {
+        let verdict = if counts.failed > 0 || is_partial || !failures.is_empty() {
             Verdict::Failed
         } else if counts.passed > 0 && !doubt && !self.cut {
             Verdict::Passed
         } else {
             Verdict::Unknown
         };
-        let counts = (!self.sure.is_empty()).then_some(counts);
-        Report { verdict, counts, failures, duration }
+        let counts = (!self.sure.is_empty() && !is_partial).then_some(counts);
+        Report { verdict, counts, passed: self.passed.without(&failures), failures, duration }
     }
 }
 

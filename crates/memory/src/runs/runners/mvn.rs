@@ -11,13 +11,14 @@ use classes::{Module, tests};
 
 use super::java;
 use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, file, has_extension};
+use crate::runs::scan::{self, Place, file, has_extension};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "mvn",
     kind: Kind::Test,
     tells: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
+    silent_on_success: false,
     read,
 };
 
@@ -108,7 +109,13 @@ fn read(text: &str) -> Report {
     }
     // A virtual machine that died took the rest of its tests with it.
     let died = text.contains("The forked VM terminated without");
-    Report { verdict, counts: counts.filter(|_| !died), failures, duration: took }
+    Report {
+        verdict,
+        counts: counts.filter(|_| !died),
+        failures,
+        passed: Vec::new(),
+        duration: took,
+    }
 }
 
 /// The level of `[ERROR] text`, and the text.
@@ -155,16 +162,12 @@ fn bare(method: &str) -> &str {
 /// `/home/ada/project/src/main/java/com/acme/Ledger.java:[4,54] incompatible types: …`.
 fn compiler(line: &str) -> Option<Failure> {
     let (file, rest) = line.split_once(":[")?;
-    let (_, message) = rest.split_once("] ")?;
+    let (numbers, message) = rest.split_once("] ")?;
     let source =
         has_extension(file, "java") || has_extension(file, "kt") || has_extension(file, "scala");
-    source.then(|| Failure {
-        test: None,
-        error: None,
-        message: Some(message.to_owned()),
-        frame: Some(file.to_owned()),
-        ..Failure::default()
-    })
+    let place = Place::new(file, numbers.split(',').next().unwrap_or_default());
+    let failure = Failure { message: Some(message.to_owned()), ..Failure::default() };
+    source.then(|| failure.at(Some(place)))
 }
 
 fn crash(class: &str) -> Failure {

@@ -4,22 +4,29 @@ use super::findings::Findings;
 use crate::runs::report::{Report, Runner};
 use crate::runs::{Kind, scan};
 
-pub(super) static RUNNER: Runner = Runner { name: "mypy", kind: Kind::Typecheck, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "mypy",
+    kind: Kind::Typecheck,
+    tells: &[": error: ", "\nFound ", "\nSuccess: no issues found in "],
+    silent_on_success: false,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if let Some((path, rest)) = scan::located(line)
+        if let Some((place, rest)) = scan::located(line)
             && let Some(message) = rest.strip_prefix(": error: ")
-            && !path.contains(' ')
+            && place.path.contains(".py")
+            && !place.path.contains(' ')
         {
             if let Some((message, code)) = coded(message) {
-                findings.add(Some(path), Some(code), message);
+                findings.add(Some(place), Some(code), message);
             } else {
                 // Pretty output is wrapped, often before the code.
                 let code = lines.clone().next().and_then(coded).map(|(_, code)| code);
-                findings.add(Some(path), code, message);
+                findings.add(Some(place), code, message);
             }
         } else if let Some(found) = line.strip_prefix("Found ") {
             findings.bad |= is_found(found);

@@ -8,13 +8,14 @@ mod spec;
 mod tap;
 
 use super::tally;
-use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "node --test",
     kind: Kind::Test,
     tells: &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
+    silent_on_success: false,
     read,
 };
 
@@ -34,6 +35,7 @@ fn read(text: &str) -> Report {
     let mut total: Option<Numbers> = None;
     let mut failures: Vec<Failure> = Vec::new();
     let (mut tap, mut spec) = (tap::Reading::default(), spec::Reading::default());
+    let mut passed = PassedTests::default();
     let mut lines = text.lines();
     let mut above = "";
     while let Some(line) = lines.next() {
@@ -56,8 +58,8 @@ fn read(text: &str) -> Report {
             above = "";
             continue;
         }
-        tap.take(line);
-        spec.take(line);
+        tap.take(line, &mut passed);
+        spec.take(line, &mut passed);
         above = line;
     }
     failures.append(&mut tap.take_failures());
@@ -70,7 +72,8 @@ fn read(text: &str) -> Report {
     } else {
         Verdict::Unknown
     };
-    Report { verdict, counts, failures, duration: total.map(|total| total.milliseconds) }
+    let duration = total.map(|total| total.milliseconds);
+    Report { verdict, counts, passed: passed.without(&failures), failures, duration }
 }
 
 fn is_plan(line: &str) -> bool {

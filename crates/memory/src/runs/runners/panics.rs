@@ -1,7 +1,7 @@
 //! Panics in the output of a Rust program.
 
 use crate::runs::report::Failure;
-use crate::runs::scan::file;
+use crate::runs::scan::{Place, place};
 
 /// One panic.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +9,7 @@ pub(super) struct Panic<'a> {
     /// The name of the thread, which is the test's where the harness runs it.
     pub(super) thread: &'a str,
     message: &'a str,
-    frame: Option<&'a str>,
+    place: Option<Place<'a>>,
     /// Not a panic: the stack ran over.
     pub(super) overflow: bool,
 }
@@ -25,9 +25,9 @@ impl<'a> Panic<'a> {
             test: Some(test.to_owned()),
             error: Some(if self.overflow { "stack overflow" } else { "panicked" }.to_owned()),
             message: Some(self.message.to_owned()).filter(|message| !message.is_empty()),
-            frame: self.frame.map(str::to_owned),
             ..Failure::default()
         }
+        .at(self.place)
     }
 
     /// All of a text, in order.
@@ -38,7 +38,8 @@ impl<'a> Panic<'a> {
             let line = line.strip_prefix("    ").unwrap_or(line);
             if waiting {
                 waiting = false;
-                if let Some(panic) = found.last_mut() {
+                // A filter may have removed the line of the message.
+                if let Some(panic) = found.last_mut().filter(|_| !is_of_harness(line)) {
                     panic.message = line.trim_end();
                 }
             } else if let Some(rest) = line.strip_prefix("thread '") {
@@ -48,9 +49,9 @@ impl<'a> Panic<'a> {
                 }
             } else if let Some(place) = line.trim_start().strip_prefix("at ")
                 && let Some(panic) = found.last_mut()
-                && panic.frame.is_none()
+                && panic.place.is_none()
             {
-                panic.frame = own(place);
+                panic.place = own(place);
             }
         }
         found
@@ -63,14 +64,28 @@ impl<'a> Panic<'a> {
             if let Some((message, place)) =
                 place.strip_prefix('\'').and_then(|old| old.rsplit_once("', "))
             {
-                return Some((Self { thread, message, frame: own(place), overflow: false }, false));
+                return Some((Self { thread, message, place: own(place), overflow: false }, false));
             }
-            return Some((Self { thread, message: "", frame: own(place), overflow: false }, true));
+            return Some((Self { thread, message: "", place: own(place), overflow: false }, true));
         }
         let head = rest.strip_suffix(" has overflowed its stack")?;
         let message = "has overflowed its stack";
-        Some((Self { thread: thread(head)?, message, frame: None, overflow: true }, false))
+        Some((Self { thread: thread(head)?, message, place: None, overflow: true }, false))
     }
+}
+
+/// Returns true if a line is one of the test harness or of cargo, and no message.
+fn is_of_harness(line: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "test result: ",
+        "error: test failed",
+        "error: could not compile",
+        "thread '",
+        "note: run with ",
+    ];
+    let is_result =
+        line.starts_with("test ") && (line.ends_with(" ... ok") || line.ends_with(" ... FAILED"));
+    is_result || STARTS.iter().any(|start| line.starts_with(start))
 }
 
 /// The name in `name' (4711)`; the number of the thread is printed since Rust 1.91.
@@ -79,12 +94,12 @@ fn thread(head: &str) -> Option<&str> {
     head.get(..end)
 }
 
-/// The file of a place, where it is neither the standard library's nor a dependency's.
-pub(super) fn own(place: &str) -> Option<&str> {
-    let file = file(place)?;
+/// Parses a place. Returns None if it is in the standard library or in a dependency.
+pub(super) fn own(text: &str) -> Option<Place<'_>> {
+    let Place { path: file, line } = place(text)?;
     let foreign = ["/rustc/", "/.cargo/registry/", "/.cargo/git/", "/rustlib/src/", "/vendor/"];
     let foreign = foreign.iter().any(|part| file.contains(part)) || file.starts_with("library/");
-    (!foreign).then(|| file.strip_prefix("./").unwrap_or(file))
+    (!foreign).then(|| Place { path: file.strip_prefix("./").unwrap_or(file), line })
 }
 
 /// Why a test failed, by what it printed. Its own last panic counts, as earlier ones were caught; where that only says
@@ -121,6 +136,7 @@ mod tests {
             let failure = blame("a::b", panics.iter()).unwrap();
             assert_eq!(failure.message.as_deref(), Some("no, it's bad"));
             assert_eq!(failure.frame.as_deref(), Some("src/lib.rs"));
+            assert_eq!(failure.line, Some(3));
         }
     }
 

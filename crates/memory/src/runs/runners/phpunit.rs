@@ -1,7 +1,7 @@
 //! PHPUnit.
 
 use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, file, number};
+use crate::runs::scan::{self, Place, number};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -17,6 +17,7 @@ pub(super) static RUNNER: Runner = Runner {
         "\nThere was ",
         "\nThere were ",
     ],
+    silent_on_success: false,
     read,
 };
 
@@ -72,7 +73,13 @@ fn read(text: &str) -> Report {
         failures.extend(fatal);
     }
     let counts = last.map(|summary| summary.counts);
-    Report { verdict, counts, failures, duration: took.filter(|_| last.is_some()) }
+    Report {
+        verdict,
+        counts,
+        failures,
+        passed: Vec::new(),
+        duration: took.filter(|_| last.is_some()),
+    }
 }
 
 /// `OK (5 tests, 5 assertions)`, or a word in capitals with the numbers on the next line.
@@ -129,12 +136,12 @@ fn detail(failure: &mut Failure, line: &str) {
         failure.error = kind.map(|(kind, _)| kind.to_owned());
         failure.message = Some(kind.map_or(line, |(_, message)| message).to_owned());
     } else if failure.frame.is_none()
-        && let Some(file) =
-            file(line).filter(|file| file.starts_with(['/', '.']) || file.contains(":\\"))
-        && !file.contains("/vendor/")
-        && !file.starts_with("/usr/share/php/")
+        && let Some(place) = scan::place(line)
+        && (place.path.starts_with(['/', '.']) || place.path.contains(":\\"))
+        && !place.path.contains("/vendor/")
+        && !place.path.starts_with("/usr/share/php/")
     {
-        failure.frame = Some(file.to_owned());
+        failure.set_place(place);
     }
 }
 
@@ -146,14 +153,16 @@ fn crash(line: &str) -> Option<Failure> {
     let (said, place) = rest.rsplit_once(" in ").unwrap_or((rest, ""));
     let said = said.strip_prefix("Uncaught ").unwrap_or(said);
     let (error, message) = said.split_once(": ").unwrap_or(("Fatal error", said));
-    let place = file(place).or_else(|| place.split_once(" on line ").map(|(file, _)| file));
-    Some(Failure {
-        test: None,
+    let place = match place.split_once(" on line ") {
+        Some((path, line)) => Some(Place::new(path, line)),
+        None => scan::place(place),
+    };
+    let failure = Failure {
         error: Some(error.to_owned()),
         message: Some(message.to_owned()),
-        frame: place.map(str::to_owned),
         ..Failure::default()
-    })
+    };
+    Some(failure.at(place))
 }
 
 /// `00:00.003` as milliseconds.

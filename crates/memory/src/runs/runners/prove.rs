@@ -2,19 +2,21 @@
 
 use std::collections::HashMap;
 
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::number;
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{Place, number};
 use crate::runs::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "prove",
     kind: Kind::Test,
     tells: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
+    silent_on_success: false,
     read,
 };
 
 fn read(text: &str) -> Report {
     let mut failing: Vec<(&str, u32, Option<&str>)> = Vec::new();
+    let mut passed = PassedTests::default();
     let mut skipped = 0;
     let mut tests = None;
     let mut results: Vec<&str> = Vec::new();
@@ -34,6 +36,8 @@ fn read(text: &str) -> Report {
             tests = Some(ran);
         } else if line.ends_with(".. ") || line == "ok" {
             open = line != "ok";
+        } else if let Some((file, "ok")) = line.rsplit_once(".. ") {
+            passed.add(None, || file.trim_end_matches(['.', ' ']).to_owned());
         } else if line.contains(".. skipped: ") {
             skipped += 1;
         } else if line.starts_with("Dubious, test returned ") {
@@ -43,8 +47,8 @@ fn read(text: &str) -> Report {
     // A file that died failed, also where all of its tests were fine.
     let failed = failing.iter().fold(0_u32, |sum, (_, failed, _)| sum.saturating_add(*failed));
     let died = failing.iter().filter(|(_, failed, _)| *failed == 0).count();
-    let passed = tests.and_then(|tests: u32| tests.checked_sub(failed));
-    let counts = passed.filter(|_| !results.is_empty()).map(|passed| Counts {
+    let fine = tests.and_then(|tests: u32| tests.checked_sub(failed));
+    let counts = fine.filter(|_| !results.is_empty()).map(|passed| Counts {
         passed,
         failed: failed.saturating_add(u32::try_from(died).unwrap_or(u32::MAX)),
         skipped,
@@ -58,7 +62,7 @@ fn read(text: &str) -> Report {
         _ => Verdict::Unknown,
     };
     let failures = if verdict == Verdict::Failed { failures(text, &failing) } else { Vec::new() };
-    Report { verdict, counts, failures, duration: None }
+    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
 /// File and failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.
@@ -77,28 +81,33 @@ fn totals(line: &str) -> Option<u32> {
 
 /// One failure per file: its first test that failed, the words it died with, or what prove made of it.
 fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
-    let mut said: HashMap<&str, &str> = HashMap::new();
+    let mut said: HashMap<&str, (&str, &str)> = HashMap::new();
     let mut title = None;
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("#   Failed test ") {
             title = Some(rest);
         } else if let Some(place) = line.strip_prefix("#   at ") {
-            if let (Some(title), Some((file, _))) = (title.take(), place.split_once(" line ")) {
-                said.entry(file).or_insert(title);
+            if let (Some(title), Some((file, line))) = (title.take(), place.split_once(" line ")) {
+                said.entry(file).or_insert((title, line));
             }
         } else if !line.starts_with(['#', ' '])
             && let Some((message, place)) = line.rsplit_once(" at ")
-            && let Some((file, _)) = place.split_once(" line ")
+            && let Some((file, line)) = place.split_once(" line ")
         {
-            said.entry(file).or_insert(message);
+            said.entry(file).or_insert((message, line));
         }
     }
-    let failure = |(file, failed, parse): &(&str, u32, Option<&str>)| Failure {
-        test: Some((*file).to_owned()),
-        error: (*failed == 0).then(|| "died".to_owned()),
-        message: said.get(file).copied().or(*parse).map(str::to_owned),
-        frame: Some((*file).to_owned()),
-        ..Failure::default()
+    let failure = |(file, failed, parse): &(&str, u32, Option<&str>)| {
+        let (message, line) = said.get(file).copied().unzip();
+        // `3.`, or `3, near "}"`.
+        let line = line.unwrap_or_default().split(['.', ',']).next().unwrap_or_default();
+        Failure {
+            test: Some((*file).to_owned()),
+            error: (*failed == 0).then(|| "died".to_owned()),
+            message: message.or(*parse).map(str::to_owned),
+            ..Failure::default()
+        }
+        .at(Some(Place::new(file, line)))
     };
     failing.iter().map(failure).collect()
 }

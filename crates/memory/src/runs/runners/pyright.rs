@@ -1,43 +1,49 @@
 //! Pyright: `  /p/a.py:2:12 - error: …`, perhaps more lines, `(reportReturnType)` at their end, and a line of numbers.
 
 use super::findings::Findings;
+use crate::runs::Kind;
 use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::runs::scan::{self, Place};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "pyright", kind: Kind::Typecheck, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "pyright",
+    kind: Kind::Typecheck,
+    tells: &[" - error: ", " warning"],
+    silent_on_success: false,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
-    let mut open: Option<(&str, &str)> = None;
+    let mut open: Option<(Place<'_>, &str)> = None;
     for line in text.lines() {
         let found = line.strip_prefix("  ").and_then(scan::located);
-        let found = found.and_then(|(path, rest)| Some((path, rest.strip_prefix(" - ")?)));
+        let found = found.and_then(|(place, rest)| Some((place, rest.strip_prefix(" - ")?)));
         // More of a message is indented further, with blanks of another kind.
-        if let Some((path, message)) = open.filter(|_| found.is_none() && line.starts_with("  ")) {
+        if let Some((place, message)) = open.filter(|_| found.is_none() && line.starts_with("  ")) {
             if let Some((_, rule)) = ruled(line) {
-                findings.add(Some(path), Some(rule), message);
+                findings.add(Some(place), Some(rule), message);
                 open = None;
             }
             continue;
         }
-        if let Some((path, message)) = open.take() {
-            findings.add(Some(path), None, message);
+        if let Some((place, message)) = open.take() {
+            findings.add(Some(place), None, message);
         }
-        if let Some((path, said)) = found
+        if let Some((place, said)) = found
             && let Some(message) = said.strip_prefix("error: ")
         {
             match ruled(message) {
-                Some((message, rule)) => findings.add(Some(path), Some(rule), message),
-                None => open = Some((path, message)),
+                Some((message, rule)) => findings.add(Some(place), Some(rule), message),
+                None => open = Some((place, message)),
             }
         } else if let Some(errors) = errors(line) {
             findings.bad |= errors > 0;
             findings.good |= errors == 0;
         }
     }
-    if let Some((path, message)) = open {
-        findings.add(Some(path), None, message);
+    if let Some((place, message)) = open {
+        findings.add(Some(place), None, message);
     }
     findings.report()
 }

@@ -12,7 +12,7 @@ mod summary;
 use self::failures::Failures;
 use self::summary::Summary;
 use super::traceback;
-use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -41,6 +41,7 @@ pub(super) static RUNNER: Runner = Runner {
         "\nImportError while loading conftest ",
         "Fatal Python error: ",
     ],
+    silent_on_success: false,
     read,
 };
 
@@ -97,6 +98,7 @@ struct Reading<'a> {
     /// Sessions inside the captured output of a test that runs pytest itself, and how many of them are open.
     inner: u32,
     failures: Failures<'a>,
+    passed: PassedTests,
     total: Summary,
     closed: u32,
     doubt: bool,
@@ -110,6 +112,7 @@ fn read(text: &str) -> Report {
         session: Session::new(None),
         inner: 0,
         failures: Failures::default(),
+        passed: PassedTests::default(),
         total: Summary::default(),
         closed: 0,
         doubt: false,
@@ -120,7 +123,9 @@ fn read(text: &str) -> Report {
     // The line above, and the last one that was not empty.
     let (mut above, mut said) = (None, None);
     while let Some(line) = lines.next() {
-        let is_only = said.is_none() && above.is_none() && lines.clone().next().is_none();
+        let is_only = said.is_none()
+            && above.is_none()
+            && lines.clone().all(|line| line.is_empty() || scan::is_timing(line));
         reading.take(line, is_only, said, &lines);
         if !line.is_empty() {
             said = Some(line);
@@ -188,6 +193,9 @@ impl<'a> Reading<'a> {
             self.session.expected = summary::expected(line);
         }
         self.failures.take_progress(line);
+        if let Some(id) = failures::progress_of(line, "PASSED") {
+            self.passed.add(None, || id.to_owned());
+        }
     }
 
     fn take_rule(&mut self, title: &str, width: usize, only: bool, said: Option<&str>) {
@@ -262,7 +270,9 @@ impl<'a> Reading<'a> {
     fn close(&mut self) {
         self.failures.finish();
         let session = &self.session;
-        let Some(summary) = session.summary else {
+        // A summary that counts failures is believed wherever it stands, if no other closes the session.
+        let failed = session.doubtful.filter(|summary| summary.failed > 0);
+        let Some(summary) = session.summary.or(failed) else {
             // What it printed before it broke off may still tell how many there were.
             if let Some(summary) = session.doubtful.filter(|_| session.stopped) {
                 self.total.add(summary);
@@ -292,7 +302,8 @@ impl<'a> Reading<'a> {
         } else {
             Verdict::Unknown
         };
-        Report { verdict, counts, failures, duration: self.total.milliseconds }
+        let passed = self.passed.without(&failures);
+        Report { verdict, counts, failures, passed, duration: self.total.milliseconds }
     }
 }
 

@@ -2,12 +2,18 @@
 
 use std::collections::HashMap;
 
-use crate::runs::report::{Failure, Report, Runner};
+use super::tree::{self, SuiteTree};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::scan::{self, counted, file, number};
 use crate::runs::{Counts, Kind, Verdict};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "rspec", kind: Kind::Test, tells: &[" example", "Failure/Error:"], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "rspec",
+    kind: Kind::Test,
+    tells: &[" example", "Failure/Error:"],
+    silent_on_success: false,
+    read,
+};
 
 /// `4 examples, 1 failure, 2 pending`, and the time above it.
 #[derive(Clone, Copy)]
@@ -16,6 +22,8 @@ struct Summary {
     /// Files that could not be loaded.
     outside: u32,
     millis: Option<u64>,
+    /// The line above is cut off.
+    is_headless: bool,
 }
 
 fn read(text: &str) -> Report {
@@ -24,6 +32,7 @@ fn read(text: &str) -> Report {
     let mut above = "";
     // The names of the last list only: an example may have printed one before.
     let mut names: Vec<&str> = Vec::new();
+    let mut files: HashMap<&str, &str> = HashMap::new();
     let mut details: HashMap<&str, Failure> = HashMap::new();
     let mut outside: Vec<Failure> = Vec::new();
     let mut block = Block::None;
@@ -33,8 +42,10 @@ fn read(text: &str) -> Report {
     let mut goes_on = false;
     // Something stands above the summary; an example may have printed one before anything else.
     let mut ran = false;
+    let mut documented = Documented::default();
     for line in text.lines() {
-        if let Some(summary) = summary(line, above) {
+        documented.take(line);
+        if let Some(summary) = summary(line, above, written == 0) {
             summaries += 1;
             ran |= written > 1;
             last = Some(summary);
@@ -50,6 +61,7 @@ fn read(text: &str) -> Report {
             line.strip_prefix("rspec ").and_then(|rest| rest.split_once(" # "))
         {
             names.push(name.1);
+            files.extend(file(name.0).map(|file| (name.1, file)));
         } else if line.starts_with("An error occurred while loading ") {
             outside.push(Failure::default());
             block = Block::Outside;
@@ -75,7 +87,9 @@ fn read(text: &str) -> Report {
         .filter(|counts| usize::try_from(counts.failed).is_ok_and(|failed| failed == names.len()));
     let verdict = match last {
         Some(summary) if summary.outside > 0 => Verdict::Failed,
-        Some(summary) if summary.counts.failed > 0 && counts.is_some() => Verdict::Failed,
+        Some(summary) if summary.counts.failed > 0 && (counts.is_some() || summary.is_headless) => {
+            Verdict::Failed
+        }
         Some(summary) if summaries == 1 && ran && !goes_on && summary.fine(dots) => Verdict::Passed,
         None if !details.is_empty() => Verdict::Failed,
         _ => Verdict::Unknown,
@@ -87,7 +101,8 @@ fn read(text: &str) -> Report {
     }
     for name in names {
         let detail = details.remove(name).unwrap_or_default();
-        failures.push(Failure { test: Some(name.to_owned()), ..detail });
+        let scope = files.get(name).map(|file| (*file).to_owned());
+        failures.push(Failure { test: Some(name.to_owned()), scope, ..detail });
     }
     if verdict != Verdict::Failed {
         failures.clear();
@@ -95,7 +110,47 @@ fn read(text: &str) -> Report {
     let outside = last.is_some_and(|summary| summary.outside > 0);
     let clear = !outside && (summaries == 1 || verdict == Verdict::Failed);
     let duration = last.and_then(|summary| summary.millis).filter(|_| clear);
-    Report { verdict, counts: counts.filter(|_| clear), failures, duration }
+    let passed = documented.passed.without(&failures);
+    Report { verdict, counts: counts.filter(|_| clear), failures, passed, duration }
+}
+
+/// The tree that `--format documentation` prints. A line is an example if none is indented further below it.
+#[derive(Default)]
+struct Documented<'a> {
+    passed: PassedTests,
+    suites: SuiteTree<'a>,
+    /// The last line, which is an example unless the next one is indented further.
+    last: Option<(usize, &'a str)>,
+    /// The tree has ended.
+    ended: bool,
+}
+
+impl<'a> Documented<'a> {
+    fn take(&mut self, line: &'a str) {
+        let (indent, text) = tree::indented(line);
+        self.ended |= line.starts_with("Finished in ") || matches!(line, "Failures:" | "Pending:");
+        self.ended |= line.starts_with("Pending: (");
+        if let Some((above, name)) = self.last.take() {
+            if text.is_empty() || indent <= above {
+                self.add(above, name);
+            } else {
+                self.suites.enter(above, name);
+            }
+        }
+        if text.is_empty() {
+            self.suites.leave(0);
+        } else if !self.ended {
+            self.last = Some((indent, text));
+        }
+    }
+
+    fn add(&mut self, indent: usize, name: &str) {
+        // An example stands in a group.
+        if indent > 0 && !name.ends_with(')') {
+            let suites = &self.suites;
+            self.passed.add(None, || suites.path(indent, name, " "));
+        }
+    }
 }
 
 /// Whose failure the lines tell.
@@ -112,8 +167,11 @@ fn detail(failure: &mut Failure, line: &str, above: &str) {
     if said.starts_with("Failure/Error:") {
         failure.message = Some(String::new());
     } else if let Some(place) = said.strip_prefix("# ") {
-        if failure.frame.is_none() && place.starts_with("./") {
-            failure.frame = file(place).map(str::to_owned);
+        if failure.frame.is_none()
+            && place.starts_with("./")
+            && let Some(place) = scan::place(place)
+        {
+            failure.set_place(place);
         }
     } else if failure.message.as_deref() == Some("") && !said.is_empty() {
         let class = said.strip_suffix(':').filter(|class| is_class(class));
@@ -146,8 +204,13 @@ impl Summary {
     }
 }
 
-fn summary(line: &str, above: &str) -> Option<Summary> {
-    let took = above.strip_prefix("Finished in ")?.split(' ').next()?;
+/// Parses `4 examples, 1 failure` below `Finished in …`. The first line of a text may be one without it, if it counts
+/// failures.
+fn summary(line: &str, above: &str, is_first: bool) -> Option<Summary> {
+    let took = above.strip_prefix("Finished in ").and_then(|rest| rest.split(' ').next());
+    if took.is_none() && !is_first {
+        return None;
+    }
     let (examples, rest) = number(line)?;
     if !rest.starts_with(" example") {
         return None;
@@ -164,8 +227,10 @@ fn summary(line: &str, above: &str) -> Option<Summary> {
     Some(Summary {
         counts: Counts { passed, failed, skipped },
         outside,
-        millis: scan::seconds(took),
+        millis: took.and_then(scan::seconds),
+        is_headless: took.is_none(),
     })
+    .filter(|summary| took.is_some() || failed > 0 || summary.outside > 0)
 }
 
 #[cfg(test)]

@@ -3,33 +3,58 @@
 //! A finding is `F401 [*] …` with ` --> a.py:1:8` below, or all in one line when concise.
 
 use super::findings::Findings;
+use crate::runs::Kind;
 use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::runs::scan::{self, Place};
 
-pub(super) static RUNNER: Runner = Runner { name: "ruff", kind: Kind::Lint, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "ruff",
+    kind: Kind::Lint,
+    tells: &[
+        ".py",
+        ".ipynb",
+        ".toml:",
+        ".md:",
+        "Would reformat: ",
+        "All checks passed!",
+        "formatted",
+        "\nFound ",
+        "\nWould fix ",
+    ],
+    silent_on_success: false,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
     let mut above = "";
+    let mut is_biome = None;
     for line in text.lines() {
         let place = line.trim_start().strip_prefix("--> ").filter(|_| !above.is_empty());
-        if let Some((path, _)) = place.and_then(scan::located)
+        if let Some((place, _)) = place.and_then(scan::located)
             && let Some((rule, message)) = rule(above)
+            && is_python(place.path)
         {
-            findings.add(Some(path), Some(rule), message);
-        } else if let Some((path, rest)) = scan::located(line)
+            findings.add(Some(place), Some(rule), message);
+        } else if let Some((place, rest)) = scan::located(line)
             && let Some((rule, message)) = rest.strip_prefix(": ").and_then(rule)
+            && is_python(place.path)
         {
-            findings.add(Some(path), Some(rule), message);
+            findings.add(Some(place), Some(rule), message);
         } else if let Some(path) = line.strip_prefix("Would reformat: ") {
-            findings.add(Some(path), Some("unformatted"), "File would be reformatted");
+            let place = Place { path, line: None };
+            findings.add(Some(place), Some("unformatted"), "File would be reformatted");
         } else if line == "All checks passed!" || is_formatted(line) {
             findings.good = true;
         } else if let Some(found) =
             line.strip_prefix("Found ").or_else(|| line.strip_prefix("Would fix "))
         {
-            findings.bad |= is_bad(found);
-        } else if line.contains(" would be reformatted") && scan::amount(line).is_some() {
+            // Biome ends in the same words, and draws rules. The text is searched for them once.
+            findings.bad = findings.bad
+                || (is_bad(found)
+                    && !above.starts_with("Checked ")
+                    && !*is_biome.get_or_insert_with(|| text.contains("━━")));
+        } else if is_unformatted(line) {
             findings.bad = true;
         }
         above = line;
@@ -37,11 +62,24 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
+/// Returns true if Ruff checks files of this name.
+fn is_python(path: &str) -> bool {
+    ["py", "pyi", "pyw", "ipynb", "toml", "md"].iter().any(|kind| scan::has_extension(path, kind))
+}
+
 /// Reads `4 errors.` and `5 errors (5 fixed, 0 remaining).`
 fn is_bad(found: &str) -> bool {
     scan::amount(found).is_some_and(|(number, what)| {
-        number > 0 && what.starts_with("error") && !what.ends_with(", 0 remaining).")
+        let is_whole = matches!(what, "error." | "errors.") || what.ends_with(" remaining).");
+        number > 0 && what.starts_with("error") && is_whole && !what.ends_with(", 0 remaining).")
     })
+}
+
+/// Reads `2 files would be reformatted, 1 file already formatted`. Black ends its line with a dot.
+fn is_unformatted(line: &str) -> bool {
+    let would_be = line.ends_with(" would be reformatted")
+        || (line.contains(" would be reformatted, ") && line.ends_with(" already formatted"));
+    would_be && scan::amount(line).is_some()
 }
 
 /// Reads `3 files already formatted` and `1 file left unchanged`, with nothing else in the line.
@@ -61,7 +99,10 @@ fn rule(text: &str) -> Option<(&str, &str)> {
             && digits.bytes().all(|b| b.is_ascii_digit())
     };
     let named = rule.strip_suffix(':').filter(|name| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+        let is_name = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        !name.is_empty()
+            && is_name
+            && !matches!(*name, "error" | "warning" | "note" | "help" | "info")
     });
     let rule = named.or_else(|| is_code(rule).then_some(rule))?;
     Some((rule, message.strip_prefix("[*] ").unwrap_or(message)))

@@ -15,10 +15,9 @@ pub(super) fn named(test: &str) -> Failure {
 pub(super) fn inside(test: &str, lines: &[&str]) -> Option<Failure> {
     for line in lines {
         if let Some(note) = line.strip_prefix("note: test did not panic as expected at ") {
-            let frame = own(note).map(str::to_owned);
             let message = Some("test did not panic as expected".to_owned());
             let error = Some("should_panic".to_owned());
-            return Some(Failure { error, message, frame, ..named(test) });
+            return Some(Failure { error, message, ..named(test) }.at(own(note)));
         }
     }
     let panics = Panic::all(lines.iter().copied());

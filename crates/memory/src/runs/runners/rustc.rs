@@ -16,10 +16,42 @@ const ECHOES: &[&str] = &[
     "build failed",
 ];
 
-/// Reads a build: it passed where cargo says that it finished and nobody complained.
+/// The beginnings of errors of cargo and the linker that name no place and have no code.
+const WITHOUT_PLACE: &[&str] = &[
+    "linking with `",
+    "failed to run custom build command for `",
+    "failed to load manifest ",
+    "failed to parse manifest ",
+    "failed to parse lock file ",
+    "failed to select a version ",
+    "failed to get `",
+    "failed to download ",
+    "failed to load source for dependency ",
+    "failed to resolve patches ",
+    "failed to verify the checksum ",
+    "no matching package ",
+    "could not find `Cargo.toml` ",
+    "no bin target named `",
+    "no test target named `",
+    "no example target named `",
+    "no bench target named `",
+    "no library targets found ",
+    "cannot specify features ",
+    "cannot update the lock file ",
+    "the lock file ",
+    "cyclic package dependency",
+    "package ID specification `",
+    "rustc ",
+];
+
+/// The marks without which a text says nothing to [`read`].
+pub(super) const TELLS: &[&str] =
+    &["\nerror[", "\nerror: ", ": error[", ": error: ", "\n    Finished "];
+
+/// Reads a build: it passed if cargo says that it finished and there is no error.
 pub(super) fn read(text: &str) -> Report {
     let failures = errors(text.lines());
-    let failed = !failures.is_empty() || text.lines().any(|line| error(line).is_some());
+    let failed = !failures.is_empty() || text.lines().any(says_failed);
     let finished = text.lines().rev().find_map(finished);
     Report {
         verdict: match (failed, finished) {
@@ -27,10 +59,15 @@ pub(super) fn read(text: &str) -> Report {
             (false, Some(_)) => Verdict::Passed,
             (false, None) => Verdict::Unknown,
         },
-        counts: None,
         failures,
         duration: finished.and_then(took),
+        ..Report::unknown()
     }
+}
+
+/// Returns true if cargo or rustc says that there were errors, which may stand above a cut.
+fn says_failed(line: &str) -> bool {
+    uncompiled(line) || line.starts_with("error: aborting due to ")
 }
 
 /// The time in ``    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.56s``.
@@ -46,30 +83,42 @@ fn took(time: &str) -> Option<u64> {
     scan::seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
 }
 
-/// The errors among the diagnostics, each once: a library and its tests are compiled both, and both complain.
+/// An error whose lines are being read.
+struct OpenError {
+    failure: Failure,
+    /// It has a code or a place, or is one of [`WITHOUT_PLACE`]. Other programs print `error: ` as well.
+    is_certain: bool,
+}
+
+/// Collects the errors, each once: a library and its tests are both compiled, and both complain.
 pub(super) fn errors<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Failure> {
     let mut found: Vec<Failure> = Vec::new();
-    let mut open: Option<Failure> = None;
+    let mut open: Option<OpenError> = None;
+    let finish = |open: &mut Option<OpenError>| {
+        open.take().filter(|open| open.is_certain).map(|open| open.failure)
+    };
     for line in lines {
         if let Some((code, message, place)) = error(line) {
-            found.extend(open.take());
+            found.extend(finish(&mut open));
             if only_says_so(message) {
                 continue;
             }
-            open = Some(Failure {
-                test: None,
+            let failure = Failure {
                 error: code.map(str::to_owned),
                 message: Some(message.to_owned()),
-                frame: place.and_then(own).map(str::to_owned),
                 ..Failure::default()
-            });
+            };
+            let is_certain = code.is_some()
+                || place.is_some()
+                || WITHOUT_PLACE.iter().any(|start| message.starts_with(start));
+            open = Some(OpenError { failure: failure.at(place.and_then(own)), is_certain });
         } else if line.starts_with("warning") || line.starts_with("For more information about ") {
-            found.extend(open.take());
-        } else if let Some(failure) = &mut open {
-            detail(failure, line);
+            found.extend(finish(&mut open));
+        } else if let Some(open) = &mut open {
+            detail(open, line);
         }
     }
-    found.extend(open);
+    found.extend(finish(&mut open));
     let mut once: Vec<Failure> = Vec::new();
     for failure in found {
         // A thousand errors of one kind are one mistake; looking through all of them would be quadratic.
@@ -80,18 +129,26 @@ pub(super) fn errors<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Failure> {
     once
 }
 
-/// A line of a diagnostic after its first: where it is, and which lint it was.
-fn detail(failure: &mut Failure, line: &str) {
+/// Takes a line of a diagnostic after its first: the place, or the lint.
+fn detail(open: &mut OpenError, line: &str) {
+    let OpenError { failure, is_certain } = open;
     let line = line.trim_start();
+    // A wrong argument has no place either.
+    *is_certain |= line.starts_with("Usage: cargo ");
     if let Some(place) = line.strip_prefix("--> ") {
-        if failure.frame.is_none() {
-            failure.frame = own(place).map(str::to_owned);
+        *is_certain |= scan::place(place).is_some();
+        if failure.frame.is_none()
+            && let Some(place) = own(place)
+        {
+            failure.set_place(place);
         }
     } else if failure.error.is_none() && line.starts_with("= ") {
         failure.error = lint(line);
-    } else if line.starts_with("thread '") && failure.frame.is_none() {
-        failure.frame =
-            line.split_once(" panicked at ").and_then(|(_, place)| own(place)).map(str::to_owned);
+    } else if line.starts_with("thread '")
+        && failure.frame.is_none()
+        && let Some(place) = line.split_once(" panicked at ").and_then(|(_, place)| own(place))
+    {
+        failure.set_place(place);
     }
 }
 
@@ -118,8 +175,9 @@ fn error(line: &str) -> Option<(Option<&str>, &str, Option<&str>)> {
             return None;
         }
         let (place, rest) = line.split_once(": error")?;
-        let short = place.ends_with(|c: char| c.is_ascii_digit());
-        if !short {
+        let path =
+            scan::place(place).filter(|_| place.ends_with(|c: char| c.is_ascii_digit()))?.path;
+        if !scan::has_extension(path, "rs") && !scan::has_extension(path, "toml") {
             return None;
         }
         (Some(place), rest)
@@ -129,6 +187,8 @@ fn error(line: &str) -> Option<(Option<&str>, &str, Option<&str>)> {
         return Some((None, label(message), place));
     }
     let (code, message) = rest.strip_prefix('[')?.split_once("]: ")?;
+    // Other tools print the names of their rules there.
+    code.strip_prefix('E')?.parse::<u32>().ok()?;
     let message = label(message);
     Some((Some(code), message, place))
 }
@@ -154,4 +214,38 @@ fn unlabelled(message: &str) -> &str {
 /// Whether cargo said that a package does not compile.
 pub(super) fn uncompiled(line: &str) -> bool {
     line.strip_prefix("error: could not compile `").is_some_and(|rest| rest.contains("` "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_needs_a_place_a_code_or_cargo() {
+        for text in [
+            "error: script \"lint\" exited with code 1\n",
+            "error: unrecognized subcommand 'bun'\n\nUsage: shim [OPTIONS] <COMMAND>\n",
+            "error: no such row\n",
+            "a.c:3:5: error: expected ';'\n",
+            "error: failed to push some refs to 'origin'\n",
+        ] {
+            assert_eq!(read(text).verdict, Verdict::Unknown, "{text}");
+        }
+        for text in [
+            "error[E0308]: mismatched types\n",
+            "error: expected one of `;`\n --> src/lib.rs:3:5\n  |\n",
+            "src/lib.rs:3:5: error: expected one of `;`\n",
+            "error: linking with `cc` failed: exit status: 1\n",
+        ] {
+            let report = read(text);
+            assert_eq!((report.verdict, report.failures.len()), (Verdict::Failed, 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn cargo_alone_names_no_failure() {
+        let tail = "warning: build failed, waiting for other jobs to finish...\nerror: could not compile `shop` (lib test) due to 2 previous errors\n";
+        let report = read(tail);
+        assert_eq!((report.verdict, report.failures.len()), (Verdict::Failed, 0));
+    }
 }

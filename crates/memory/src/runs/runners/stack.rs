@@ -1,7 +1,7 @@
 //! An error and its stack as JavaScript engines print them, which several runners show.
 
 use crate::runs::report::Failure;
-use crate::runs::scan;
+use crate::runs::scan::{self, Place};
 
 /// What was said of an error so far: the first name, the first line, the innermost place in the project.
 #[derive(Debug, Default, Clone)]
@@ -9,6 +9,7 @@ pub(super) struct Stack {
     error: Option<String>,
     message: Option<String>,
     frame: Option<String>,
+    line: Option<u32>,
 }
 
 impl Stack {
@@ -42,9 +43,11 @@ impl Stack {
     }
 
     /// A place, the innermost first.
-    pub(super) fn place(&mut self, path: Option<&str>) {
-        if let Some(path) = path.filter(|path| self.frame.is_none() && scan::own(path)) {
-            self.frame = Some(path.to_owned());
+    pub(super) fn place(&mut self, place: Option<Place<'_>>) {
+        let own = place.filter(|place| self.frame.is_none() && scan::own(place.path));
+        if let Some(place) = own {
+            self.frame = Some(place.path.to_owned());
+            self.line = place.line;
         }
     }
 
@@ -55,13 +58,14 @@ impl Stack {
             error: self.error,
             message: self.message,
             frame: self.frame,
+            line: self.line,
             ..Failure::default()
         }
     }
 }
 
-/// The path in `name (path:3:14)`, `async path:3:14` and `path:3:14`.
-pub(super) fn place(text: &str) -> Option<&str> {
+/// Parses `name (path:3:14)`, `async path:3:14` and `path:3:14`.
+pub(super) fn place(text: &str) -> Option<Place<'_>> {
     let text = match text.strip_suffix(')') {
         Some(text) => text.rsplit_once('(')?.1,
         // A last line may open the braces of the error's fields.
@@ -69,8 +73,11 @@ pub(super) fn place(text: &str) -> Option<&str> {
     };
     let text = text.strip_suffix(')').map_or(Some(text), |text| Some(text.rsplit_once('(')?.1))?;
     let text = text.strip_prefix("async ").unwrap_or(text);
-    let (path, rest) = scan::located(text.strip_prefix("file://").unwrap_or(text))?;
-    rest.is_empty().then_some(path)
+    // `webpack:///./cypress/e2e/till.cy.js:8:7`, of a bundle.
+    let bundled = text.strip_prefix("webpack://").and_then(|rest| rest.split_once("/./"));
+    let text = bundled.map_or(text, |(_, path)| path);
+    let (place, rest) = scan::located(text.strip_prefix("file://").unwrap_or(text))?;
+    rest.is_empty().then_some(place)
 }
 
 #[cfg(test)]
@@ -85,9 +92,10 @@ mod tests {
             ("async file:///home/a/b.mjs:3:14", Some("/home/a/b.mjs")),
             ("run (/home/a/c.js:1:2) {", Some("/home/a/c.js")),
             ("node:internal/main:1:2", Some("node:internal/main")),
+            ("Context.eval (webpack:///./cypress/a.cy.js:8:7)", Some("cypress/a.cy.js")),
             ("words", None),
         ] {
-            assert_eq!(place(text), path, "{text}");
+            assert_eq!(place(text).map(|place| place.path), path, "{text}");
         }
     }
 
@@ -97,7 +105,7 @@ mod tests {
         for line in [
             "TypeError: x is not a function",
             "    at f (/p/node_modules/x/y.js:1:2)",
-            "    at g (/p/a.js:1:2)",
+            "    at g (/p/a.js:7:2)",
             "    at h (/p/b.js:1:2)",
         ] {
             stack.take(line);
@@ -106,5 +114,6 @@ mod tests {
         assert_eq!(failure.error.as_deref(), Some("TypeError"));
         assert_eq!(failure.message.as_deref(), Some("x is not a function"));
         assert_eq!(failure.frame.as_deref(), Some("/p/a.js"));
+        assert_eq!(failure.line, Some(7));
     }
 }

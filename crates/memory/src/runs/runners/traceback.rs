@@ -1,7 +1,7 @@
 //! A Python traceback as the interpreter prints it, which several runners show.
 
 use crate::runs::report::Failure;
-use crate::runs::scan;
+use crate::runs::scan::{self, Place};
 
 /// What the lines of a traceback said so far. The last exception of a chain is the one that got out.
 #[derive(Debug, Default)]
@@ -9,6 +9,7 @@ pub(super) struct Traceback {
     error: Option<String>,
     message: Option<String>,
     frame: Option<String>,
+    line: Option<u32>,
     open: bool,
 }
 
@@ -17,11 +18,12 @@ impl Traceback {
     pub(super) fn take(&mut self, line: &str) {
         if line.starts_with("Traceback (most recent call last)") {
             self.open = true;
-            self.frame = None;
-        } else if let Some(path) = file(line) {
+            (self.frame, self.line) = (None, None);
+        } else if let Some(place) = place(line) {
             self.open = true;
-            if scan::own(path) {
-                self.frame = Some(path.to_owned());
+            if scan::own(place.path) {
+                self.frame = Some(place.path.to_owned());
+                self.line = place.line;
             }
         } else if self.open
             && let Some((error, message)) = scan::error(line)
@@ -39,15 +41,17 @@ impl Traceback {
             error: self.error,
             message: self.message,
             frame: self.frame,
+            line: self.line,
             ..Failure::default()
         }
     }
 }
 
-/// The path in `  File "path", line 3, in name`.
-pub(super) fn file(line: &str) -> Option<&str> {
+/// Parses `  File "path", line 3, in name`.
+pub(super) fn place(line: &str) -> Option<Place<'_>> {
     let (path, rest) = line.trim_start().strip_prefix("File \"")?.split_once('"')?;
-    rest.starts_with(", line ").then_some(path)
+    let number = rest.strip_prefix(", line ")?;
+    Some(Place::new(path, number.split([',', ' ']).next().unwrap_or_default()))
 }
 
 /// The failure of an interpreter that died, if it says so in this line. It speaks into whatever line was being written,
@@ -58,12 +62,11 @@ pub(super) fn fatal<'a>(line: &str, mut rest: impl Iterator<Item = &'a str>) -> 
     if !rest.next()?.is_empty() || !rest.next()?.contains("hread 0x") {
         return None;
     }
-    let frame = rest.take(100).filter_map(file).find(|path| scan::own(path));
-    Some(Failure {
-        test: None,
+    let innermost = rest.take(100).filter_map(place).find(|place| scan::own(place.path));
+    let failure = Failure {
         error: Some("Fatal Python error".to_owned()),
         message: Some(said.to_owned()),
-        frame: frame.map(str::to_owned),
         ..Failure::default()
-    })
+    };
+    Some(failure.at(innermost))
 }

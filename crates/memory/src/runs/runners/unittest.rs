@@ -5,13 +5,14 @@
 //! the code of today. Names are those `python -m unittest` takes: `tests.test_a.TestX.test_b`.
 
 use super::traceback::{self, Traceback};
-use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "unittest",
     kind: Kind::Test,
     tells: &["\nRan ", "\nFAIL: ", "\nERROR: ", "\nUNEXPECTED SUCCESS: ", "Fatal Python error: "],
+    silent_on_success: false,
     read,
 };
 
@@ -42,6 +43,8 @@ fn read(text: &str) -> Report {
             lines.nth(2);
         } else if let Some(failure) = traceback::fatal(line, lines.clone()) {
             reading.failures.push(failure);
+        } else if let Some(test) = verbose_pass(line, before) {
+            reading.passed.add(None, || test);
         } else if is_rule(before, b'=') {
             reading.start(line);
         } else if is_rule(line, b'=') {
@@ -97,9 +100,38 @@ fn summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Summary> {
     Some(summary)
 }
 
+/// Parses `test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the test in the brackets. Returns the name and
+/// true if it is that of a fixture.
+fn full_name(title: &str) -> Option<(String, bool)> {
+    let (name, rest) = title.split_once(" (")?;
+    let (place, _) = rest.split_once(')')?;
+    let fixture = name.starts_with("setUp") || name.starts_with("tearDown");
+    let test = if let Some(module) = place.strip_prefix("unittest.loader.") {
+        // A module that could not be imported stands as a test that always fails.
+        module.strip_prefix("_FailedTest.").unwrap_or(name).to_owned()
+    } else if fixture || place.rsplit('.').next() == Some(name) {
+        place.to_owned()
+    } else {
+        format!("{place}.{name}")
+    };
+    Some((test, fixture))
+}
+
+/// Parses the test of `test_a (tests.test_x.TestX.test_a) ... ok`. A test with a docstring has its first line in between,
+/// on the next line.
+fn verbose_pass(line: &str, above: &str) -> Option<String> {
+    let title = line.strip_suffix(" ... ok")?;
+    let name = |title: &str| {
+        let named = title.ends_with(')') && !title.split(" (").next()?.contains(' ');
+        full_name(title).filter(|_| named).map(|(test, _)| test)
+    };
+    name(title).or_else(|| name(above))
+}
+
 #[derive(Default)]
 struct Reading {
     failures: Vec<Failure>,
+    passed: PassedTests,
     /// The failure being told: its name, whether it is a test that ran, and its traceback.
     open: Option<(String, bool, Traceback)>,
     /// Tests that failed since the last summary: one with subtests fails once, however many of them fail.
@@ -118,17 +150,7 @@ impl Reading {
         if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {
             return;
         }
-        let Some((name, rest)) = title.split_once(" (") else { return };
-        let Some((place, _)) = rest.split_once(')') else { return };
-        let fixture = name.starts_with("setUp") || name.starts_with("tearDown");
-        let test = if let Some(module) = place.strip_prefix("unittest.loader.") {
-            // A module that could not be imported stands as a test that always fails.
-            module.strip_prefix("_FailedTest.").unwrap_or(name).to_owned()
-        } else if fixture || place.rsplit('.').next() == Some(name) {
-            place.to_owned()
-        } else {
-            format!("{place}.{name}")
-        };
+        let Some((test, fixture)) = full_name(title) else { return };
         let mut trace = Traceback::default();
         if word == "UNEXPECTED SUCCESS" {
             trace.take("Traceback (most recent call last)");
@@ -175,8 +197,9 @@ impl Reading {
         } else {
             Verdict::Unknown
         };
-        let Self { counts, failures, milliseconds, .. } = self;
-        Report { verdict, counts, failures, duration: milliseconds }
+        let Self { counts, failures, passed, milliseconds, .. } = self;
+        let passed = passed.without(&failures);
+        Report { verdict, counts, failures, passed, duration: milliseconds }
     }
 }
 

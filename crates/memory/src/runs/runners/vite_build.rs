@@ -4,8 +4,13 @@ use super::findings::Findings;
 use crate::runs::report::{Report, Runner};
 use crate::runs::{Kind, scan};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "vite build", kind: Kind::Build, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "vite build",
+    kind: Kind::Build,
+    tells: &["✓ built in ", "\nerror during build:", "\n✗ Build failed in "],
+    silent_on_success: false,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
@@ -24,8 +29,8 @@ fn read(text: &str) -> Report {
         } else if let Some((code, message)) = open {
             // `   ╭─[ src/main.js:1:19 ]`
             let place = line.trim_start().strip_prefix("╭─[ ").and_then(scan::located);
-            if let Some((path, _)) = place {
-                findings.add(Some(path), code, message);
+            if let Some((place, _)) = place {
+                findings.add(Some(place), code, message);
                 open = None;
             } else if line.trim_start().starts_with("at ") {
                 findings.add(None, code, message);

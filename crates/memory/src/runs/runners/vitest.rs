@@ -8,12 +8,17 @@
 //! `file > describe > test`, or the file alone.
 
 use super::stack::{self, Stack};
-use super::tally;
-use crate::runs::report::{Failure, Report, Runner};
+use super::{tally, tree};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
 use crate::runs::{Counts, Kind, Verdict, scan};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "vitest", kind: Kind::Test, tells: &[" Test Files  ", "⎯"], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "vitest",
+    kind: Kind::Test,
+    tells: &[" Test Files  ", "      Tests  ", "⎯"],
+    silent_on_success: false,
+    read,
+};
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,6 +54,11 @@ struct Reading {
     suites: u32,
     is_suites: bool,
     failed: bool,
+    /// The number of failures in a closing line that stands alone.
+    partial: u32,
+    passed: PassedTests,
+    /// The file whose tests are shown below it.
+    file: Option<String>,
     /// The run whose start was shown.
     run: Option<Run>,
 }
@@ -65,6 +75,7 @@ fn read(text: &str) -> Report {
             reading.close(closing);
             lines.nth(closing.lines - 2);
         } else {
+            reading.partial = reading.partial.max(failures_in(line));
             reading.take(line);
         }
         above = line;
@@ -104,6 +115,12 @@ fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Optio
     Some(closing)
 }
 
+/// Returns the number of failures in one of the closing lines, when the others are cut off or filtered out.
+fn failures_in(line: &str) -> u32 {
+    let rest = line.strip_prefix(" Test Files  ").or_else(|| line.strip_prefix("      Tests  "));
+    rest.and_then(numbers).map_or(0, |(counts, _)| counts.failed)
+}
+
 /// Reads `1 failed | 5 passed | 1 skipped (7)`, and whether it adds up. Expected failures went as they should.
 fn numbers(text: &str) -> Option<(Counts, bool)> {
     let mut counts = Counts::default();
@@ -139,6 +156,12 @@ fn announced(line: &str) -> u32 {
     }
 }
 
+/// Removes the name of a project, which stands as `|unit| ` before the file.
+fn without_project(name: &str) -> &str {
+    let rest = name.strip_prefix('|').and_then(|name| name.split_once("| "));
+    rest.map_or(name, |(_, name)| name)
+}
+
 impl Reading {
     fn close(&mut self, closing: Closing) {
         if self.run.as_ref().is_some_and(|run| {
@@ -155,7 +178,24 @@ impl Reading {
         self.closings.push(closing);
     }
 
+    /// Takes a passed test: ` ✓ a.test.js > suite > test 2ms`, or below its file `   ✓ suite > test 2ms`. Since version 4
+    /// the names of suites are left out below a file, so that only what stands in none can be named.
+    fn take_passed(&mut self, line: &str) {
+        if let Some(name) = line.strip_prefix(" ✓ ") {
+            if name.contains(" > ") {
+                self.passed.add(None, || without_project(tree::without_time(name)).to_owned());
+            }
+            self.file = None;
+        } else if let Some(name) = line.strip_prefix(" ❯ ") {
+            let file = name.split_once(" (").map(|(file, _)| without_project(file.trim_end()));
+            self.file = file.map(str::to_owned);
+        } else if let (Some(file), Some(name)) = (&self.file, line.strip_prefix("   ✓ ")) {
+            self.passed.add(None, || format!("{file} > {}", tree::without_time(name)));
+        }
+    }
+
     fn take(&mut self, line: &str) {
+        self.take_passed(line);
         if line.starts_with(" RUN  v") {
             self.run = Some(Run::default());
         } else if let Some(run) = &mut self.run {
@@ -174,8 +214,9 @@ impl Reading {
                 }
                 _ => {}
             }
-            // A rule such as `⎯⎯[1/2]⎯` stands between two of them.
-            self.listing |= of_tests || self.is_suites;
+            // A rule such as `⎯⎯[1/2]⎯` stands between two of them, also where the title was cut off.
+            let is_between = line.trim_matches('⎯').starts_with('[');
+            self.listing |= of_tests || self.is_suites || is_between;
         } else if let Some(name) = line.strip_prefix(" FAIL  ").filter(|_| self.listing) {
             // One error can be that of several tests, one above the other.
             let shared = self.open.as_ref().filter(|(_, stack)| stack.is_empty());
@@ -186,11 +227,7 @@ impl Reading {
                 self.finish();
             }
             let name = name.split_once(" [ ").map_or(name, |(file, _)| file);
-            let name = name
-                .strip_prefix('|')
-                .and_then(|name| name.split_once("| "))
-                .map_or(name, |(_, name)| name);
-            self.open = Some((Some(name.to_owned()), Stack::default()));
+            self.open = Some((Some(without_project(name).to_owned()), Stack::default()));
         } else if let Some((_, stack)) = &mut self.open {
             if let Some(at) = line.strip_prefix(" ❯ ") {
                 // `total shop.js:3:28`, or the place alone.
@@ -230,7 +267,9 @@ impl Reading {
         if counts.failed == 0 && files_failed {
             counts.failed = 1;
         }
-        let failed = self.failed || errors > 0 || counts.failed > 0 || !self.failures.is_empty();
+        let partial = self.partial > 0 && self.closings.is_empty();
+        let failed =
+            self.failed || partial || errors > 0 || counts.failed > 0 || !self.failures.is_empty();
         let verdict = if failed {
             Verdict::Failed
         } else if whole && counts.passed > 0 {
@@ -239,7 +278,8 @@ impl Reading {
             Verdict::Unknown
         };
         let counts = (!self.closings.is_empty()).then_some(counts);
-        Report { verdict, counts, failures: self.failures, duration }
+        let passed = self.passed.without(&self.failures);
+        Report { verdict, counts, failures: self.failures, passed, duration }
     }
 }
 

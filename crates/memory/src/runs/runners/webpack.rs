@@ -1,10 +1,17 @@
 //! webpack: `ERROR in ./src/a.js 1:6` with the reason below, and `webpack 5.1.2 compiled successfully in 3 ms` at the end.
 
 use super::findings::Findings;
+use crate::runs::Kind;
 use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::runs::scan::{self, Place};
 
-pub(super) static RUNNER: Runner = Runner { name: "webpack", kind: Kind::Build, tells: &[], read };
+pub(super) static RUNNER: Runner = Runner {
+    name: "webpack",
+    kind: Kind::Build,
+    tells: &["\nERROR in ", "webpack "],
+    silent_on_success: false,
+    read,
+};
 
 fn read(text: &str) -> Report {
     let mut findings = Findings::default();
@@ -14,8 +21,10 @@ fn read(text: &str) -> Report {
             let said = lines.clone().next().unwrap_or_default();
             let (rule, message) =
                 said.split_once(": ").map_or((None, said), |(rule, message)| (Some(rule), message));
-            let path = place.split_once(' ').map_or(place, |(path, _)| path);
-            findings.add(Some(path), rule, message);
+            // `./src/a.js 1:6-12`; the numbers are missing if the whole module is wrong.
+            let (path, at) = place.split_once(' ').unwrap_or((place, ""));
+            let place = Place::new(path, at.split(':').next().unwrap_or_default());
+            findings.add(Some(place), rule, message);
         } else if let Some(how) = compiled(line) {
             let good = how.starts_with("successfully") || errors(how) == Some(0);
             findings.good |= good;

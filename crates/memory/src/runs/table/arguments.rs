@@ -67,6 +67,8 @@ pub struct Arguments {
     pub runs_all_below: bool,
     /// Ends at its first failure unless it is told to go on.
     pub stops_by_default: bool,
+    /// Tests that a name pattern leaves out are counted as skipped.
+    pub counts_others_as_skipped: bool,
     /// Flags of [`Effect::Shows`].
     pub shows: &'static str,
     /// Flags of [`Effect::Sets`] that take a value.
@@ -91,13 +93,14 @@ pub struct Arguments {
 
 /// Flags that mean the same to every runner that has them.
 const COMMON_SHOWS: &str = "--verbose --quiet --silent --no-color --color --colors --no-progress --progress -- run \
-     --nocapture --no-capture --show-output --locked --offline --frozen --ci --no-coverage";
+     --nocapture --no-capture --show-output --ci --no-coverage";
 
 const NOTHING: Arguments = Arguments {
     operands: Operands::Targets,
     pattern: NamePattern::Opaque,
     runs_all_below: true,
     stops_by_default: true,
+    counts_others_as_skipped: false,
     shows: "",
     sets: "",
     names: "",
@@ -111,7 +114,8 @@ const NOTHING: Arguments = Arguments {
 };
 
 /// A program of which nothing more is known.
-pub(super) const UNKNOWN: Arguments = NOTHING;
+pub const UNKNOWN: Arguments =
+    Arguments { shows: "-j= --jobs= -s -k --no-print-directory", ..NOTHING };
 
 /// A linter or type checker that is given paths and lists everything that it finds.
 pub(super) const CHECKER: Arguments = Arguments {
@@ -126,6 +130,10 @@ pub(super) const CHECKER: Arguments = Arguments {
     narrows: "--changed --staged --new --new-from-rev= --fast",
     ..NOTHING
 };
+
+/// tsc, whose project chooses what is checked.
+pub(super) const TSC: Arguments =
+    Arguments { paths: "-p= --project=", sets: "--target= --module=", ..CHECKER };
 
 pub(super) const PYTEST: Arguments = Arguments {
     operands: Operands::Paths,
@@ -159,7 +167,7 @@ pub(super) const CARGO: Arguments = Arguments {
     pattern: NamePattern::Opaque,
     runs_all_below: false,
     shows: "-v -vv -q --test-threads= -j= --jobs= --color= --format= --message-format= --report-time --keep-going \
-            --no-capture --status-level= --final-status-level= --failure-output= --success-output= --retries= --progress=",
+            --locked --offline --frozen --no-capture --status-level= --final-status-level= --failure-output= --success-output= --retries= --progress=",
     sets: "--features= -F= --profile= -P= --cargo-profile= --manifest-path= --target= --config= --target-dir= -D= -W= -A= -Z= --release",
     names: "-E= --filter-expr= --filterset=",
     packages: "-p= --package=",
@@ -169,6 +177,8 @@ pub(super) const CARGO: Arguments = Arguments {
     goes_on: "--no-fail-fast --keep-going -k",
     ..NOTHING
 };
+
+pub(super) const NEXTEST: Arguments = Arguments { counts_others_as_skipped: true, ..CARGO };
 
 pub(super) const GO: Arguments = Arguments {
     operands: Operands::GoPackages,
@@ -189,6 +199,7 @@ pub(super) const JEST: Arguments = Arguments {
     operands: Operands::PathParts,
     pattern: NamePattern::Regex,
     stops_by_default: false,
+    counts_others_as_skipped: true,
     shows: "-i --runInBand --forceExit --detectOpenHandles --verbose --coverage --coverage= --reporters= --reporter= \
             --watch=false --watchAll=false --watch --run -w= --maxWorkers= --no-cache --passWithNoTests --logHeapUsage \
             --testTimeout= --no-file-parallelism --hideSkippedTests --silent --colors --outputFile= --expand",
@@ -219,6 +230,7 @@ pub(super) const JS_TEST: Arguments = Arguments {
     operands: Operands::PathParts,
     pattern: NamePattern::Regex,
     stops_by_default: false,
+    counts_others_as_skipped: true,
     shows: "--reporter= --timeout= --retries= -j= --workers= --headed --headless --trace= --coverage --coverage= --rerun-each= \
             --test-reporter= --test-concurrency= --experimental-test-coverage --ui --debug --browser= --quiet -A \
             --allow-all --allow-read --allow-net --allow-env --no-check --concurrency= --preload=",
@@ -310,5 +322,25 @@ impl Arguments {
             }
         }
         (Effect::Sets, false)
+    }
+
+    /// Returns true if a flag is in one of the lists.
+    pub fn is_listed(&self, flag: &str) -> bool {
+        let lists = [
+            self.stops,
+            self.goes_on,
+            self.names,
+            self.paths,
+            self.packages,
+            self.excludes,
+            self.narrows,
+            self.everything,
+            self.sets,
+            self.shows,
+            COMMON_SHOWS,
+        ];
+        lists.iter().any(|list| {
+            list.split_ascii_whitespace().any(|listed| listed.trim_end_matches('=') == flag)
+        })
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Runner;
 use super::arguments::{
-    Arguments, CARGO, CHECKER, CTEST, DOTNET, GO, JEST, JS_TEST, JVM, MOCHA, PYTEST, RSPEC,
-    UNITTEST, UNKNOWN,
+    Arguments, CARGO, CHECKER, CTEST, DOTNET, GO, JEST, JS_TEST, JVM, MOCHA, NEXTEST, PYTEST,
+    RSPEC, TSC, UNITTEST, UNKNOWN,
 };
 use crate::runs::Kind::{self, Build, Lint, Test, Typecheck};
 
@@ -25,7 +25,7 @@ const fn predictable(
     language: &'static str,
     starts: &'static [&'static str],
 ) -> Runner {
-    Runner { kind: None, reader: "", ..row(name, Build, language, starts, &UNKNOWN) }
+    Runner { kind: None, ..row(name, Build, language, starts, &UNKNOWN) }
 }
 
 impl Runner {
@@ -55,7 +55,7 @@ pub(super) static ROWS: &[Runner] = &[
         &CARGO,
     )
     .in_family("cargo"),
-    row("cargo nextest", Test, "rust", &["cargo nextest run", "cargo nextest r"], &CARGO)
+    row("cargo nextest", Test, "rust", &["cargo nextest run", "cargo nextest r"], &NEXTEST)
         .in_family("cargo"),
     row(
         "cargo build",
@@ -67,10 +67,8 @@ pub(super) static ROWS: &[Runner] = &[
     .in_family("cargo"),
     row("cargo check", Typecheck, "rust", &["cargo check", "cargo c"], &CARGO).in_family("cargo"),
     row("cargo clippy", Lint, "rust", &["cargo clippy"], &CARGO).in_family("cargo"),
-    row("cargo fmt", Lint, "rust", &["cargo fmt", "rustfmt"], &CHECKER)
-        .only_with(&["--check"])
-        .read_by(""),
-    row("cargo deny", Lint, "rust", &["cargo deny check", "cargo audit"], &UNKNOWN).read_by(""),
+    row("cargo fmt", Lint, "rust", &["cargo fmt", "rustfmt"], &CHECKER).only_with(&["--check"]),
+    row("cargo deny", Lint, "rust", &["cargo deny check", "cargo audit"], &UNKNOWN),
     row("cargo doc", Build, "rust", &["cargo doc"], &CARGO)
         .read_by("cargo build")
         .in_family("cargo"),
@@ -84,48 +82,56 @@ pub(super) static ROWS: &[Runner] = &[
         .in_family("python"),
     row("mypy", Typecheck, "python", &["mypy", "dmypy run"], &CHECKER),
     row("pyright", Typecheck, "python", &["pyright", "basedpyright"], &CHECKER),
-    row("ty", Typecheck, "python", &["ty check"], &CHECKER).read_by(""),
+    row("ty", Typecheck, "python", &["ty check"], &CHECKER),
     row("ruff", Lint, "python", &["ruff check", "ruff"], &CHECKER),
     row("ruff format", Lint, "python", &["ruff format"], &CHECKER)
-        .only_with(&["--check", "--diff"])
-        .read_by(""),
+        .only_with(&["--check", "--diff"]),
     row("flake8", Lint, "python", &["flake8"], &CHECKER),
-    row("pylint", Lint, "python", &["pylint"], &CHECKER).read_by(""),
-    row("black", Lint, "python", &["black"], &CHECKER)
-        .only_with(&["--check", "--diff"])
-        .read_by(""),
-    row("isort", Lint, "python", &["isort"], &CHECKER)
-        .only_with(&["--check", "--check-only", "-c", "--diff"])
-        .read_by(""),
-    row("bandit", Lint, "python", &["bandit"], &CHECKER).read_by(""),
-    row("pre-commit", Lint, "any", &["pre-commit run", "prek run"], &UNKNOWN).read_by(""),
+    row("pylint", Lint, "python", &["pylint"], &CHECKER),
+    row("black", Lint, "python", &["black"], &CHECKER).only_with(&["--check", "--diff"]),
+    row("isort", Lint, "python", &["isort"], &CHECKER).only_with(&[
+        "--check",
+        "--check-only",
+        "-c",
+        "--diff",
+    ]),
+    row("autopep8", Lint, "python", &["autopep8"], &CHECKER).only_with(&[
+        "--diff",
+        "-d",
+        "--exit-code",
+    ]),
+    row("bandit", Lint, "python", &["bandit"], &CHECKER),
+    row("pre-commit", Lint, "any", &["pre-commit run", "prek run"], &UNKNOWN),
     // Go
     row("go test", Test, "go", &["go test"], &GO).in_family("go"),
-    row("gotestsum", Test, "go", &["gotestsum"], &GO).read_by("go test").in_family("go"),
+    row("gotestsum", Test, "go", &["gotestsum"], &GO).in_family("go"),
     row("go build", Build, "go", &["go build", "go install"], &GO).in_family("go"),
     row("go vet", Lint, "go", &["go vet"], &GO).in_family("go"),
     row("golangci-lint", Lint, "go", &["golangci-lint run", "golangci-lint fmt"], &GO)
-        .read_by("")
         .in_family("go"),
     row("staticcheck", Lint, "go", &["staticcheck"], &GO).read_by("go vet").in_family("go"),
+    row("gofmt", Lint, "go", &["gofmt", "gofumpt", "goimports"], &CHECKER).only_with(&["-l", "-d"]),
     predictable("go run", "go", &["go run"]),
     // JavaScript and TypeScript
     row("jest", Test, "javascript", &["jest", "react-scripts test"], &JEST),
     row("vitest", Test, "javascript", &["vitest"], &JEST),
     row("mocha", Test, "javascript", &["mocha"], &MOCHA),
-    row("ava", Test, "javascript", &["ava"], &JS_TEST).read_by(""),
+    row("ava", Test, "javascript", &["ava"], &JS_TEST),
     row("node --test", Test, "javascript", &["node --test"], &JS_TEST),
     row("bun test", Test, "javascript", &["bun test"], &JS_TEST),
-    row("deno test", Test, "javascript", &["deno test"], &JS_TEST).read_by(""),
-    row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST).read_by(""),
-    row("cypress", Test, "javascript", &["cypress run"], &JS_TEST).read_by(""),
-    row("karma", Test, "javascript", &["karma start", "ng test"], &UNKNOWN).read_by(""),
+    row("deno test", Test, "javascript", &["deno test"], &JS_TEST),
+    row("deno lint", Lint, "javascript", &["deno lint"], &CHECKER),
+    row("deno check", Typecheck, "javascript", &["deno check"], &CHECKER),
+    row("jasmine", Test, "javascript", &["jasmine"], &JS_TEST),
+    row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST),
+    row("cypress run", Test, "javascript", &["cypress run"], &JS_TEST),
+    row("karma", Test, "javascript", &["karma start", "ng test"], &UNKNOWN),
     row(
         "tsc",
         Typecheck,
         "javascript",
-        &["tsc", "vue-tsc", "tsgo", "svelte-check", "astro check", "deno check"],
-        &CHECKER,
+        &["tsc", "vue-tsc", "tsgo", "svelte-check", "astro check"],
+        &TSC,
     ),
     row(
         "eslint",
@@ -140,13 +146,15 @@ pub(super) static ROWS: &[Runner] = &[
         "javascript",
         &["biome check", "biome lint", "biome ci", "biome format"],
         &CHECKER,
-    )
-    .read_by(""),
-    row("oxlint", Lint, "javascript", &["oxlint", "deno lint"], &CHECKER).read_by(""),
-    row("prettier", Lint, "javascript", &["prettier"], &CHECKER)
-        .only_with(&["--check", "-c", "--list-different", "-l"])
-        .read_by(""),
-    row("stylelint", Lint, "javascript", &["stylelint"], &CHECKER).read_by(""),
+    ),
+    row("oxlint", Lint, "javascript", &["oxlint"], &CHECKER),
+    row("prettier", Lint, "javascript", &["prettier"], &CHECKER).only_with(&[
+        "--check",
+        "-c",
+        "--list-different",
+        "-l",
+    ]),
+    row("stylelint", Lint, "javascript", &["stylelint"], &CHECKER),
     row("vite build", Build, "javascript", &["vite build"], &UNKNOWN),
     row("webpack", Build, "javascript", &["webpack"], &UNKNOWN),
     row(
@@ -155,29 +163,27 @@ pub(super) static ROWS: &[Runner] = &[
         "javascript",
         &["next build", "nuxt build", "astro build", "ng build"],
         &UNKNOWN,
-    )
-    .read_by(""),
+    ),
     row(
         "esbuild",
         Build,
         "javascript",
         &["esbuild", "tsup", "rollup", "parcel build", "bun build"],
         &UNKNOWN,
-    )
-    .read_by(""),
+    ),
     // Ruby, PHP
     row("rspec", Test, "ruby", &["rspec"], &RSPEC),
     row("minitest", Test, "ruby", &["rails test"], &RSPEC),
-    row("rubocop", Lint, "ruby", &["rubocop", "standardrb"], &CHECKER).read_by(""),
-    row("phpunit", Test, "php", &["phpunit", "pest", "artisan test"], &RSPEC),
+    row("pest", Test, "php", &["pest", "artisan test"], &RSPEC),
+    row("rubocop", Lint, "ruby", &["rubocop", "standardrb"], &CHECKER),
+    row("phpunit", Test, "php", &["phpunit"], &RSPEC),
     row(
         "phpstan",
         Typecheck,
         "php",
         &["phpstan analyse", "phpstan analyze", "phpstan", "psalm"],
         &CHECKER,
-    )
-    .read_by(""),
+    ),
     // The JVM
     row("mvn", Test, "java", &["mvn"], &JVM).only_with(&[
         "test",
@@ -190,59 +196,57 @@ pub(super) static ROWS: &[Runner] = &[
     ]),
     row("gradle", Test, "java", &["gradle"], &JVM)
         .only_with(&["*test", "*Test", "check", "build", "assemble", "*Check"]),
-    row("sbt", Test, "java", &["sbt test", "sbt compile", "sbt testOnly"], &JVM).read_by(""),
-    row("javac", Build, "java", &["javac", "kotlinc", "scalac"], &UNKNOWN).read_by("make"),
+    row("sbt", Test, "java", &["sbt test", "sbt compile", "sbt testOnly"], &JVM),
+    row("javac", Build, "java", &["javac", "scalac"], &UNKNOWN),
+    row("kotlinc", Build, "java", &["kotlinc"], &UNKNOWN),
     // .NET
     row("dotnet test", Test, "dotnet", &["dotnet test"], &DOTNET),
-    row("dotnet build", Build, "dotnet", &["dotnet build", "dotnet publish", "msbuild"], &DOTNET)
-        .read_by(""),
+    row("dotnet build", Build, "dotnet", &["dotnet build", "dotnet publish", "msbuild"], &DOTNET),
     // C, C++, Swift
     row("ctest", Test, "c", &["ctest", "meson test"], &CTEST),
-    row("cc", Build, "c", &["gcc", "g++", "cc", "c++", "clang", "clang++"], &UNKNOWN)
-        .read_by("make"),
-    row("cmake", Build, "c", &["cmake"], &UNKNOWN).only_with(&["--build"]).read_by("make"),
-    row("ninja", Build, "c", &["ninja"], &UNKNOWN).read_by("make"),
-    row("swift test", Test, "swift", &["swift test"], &UNKNOWN).read_by(""),
-    row("swift build", Build, "swift", &["swift build"], &UNKNOWN).read_by(""),
-    row("xcodebuild", Build, "swift", &["xcodebuild", "xcrun xcodebuild"], &UNKNOWN).read_by(""),
-    row("swiftlint", Lint, "swift", &["swiftlint"], &CHECKER).read_by(""),
+    row("gcc", Build, "c", &["gcc", "g++", "cc", "c++", "clang", "clang++"], &UNKNOWN),
+    row("cmake", Build, "c", &["cmake"], &UNKNOWN).only_with(&["--build"]),
+    row("ninja", Build, "c", &["ninja"], &UNKNOWN),
+    row("swift test", Test, "swift", &["swift test"], &UNKNOWN),
+    row("swift build", Build, "swift", &["swift build"], &UNKNOWN),
+    row("xcodebuild test", Test, "swift", &["xcodebuild"], &UNKNOWN)
+        .only_with(&["test", "test-without-building"]),
+    row("xcodebuild", Build, "swift", &["xcodebuild"], &UNKNOWN),
+    row("swiftlint", Lint, "swift", &["swiftlint"], &CHECKER),
     // Other languages
-    row("flutter test", Test, "dart", &["flutter test", "dart test"], &JS_TEST).read_by(""),
-    row("dart analyze", Typecheck, "dart", &["dart analyze", "flutter analyze"], &CHECKER)
-        .read_by(""),
-    row("flutter build", Build, "dart", &["flutter build"], &UNKNOWN).read_by(""),
-    row("mix test", Test, "elixir", &["mix test"], &RSPEC).read_by(""),
-    row("mix compile", Build, "elixir", &["mix compile", "mix credo", "mix dialyzer"], &UNKNOWN)
-        .read_by(""),
-    row("bats", Test, "shell", &["bats"], &RSPEC).read_by(""),
+    row("flutter test", Test, "dart", &["flutter test"], &JS_TEST),
+    row("dart test", Test, "dart", &["dart test"], &JS_TEST),
+    row("dart analyze", Typecheck, "dart", &["dart analyze"], &CHECKER),
+    row("flutter analyze", Typecheck, "dart", &["flutter analyze"], &CHECKER),
+    row("flutter build", Build, "dart", &["flutter build"], &UNKNOWN),
+    row("mix test", Test, "elixir", &["mix test"], &RSPEC),
+    row("mix compile", Build, "elixir", &["mix compile", "mix credo", "mix dialyzer"], &UNKNOWN),
+    row("bats", Test, "shell", &["bats"], &RSPEC),
     row("prove", Test, "other", &["prove"], &RSPEC),
-    row("shellcheck", Lint, "shell", &["shellcheck"], &CHECKER).read_by(""),
-    row("zig build", Build, "other", &["zig build", "zig test"], &UNKNOWN).read_by("make"),
-    row("dune", Build, "other", &["dune build", "dune test", "dune runtest"], &UNKNOWN).read_by(""),
+    row("shellcheck", Lint, "shell", &["shellcheck"], &CHECKER),
+    row("zig build", Build, "other", &["zig build", "zig test"], &UNKNOWN).read_by("gcc"),
+    row("dune", Build, "other", &["dune build", "dune test", "dune runtest"], &UNKNOWN),
     row(
         "stack",
         Test,
         "other",
         &["stack test", "stack build", "cabal test", "cabal build"],
         &UNKNOWN,
-    )
-    .read_by(""),
+    ),
     row(
         "terraform validate",
         Lint,
         "other",
         &["terraform validate", "tofu validate", "helm lint", "hadolint"],
         &UNKNOWN,
-    )
-    .read_by(""),
+    ),
     row(
         "yamllint",
         Lint,
         "other",
         &["yamllint", "markdownlint", "markdownlint-cli2", "actionlint", "buf lint"],
         &CHECKER,
-    )
-    .read_by(""),
+    ),
     // Reads the output of builds that nothing else understands.
     row("make", Build, "any", &[], &UNKNOWN),
 ];

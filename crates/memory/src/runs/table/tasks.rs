@@ -174,19 +174,21 @@ pub fn find_task(words: &[String]) -> Option<Task> {
         let kind = target.map_or(runner.default, kind_of_name);
         let name =
             target.map_or_else(|| program.to_owned(), |target| format!("{program} {target}"));
-        let named = first.is_none() || target.is_some();
-        return (named && (kind.is_some() || target.is_some())).then(|| Task {
+        let is_whole = first.is_none() || target.is_some();
+        return (is_whole && (kind.is_some() || target.is_some())).then(|| Task {
             name,
             kind,
             arguments: rest(words.len() - 1),
         });
     };
-    let name = words[at].as_str();
+    let name = match words[at].as_str() {
+        "t" | "tst" if program == "npm" => "test",
+        name => name,
+    };
     if verb.is_none() && NO_TASKS.contains(&name) {
         return None;
     }
     let kind = match program {
-        "npm" if matches!(name, "t" | "tst") => Some(Kind::Test),
         "npm" if verb.is_none() && name != "test" => return None,
         "tox" | "nox" => Some(Kind::Test),
         // `nx test web`, `nx run web:test`
@@ -222,7 +224,36 @@ fn find_script(words: &[String]) -> Option<Task> {
     if !is_script || super::only_describes(words) {
         return None;
     }
-    Some(Task { name: path.clone(), kind: kind_of_name(stem), arguments: 1 })
+    Some(Task { name: path.clone(), kind: kind_of_script(stem), arguments: 1 })
+}
+
+/// What the name of a script says that it runs, where it says nothing else: `run_tests` does, `test-harness` does not.
+fn kind_of_script(stem: &str) -> Option<Kind> {
+    const PLAIN: &[&str] = &[
+        "run",
+        "all",
+        "test",
+        "tests",
+        "unit",
+        "integration",
+        "e2e",
+        "smoke",
+        "spec",
+        "specs",
+        "lint",
+        "check",
+        "checks",
+        "build",
+        "ci",
+        "verify",
+        "typecheck",
+        "compile",
+        "format",
+        "fmt",
+    ];
+    let plain = |part: &str| PLAIN.contains(&part.to_ascii_lowercase().as_str());
+    let is_plain = stem.split(['-', '_']).all(plain) || matches!(stem, "runtests" | "runtest");
+    is_plain.then(|| kind_of_name(&stem.replace("runtest", "run-test"))).flatten()
 }
 
 /// What the name of a task says that it runs.
@@ -289,6 +320,9 @@ mod tests {
             ("nx run web:test", some("nx web:test", Some(Kind::Test))),
             ("tox -e py311", some("tox", Some(Kind::Test))),
             ("run_tests.sh -x", some("run_tests.sh", Some(Kind::Test))),
+            ("scripts/test", some("scripts/test", Some(Kind::Test))),
+            ("scripts/test-harness.sh x", some("scripts/test-harness.sh", None)),
+            ("/tmp/app-test x", some("/tmp/app-test", None)),
             ("scripts/deploy", some("scripts/deploy", None)),
             ("ls -la", None),
             ("cargo xtask generate", some("cargo xtask generate", None)),

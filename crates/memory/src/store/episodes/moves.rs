@@ -2,23 +2,33 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::select;
-use crate::change::Change;
-use crate::episode::{Episode, How, judge, own_name};
-use crate::outcome::{Counts, Kind, Verdict};
+use super::{select, to_json};
+use crate::change::{Change, difference};
+use crate::episode::{Episode, GreenRun, How, attribute};
+use crate::runs::clues::{Clues, own_name};
 use crate::runs::run::{Fault, Run};
-use crate::runs::selection::Selection;
+use crate::runs::selection::{Coverage, Selection};
+use crate::runs::{Counts, Kind, Verdict};
+use crate::store::StoreError;
 use crate::store::effects::Meeting;
-use crate::store::{StoreError, tables};
 use crate::{Clean, Id, Time};
 
 /// How many failures of one checkout are followed at once. Beyond it the oldest are left.
-const OPEN: usize = 64;
-/// How many changes of one checkout are kept at once: nobody learns from the last of a thousand.
-const CHANGES: u32 = 200;
+const MAX_OPEN: usize = 64;
+/// How many changes of one checkout are kept at once.
+const MAX_CHANGES: u32 = 200;
+
+/// A run that moves the episodes of a checkout.
+struct Moving<'a> {
+    connection: &'a Connection,
+    meeting: Meeting<'a>,
+    run: &'a Run,
+    /// The row of its outcome.
+    outcome: i64,
+}
 
 /// Moves the episodes of a checkout by a run. `outcome` is its row, `session` that of whose run it is.
-pub(crate) fn ran(
+pub(crate) fn apply_run(
     connection: &Connection,
     project: i64,
     root: &Clean,
@@ -26,7 +36,9 @@ pub(crate) fn ran(
     outcome: i64,
     session: i64,
 ) -> Result<(), StoreError> {
-    let Some(selection) = &run.selection else { return Ok(()) };
+    if run.selection.is_none() {
+        return Ok(());
+    }
     let (agent, at) = (run.outcome.agent.as_ref(), run.outcome.at);
     let meeting = Meeting { project, root, session, agent, at };
     let open = select(
@@ -35,158 +47,258 @@ pub(crate) fn ran(
         params![project, root],
     )?;
     // One that was seen since: this run comes late, and says nothing about it any more.
-    let open: Vec<Episode> =
-        open.into_iter().filter(|episode| episode.seen < run.outcome.at).collect();
+    let open: Vec<Episode> = open.into_iter().filter(|episode| episode.seen < at).collect();
+    let moving = Moving { connection, meeting, run, outcome };
     match run.outcome.verdict {
         Verdict::Passed => {
-            let covered =
-                |episode: &&Episode| selection.covers(&episode.selection, episode.test.as_deref());
-            for episode in open.iter().filter(covered) {
-                let how = close(connection, project, root, episode, run, selection, outcome)?;
+            let mut answered = Vec::new();
+            for episode in &open {
+                if moving.executed(episode)? {
+                    answered.push(episode);
+                }
+            }
+            for episode in &answered {
+                let how = moving.close(episode, answered.len() > 1)?;
                 if how == How::Fixed {
-                    meeting.settle(connection, episode, true)?;
+                    moving.meeting.settle(connection, episode, true)?;
                 }
             }
             clear(connection, project, root)
         }
-        Verdict::Failed => failed(connection, &meeting, &open, run, selection, outcome),
+        Verdict::Failed => moving.fail(&open),
         Verdict::Unknown => Ok(()),
     }
 }
 
-fn close(
-    connection: &Connection,
-    project: i64,
-    root: &Clean,
-    episode: &Episode,
-    run: &Run,
-    selection: &Selection,
-    outcome: i64,
-) -> Result<How, StoreError> {
-    let changes = changes(connection, project, root, episode.opened)?;
-    let (mut how, fix) = judge(episode, &changes, run.outcome.at);
-    // Of what was asked for in the same words less ran than before: the test may be what is missing.
-    let same = selection.arguments == episode.selection.arguments;
-    if how == How::Fixed && same && episode.test.is_some() {
-        let ran = |counts: Counts| counts.passed + counts.failed;
-        let before = counts_then(connection, episode)?.map(ran);
-        if run.outcome.counts.map(ran).zip(before).is_some_and(|(now, before)| now < before) {
-            how = How::Removed;
-        }
+impl Moving<'_> {
+    /// Returns true if the run executed what an episode is about.
+    fn executed(&self, episode: &Episode) -> Result<bool, StoreError> {
+        let before = last_counts(self.connection, episode)?;
+        Ok(self.run.executed(&episode.selection, &episode.failed(), before))
     }
-    connection
-        .prepare_cached(
-            "UPDATE episode SET how = ?2, ended = ?3, closed = ?4, fix = ?5, changed = ?3 WHERE uid = ?1",
-        )?
-        .execute(params![episode.id, how, run.outcome.at, outcome, json(&fix)])?;
-    Ok(how)
-}
 
-fn failed(
-    connection: &Connection,
-    meeting: &Meeting<'_>,
-    open: &[Episode],
-    run: &Run,
-    selection: &Selection,
-    outcome: i64,
-) -> Result<(), StoreError> {
-    let &Meeting { project, root, at, .. } = meeting;
-    let mut fresh: Vec<&Fault> = run
-        .faults
-        .iter()
-        .filter(|fault| {
-            fault.signature.is_some() && !open.iter().any(|episode| episode.is_about(fault))
-        })
-        .collect();
-    for episode in open {
-        let same = run.faults.iter().any(|fault| episode.is_about(fault));
-        // Its test fails in another way, or is among those that a cut text still names.
-        let still = same
-            || episode.test.as_ref().is_some_and(|test| {
-                run.faults.iter().any(|fault| fault.test.as_ref() == Some(test))
-                    || run.outcome.failing.contains(test)
-            });
-        if same {
-            meeting.settle(connection, episode, false)?;
+    fn close(&self, episode: &Episode, is_shared: bool) -> Result<How, StoreError> {
+        let Self { connection, meeting, run, outcome } = self;
+        let changes = changes(connection, meeting.project, meeting.root, episode.opened)?;
+        let failed: Option<String> = connection
+            .prepare_cached("SELECT command FROM outcome WHERE uid = ?1")?
+            .query_row([episode.last], |row| row.get(0))
+            .optional()?;
+        let is_named = run.names_as_passed(&episode.failed());
+        let otherwise = failed.and_then(|failed| difference(&failed, &run.outcome.command));
+        let green =
+            GreenRun { at: Some(run.outcome.at), difference: otherwise.as_ref(), is_shared };
+        let clues = clues_of(connection, episode)?;
+        let (mut how, fix) = attribute(episode, &clues, &changes, &green);
+        // The same command ran less than before: the test may be what is missing.
+        let same = run.selections().any(|selection| selection.is_same_command(&episode.selection));
+        if how == How::Fixed && same && episode.test.is_some() && !is_named {
+            let ran = |counts: Counts| counts.passed + counts.failed;
+            let before = last_counts(connection, episode)?.map(ran);
+            if run.outcome.counts.map(ran).zip(before).is_some_and(|(now, before)| now < before) {
+                how = How::Removed;
+            }
         }
-        if still {
-            let selection = if same { selection } else { &episode.selection };
-            connection
-                .prepare_cached(
-                    "UPDATE episode SET attempts = attempts + 1, seen = ?2, gone = NULL, last = ?3, changed = ?2,
-                            program = ?4, folder = ?5, arguments = ?6, stops = ?7 WHERE uid = ?1",
-                )?
-                .execute(params![
-                    episode.id,
-                    at,
-                    outcome,
-                    selection.program,
-                    selection.folder,
-                    tables::to_json(&selection.arguments),
-                    selection.stops,
-                ])?;
-            continue;
-        }
-        let met = run.whole
-            && selection.covers(&episode.selection, episode.test.as_deref())
-            && went_past(connection, episode, run, selection, &fresh)?;
-        if !met {
-            continue;
-        }
-        if let Some(heir) = heir(connection, project, root, episode, &fresh)? {
-            let fault = fresh.remove(heir);
-            rename(connection, episode, fault, selection, outcome, at)?;
-            continue;
-        }
-        meeting.settle(connection, episode, true)?;
+        // What the failure named was needed to find the fix, and for nothing else.
         connection
             .prepare_cached(
-                "UPDATE episode SET gone = coalesce(gone, ?2), changed = ?2 WHERE uid = ?1",
+                "UPDATE episode SET how = ?2, ended = ?3, closed = ?4, fix = ?5, changed = ?3, clues = '{}' WHERE uid = ?1",
             )?
-            .execute(params![episode.id, at])?;
+            .execute(params![episode.id, how, run.outcome.at, outcome, to_json(&fix)])?;
+        Ok(how)
     }
-    // Those that were followed longest make room.
-    let many = (open.len() + fresh.len()).saturating_sub(OPEN);
-    for episode in open.iter().take(many) {
-        end(connection, episode.id, How::Left, at)?;
+
+    fn fail(&self, open: &[Episode]) -> Result<(), StoreError> {
+        let Self { connection, meeting, run, .. } = self;
+        let at = meeting.at;
+        let mut fresh: Vec<&Fault> = run
+            .faults
+            .iter()
+            .filter(|fault| {
+                fault.signature.is_some() && !open.iter().any(|episode| episode.is_about(fault))
+            })
+            .collect();
+        for episode in open {
+            let same = run.faults.iter().find(|fault| episode.is_about(fault));
+            // Its test fails in another way, or is among those that a cut text still names.
+            let still = same.is_some()
+                || run.faults.iter().any(|fault| episode.is_of_test(fault))
+                || episode.test.as_ref().is_some_and(|test| run.outcome.failing.contains(test));
+            if same.is_some() {
+                meeting.settle(connection, episode, false)?;
+            }
+            if still {
+                self.see_again(episode, same)?;
+                continue;
+            }
+            if !self.went_past(episode, &fresh)? {
+                continue;
+            }
+            if let Some(heir) = self.heir(episode, &fresh)? {
+                let fault = fresh.remove(heir);
+                self.rename(episode, fault)?;
+                continue;
+            }
+            meeting.settle(connection, episode, true)?;
+            connection
+                .prepare_cached(
+                    "UPDATE episode SET gone = coalesce(gone, ?2), changed = ?2 WHERE uid = ?1",
+                )?
+                .execute(params![episode.id, at])?;
+        }
+        // Those that were followed longest make room.
+        let many = (open.len() + fresh.len()).saturating_sub(MAX_OPEN);
+        for episode in open.iter().take(many) {
+            end(connection, episode.id, How::Left, at)?;
+        }
+        for fault in fresh {
+            self.open(fault, None)?;
+        }
+        Ok(())
     }
-    for fault in fresh {
-        insert_open(connection, project, root, fault, selection, outcome, at)?;
+
+    /// What the run was asked for that a failure belongs to: of several selections the one that has its test.
+    fn selection_of(&self, fault: &Fault) -> &Selection {
+        let failed = fault.failed();
+        let mut selections = self.run.selections();
+        let first = selections.next().unwrap_or_else(|| unreachable!("looked at before"));
+        let fits = |selection: &&Selection| selection.covers(first, &failed) != Coverage::No;
+        selections.find(fits).unwrap_or(first)
     }
-    Ok(())
+
+    /// The failure was met again.
+    fn see_again(&self, episode: &Episode, fault: Option<&Fault>) -> Result<(), StoreError> {
+        let selection = fault.map_or(&episode.selection, |fault| self.selection_of(fault));
+        self.connection
+            .prepare_cached(
+                "UPDATE episode SET attempts = attempts + 1, seen = ?2, gone = NULL, last = ?3, changed = ?2,
+                        program = ?4, folder = ?5, arguments = ?6, stops = ?7, task = ?8, partial = ?9, clues = coalesce(?10, clues),
+                        scope = coalesce(scope, ?11) WHERE uid = ?1",
+            )?
+            .execute(params![
+                episode.id,
+                self.meeting.at,
+                self.outcome,
+                selection.program,
+                selection.folder,
+                to_json(&selection.arguments),
+                selection.stops,
+                selection.task,
+                selection.is_partial,
+                fault.map(|fault| to_json(&fault.clues)),
+                fault.and_then(|fault| fault.scope.as_ref()),
+            ])?;
+        Ok(())
+    }
+
+    /// Returns true if a run that failed in other ways came past this failure, and did not end before it: at another failure,
+    /// at a file that could not be read, at an error that keeps everything else from being looked at.
+    fn went_past(&self, episode: &Episode, fresh: &[&Fault]) -> Result<bool, StoreError> {
+        let run = self.run;
+        if run.names_as_passed(&episode.failed()) {
+            return Ok(true);
+        }
+        if !run.whole || !self.executed(episode)? {
+            return Ok(false);
+        }
+        let Some(now) = run.outcome.counts else {
+            // A list of findings is complete where nothing new is in it that could hide the rest, and where it was printed
+            // and not piped through something: then the exit status would be hidden.
+            return Ok(run.outcome.kind != Kind::Test
+                && run.selections().all(Selection::went_on)
+                && run.outcome.exit.is_some()
+                && !run.faults.is_empty()
+                && fresh.is_empty());
+        };
+        if episode.test.is_none() {
+            // What kept the tests from running is over where they ran.
+            return Ok(
+                now.passed + now.failed > 0 && run.faults.iter().all(|fault| fault.test.is_some())
+            );
+        }
+        let all = |counts: Counts| counts.passed + counts.failed + counts.skipped;
+        let before = last_counts(self.connection, episode)?;
+        Ok(now.passed > 0 && before.is_some_and(|before| all(now) >= all(before)))
+    }
+
+    /// The failure as which this one goes on under another name: the same error of another test, where a change put one
+    /// name in the other's place.
+    fn heir(&self, episode: &Episode, fresh: &[&Fault]) -> Result<Option<usize>, StoreError> {
+        let Some(test) = episode.test.as_deref() else { return Ok(None) };
+        let found = fresh.iter().position(|fault| {
+            fault.error == episode.error && fault.test.as_deref().is_some_and(|other| other != test)
+        });
+        let Some(at) = found else { return Ok(None) };
+        let new = fresh[at].test.as_deref().unwrap_or_default();
+        let Meeting { project, root, .. } = self.meeting;
+        let changes = changes(self.connection, project, root, episode.seen)?;
+        let renamed = changes.iter().flat_map(Change::hunks).any(|hunk| {
+            let has = |lines: &[String], test: &str| {
+                lines.iter().any(|line| line.contains(own_name(test)))
+            };
+            has(&hunk.removed, test) && has(&hunk.added, new)
+        });
+        Ok(renamed.then_some(at))
+    }
+
+    /// Lets an episode go on under another name.
+    fn rename(&self, episode: &Episode, fault: &Fault) -> Result<(), StoreError> {
+        self.open(fault, Some(episode))?;
+        end(self.connection, episode.id, How::Renamed, self.meeting.at)
+    }
+
+    /// Opens an episode about a failure; as the heir of another one it keeps when that began.
+    fn open(&self, fault: &Fault, heir_of: Option<&Episode>) -> Result<(), StoreError> {
+        let Self { connection, meeting, outcome, .. } = self;
+        let selection = self.selection_of(fault);
+        connection
+            .prepare_cached(
+                "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file,
+                                      first, last, attempts, opened, seen, fix, changed, scope, task, partial,
+                                      compile_error, clues)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+                         coalesce((SELECT id FROM outcome WHERE uid = ?12), ?13), ?13, ?14, ?15, ?16, '[]', ?16, ?17, ?18,
+                         ?19, ?20, ?21)
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                Id::new(meeting.at),
+                meeting.project,
+                meeting.root,
+                selection.program,
+                selection.folder,
+                to_json(&selection.arguments),
+                selection.stops,
+                fault.signature,
+                fault.test,
+                fault.error,
+                fault.file,
+                heir_of.and_then(|episode| episode.first),
+                outcome,
+                heir_of.map_or(1, |episode| episode.attempts + 1),
+                heir_of.map_or(meeting.at, |episode| episode.opened),
+                meeting.at,
+                fault.scope,
+                selection.task,
+                selection.is_partial,
+                fault.is_compile_error,
+                to_json(&fault.clues),
+            ])?;
+        Ok(())
+    }
 }
 
-/// Whether a run that failed in other ways came past this failure, and did not end before it: at another failure, at a
-/// file that could not be read, at an error that keeps everything else from being looked at.
-fn went_past(
-    connection: &Connection,
-    episode: &Episode,
-    run: &Run,
-    selection: &Selection,
-    fresh: &[&Fault],
-) -> Result<bool, StoreError> {
-    let Some(now) = run.outcome.counts else {
-        // A list of findings is complete where nothing new is in it that could hide the rest, and where it was printed
-        // and not piped through something: then the exit status would be hidden.
-        return Ok(run.outcome.kind != Kind::Test
-            && selection.went_on()
-            && run.outcome.exit.is_some()
-            && !run.faults.is_empty()
-            && fresh.is_empty());
-    };
-    if episode.test.is_none() {
-        // What kept the tests from running is over where they ran.
-        return Ok(
-            now.passed + now.failed > 0 && run.faults.iter().all(|fault| fault.test.is_some())
-        );
-    }
-    let all = |counts: Counts| counts.passed + counts.failed + counts.skipped;
-    let before = counts_then(connection, episode)?;
-    Ok(now.passed > 0 && before.is_some_and(|before| all(now) >= all(before)))
+/// What the failure of an episode named when it was last seen.
+fn clues_of(connection: &Connection, episode: &Episode) -> Result<Clues, StoreError> {
+    let text: Option<String> = connection
+        .prepare_cached("SELECT clues FROM episode WHERE uid = ?1")?
+        .query_row([episode.id], |row| row.get(0))
+        .optional()?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
 /// What was counted by the run that last had this failure.
-fn counts_then(connection: &Connection, episode: &Episode) -> Result<Option<Counts>, StoreError> {
+fn last_counts(connection: &Connection, episode: &Episode) -> Result<Option<Counts>, StoreError> {
     let counts = |row: &Row<'_>| -> rusqlite::Result<Option<Counts>> {
         let (passed, failed, skipped) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(match (passed, failed, skipped) {
@@ -201,107 +313,17 @@ fn counts_then(connection: &Connection, episode: &Episode) -> Result<Option<Coun
         .flatten())
 }
 
-/// The failure that this one goes on as under another name: the same error of another test, where a change put one name
-/// in the other's place.
-fn heir(
-    connection: &Connection,
-    project: i64,
-    root: &Clean,
-    episode: &Episode,
-    fresh: &[&Fault],
-) -> Result<Option<usize>, StoreError> {
-    let Some(test) = episode.test.as_deref() else { return Ok(None) };
-    let found = fresh.iter().position(|fault| {
-        fault.error == episode.error && fault.test.as_deref().is_some_and(|other| other != test)
-    });
-    let Some(at) = found else { return Ok(None) };
-    let new = fresh[at].test.as_deref().unwrap_or_default();
-    let changes = changes(connection, project, root, episode.seen)?;
-    let renamed = changes.iter().flat_map(Change::hunks).any(|hunk| {
-        let has =
-            |lines: &[String], test: &str| lines.iter().any(|line| line.contains(own_name(test)));
-        has(&hunk.removed, test) && has(&hunk.added, new)
-    });
-    Ok(renamed.then_some(at))
-}
-
-/// Lets an episode go on under another name.
-fn rename(
-    connection: &Connection,
-    episode: &Episode,
-    fault: &Fault,
-    selection: &Selection,
-    outcome: i64,
-    at: Time,
-) -> Result<(), StoreError> {
-    let heir = Id::new(at);
-    connection
-        .prepare_cached(
-            "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
-                                  last, attempts, opened, seen, fix, changed)
-             SELECT ?2, project, root, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, first, ?11, attempts + 1, opened, ?12, '[]', ?12
-             FROM episode WHERE uid = ?1 ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![
-            episode.id,
-            heir,
-            selection.program,
-            selection.folder,
-            tables::to_json(&selection.arguments),
-            selection.stops,
-            fault.signature,
-            fault.test,
-            fault.error,
-            fault.file,
-            outcome,
-            at,
-        ])?;
-    end(connection, episode.id, How::Renamed, at)
-}
-
-fn insert_open(
-    connection: &Connection,
-    project: i64,
-    root: &Clean,
-    fault: &Fault,
-    selection: &Selection,
-    outcome: i64,
-    at: Time,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO episode (uid, project, root, program, folder, arguments, stops, signature, test, error, file, first,
-                                  last, attempts, opened, seen, fix, changed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, 1, ?13, ?13, '[]', ?13)
-             ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![
-            Id::new(at),
-            project,
-            root,
-            selection.program,
-            selection.folder,
-            tables::to_json(&selection.arguments),
-            selection.stops,
-            fault.signature,
-            fault.test,
-            fault.error,
-            fault.file,
-            outcome,
-            at,
-        ])?;
-    Ok(())
-}
-
 /// Ends an episode that no green run ended.
 fn end(connection: &Connection, episode: Id, how: How, at: Time) -> Result<(), StoreError> {
     connection
-        .prepare_cached("UPDATE episode SET how = ?2, ended = ?3, changed = ?3 WHERE uid = ?1")?
+        .prepare_cached(
+            "UPDATE episode SET how = ?2, ended = ?3, changed = ?3, clues = '{}' WHERE uid = ?1",
+        )?
         .execute(params![episode, how, at])?;
     Ok(())
 }
 
-/// Whether a failure is followed in a checkout.
+/// Returns true if a failure is followed in a checkout.
 pub(crate) fn is_open(
     connection: &Connection,
     project: i64,
@@ -310,6 +332,23 @@ pub(crate) fn is_open(
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM episode WHERE project = ?1 AND root = ?2 AND how IS NULL)")?
         .query_row(params![project, root], |row| row.get(0))?)
+}
+
+/// The files that the open failures of a checkout point at, and those that were edited since; newest first.
+pub(crate) fn files_of_open(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+) -> Result<Vec<Clean>, StoreError> {
+    let mut files = connection.prepare_cached(
+        "SELECT name, max(at) AS at FROM change WHERE project = ?1 AND root = ?2 AND sort = 'edit' GROUP BY name
+         UNION ALL
+         SELECT json_extract(place.value, '$.file'), episode.seen
+         FROM episode, json_each(episode.clues, '$.places') AS place
+         WHERE episode.project = ?1 AND episode.root = ?2 AND episode.how IS NULL
+         ORDER BY at DESC LIMIT 64",
+    )?;
+    Ok(files.query_map(params![project, root], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 /// Notes a change for the episodes that are open in its checkout; without one nobody will ever ask for it.
@@ -329,7 +368,7 @@ pub(crate) fn note(
             "DELETE FROM change WHERE id IN (
                  SELECT id FROM change WHERE project = ?1 AND root = ?2 ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?3)",
         )?
-        .execute(params![project, root, CHANGES])?;
+        .execute(params![project, root, MAX_CHANGES])?;
     Ok(())
 }
 
@@ -343,10 +382,19 @@ pub(crate) fn put_change(
 ) -> rusqlite::Result<bool> {
     let inserted = connection
         .prepare_cached(
-            "INSERT INTO change (uid, project, root, sort, name, patch, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            "INSERT INTO change (uid, project, root, sort, name, patch, at, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT (uid) DO NOTHING",
         )?
-        .execute(params![id, project, root, change.sort, change.name, change.patch, change.at])?;
+        .execute(params![
+            id,
+            project,
+            root,
+            change.sort,
+            change.name,
+            change.patch,
+            change.at,
+            change.made_by,
+        ])?;
     Ok(inserted == 1)
 }
 
@@ -358,7 +406,7 @@ pub(crate) fn changes(
     since: Time,
 ) -> Result<Vec<Change>, StoreError> {
     let mut rows = connection.prepare_cached(
-        "SELECT sort, name, patch, at FROM change WHERE project = ?1 AND root = ?2 AND at >= ?3 ORDER BY at, id",
+        "SELECT sort, name, patch, at, made_by FROM change WHERE project = ?1 AND root = ?2 AND at >= ?3 ORDER BY at, id",
     )?;
     Ok(rows.query_map(params![project, root, since], read_change)?.collect::<Result<_, _>>()?)
 }
@@ -369,6 +417,9 @@ pub(crate) fn read_change(row: &Row<'_>) -> rusqlite::Result<Change> {
         name: row.get("name")?,
         patch: row.get("patch")?,
         at: row.get("at")?,
+        made_by: row.get("made_by")?,
+        reason: None,
+        is_certain: false,
     })
 }
 
@@ -406,8 +457,4 @@ pub(crate) fn retire(
         [],
     )?;
     Ok(())
-}
-
-pub(super) fn json(fix: &[Change]) -> String {
-    serde_json::to_string(fix).unwrap_or_else(|_| "[]".to_owned())
 }

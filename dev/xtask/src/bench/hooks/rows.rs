@@ -97,7 +97,11 @@ pub(super) const ROWS: &[Row] = &[
     hook("a command that is no run (`ls`)", COMMAND, |told, _| told.listed()),
     hook("an edit, nothing is failing", EDIT, |told, _| told.edited()),
     hook("the same in a file of 1 MB", LONG_EDIT, |told, _| told.edited_long()),
-    hook("a red run, never seen before", COMMAND, Payloads::failed),
+    // The first one of a session brings an offer to start a GHAP.
+    Row {
+        answer: Answer::Anything,
+        ..hook("a red run, never seen before", COMMAND, Payloads::failed)
+    },
     hook("an edit while it is failing", EDIT, |told, _| told.edited()),
     hook("the same in a file of 1 MB, while it is failing", LONG_EDIT, |told, _| {
         told.edited_long()

@@ -103,20 +103,26 @@ fn episode(
             format!("    stock = rows[{}:]", number % 9 + 1),
             format!("    return [row for row in stock if row.count > {number}]"),
         ],
+        ..Hunk::default()
     };
     Ok(Episode {
         id: id(4, number)?,
         project: project.clone(),
         root: root.clone(),
         selection: Selection {
+            package: None,
             program: Clean::new("pytest"),
             folder: Clean::default(),
             arguments: vec![Clean::new("tests")],
             stops: false,
+            task: None,
+            is_partial: false,
         },
         signature: Clean::new(&signature(name)),
         test: Some(Clean::new(&test(name))),
         error: Clean::new(&format!("AssertionError: assert {number} == {}", number + 1)),
+        scope: None,
+        is_compile_error: false,
         file: Some(Clean::new(&format!("tests/test_module_{}.py", name % 40))),
         first: Some(id(3, run)?),
         last: Some(id(3, run + 1)?),
@@ -128,7 +134,10 @@ fn episode(
             how: How::Fixed,
             at: ended,
             outcome: Some(id(3, run + 2)?),
-            fix: vec![Change::edit(&format!("shop/module_{}.py", name % 40), &[hunk], ended)],
+            fix: vec![Change {
+                is_certain: true,
+                ..Change::edit(&format!("shop/module_{}.py", name % 40), &[hunk], ended)
+            }],
         }),
     })
 }

@@ -17,10 +17,14 @@ enum Part {
 /// What one test binary printed.
 pub(super) struct Section<'a> {
     announced: u32,
+    /// The name of the binary, where cargo printed it.
+    pub(super) binary: Option<String>,
     part: Part,
     /// Results seen so far.
     results: u32,
     failed: Vec<&'a str>,
+    /// Tests with a line `test name ... ok`.
+    pub(super) passed: Vec<&'a str>,
     names: Vec<&'a str>,
     /// The test whose result is still to come; with one thread its name is printed before it runs.
     pub(super) open: Option<&'a str>,
@@ -40,12 +44,14 @@ pub(super) struct Summary {
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(announced: u32) -> Self {
+    pub(super) fn new(announced: u32, binary: Option<String>) -> Self {
         Self {
             announced,
+            binary,
             part: Part::Results,
             results: 0,
             failed: Vec::new(),
+            passed: Vec::new(),
             names: Vec::new(),
             open: None,
             captured: Vec::new(),
@@ -90,13 +96,15 @@ impl<'a> Section<'a> {
             let name = name.strip_suffix(" - should panic").unwrap_or(name);
             match said.rsplit(' ').next() {
                 _ if said.starts_with("ignored") => self.results += 1,
-                Some("ok") => self.results += 1,
+                Some("ok") => self.pass(name),
                 Some("FAILED") => self.fail(name),
                 _ if said.starts_with("bench: ") => self.results += 1,
                 _ => self.open = Some(name),
             }
-        } else if line == "ok" && self.open.take().is_some() {
-            self.results += 1;
+        } else if line == "ok"
+            && let Some(name) = self.open.take()
+        {
+            self.pass(name);
         } else if line == "FAILED"
             && let Some(name) = self.open.take()
         {
@@ -112,6 +120,11 @@ impl<'a> Section<'a> {
                 self.results = self.results.saturating_add(u32::try_from(dots.len()).unwrap_or(0));
             }
         }
+    }
+
+    fn pass(&mut self, name: &'a str) {
+        self.results += 1;
+        self.passed.push(name);
     }
 
     fn fail(&mut self, name: &'a str) {

@@ -21,12 +21,13 @@ pub(super) fn failures(
         let captured: HashMap<&str, &Vec<&str>> =
             section.captured.iter().map(|(name, lines)| (*name, lines)).collect();
         for name in section.failing() {
-            if seen.insert(*name) {
+            if seen.insert((section.binary.as_deref(), *name)) {
                 let why = match captured.get(name) {
                     Some(lines) => inside(name, lines),
                     None => loose.why(name),
                 };
-                found.push(why.unwrap_or_else(|| named(name)));
+                let why = why.unwrap_or_else(|| named(name));
+                found.push(Failure { scope: section.binary.clone(), ..why });
             }
         }
     }
@@ -39,9 +40,11 @@ pub(super) fn failures(
 /// A binary that did not end. With one thread alone the test is known that was running.
 fn crashed(how: &str, sections: &[Section]) -> Failure {
     let signal = how.split([' ', ':', ',']).find(|word| word.starts_with("SIG"));
-    let mut unfinished = sections.iter().filter(|section| section.ended.is_none());
+    let unfinished = || sections.iter().filter(|section| section.ended.is_none());
+    let last = unfinished().find(|section| section.open.is_some()).or_else(|| unfinished().next());
     Failure {
-        test: unfinished.find_map(|section| section.open).map(str::to_owned),
+        scope: last.and_then(|section| section.binary.clone()),
+        test: last.and_then(|section| section.open).map(str::to_owned),
         error: Some(signal.unwrap_or("crashed").to_owned()),
         message: Some(how.to_owned()),
         frame: None,

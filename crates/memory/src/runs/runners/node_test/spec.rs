@@ -1,7 +1,7 @@
 //! The spec form: a tree of marks, and below the numbers each failure at length, there without its path.
 
 use super::super::stack::Stack;
-use crate::runs::report::Failure;
+use crate::runs::report::{Failure, PassedTests};
 use crate::runs::scan;
 
 /// A failure in the tree.
@@ -20,14 +20,16 @@ pub(super) struct Reading {
     leaves: Vec<Leaf>,
     /// The list at the end has begun.
     listing: bool,
-    told: Vec<(String, Stack)>,
+    told: Vec<(String, Option<String>, Stack)>,
+    /// The file of `test at test/a.test.js:3:1`, which stands above a failure in the list.
+    file: Option<String>,
     aside: Stack,
 }
 
 impl Reading {
-    pub(super) fn take(&mut self, line: &str) {
+    pub(super) fn take(&mut self, line: &str, passed: &mut PassedTests) {
         if self.listing {
-            self.take_told(line);
+            self.take_told(line, passed);
             return;
         }
         if line == "Failed tests:" {
@@ -42,8 +44,12 @@ impl Reading {
             self.suites.push(untimed(name).0.to_owned());
         } else if let Some(rest) = text.strip_prefix("✖ ") {
             self.leaf(rest, depth);
-        } else if text.starts_with("✔ ") {
+        } else if let Some(rest) = text.strip_prefix("✔ ") {
             self.suites.truncate(depth);
+            let (name, timed) = untimed(rest);
+            if timed {
+                passed.add(None, || self.path(name));
+            }
             self.aside = Stack::default();
         } else {
             let text = text.strip_prefix("ℹ ").unwrap_or(line);
@@ -56,40 +62,48 @@ impl Reading {
         }
     }
 
+    /// Returns the path of a test in the suites around it.
+    fn path(&self, name: &str) -> String {
+        let path: Vec<_> = self.suites.iter().map(String::as_str).chain([name]).collect();
+        path.join(" > ")
+    }
+
     fn leaf(&mut self, rest: &str, depth: usize) {
-        if rest.ends_with("# TODO") {
+        // gotestsum has two blanks behind the same mark.
+        if rest.ends_with("# TODO") || rest.starts_with(' ') {
             return;
         }
         let (name, timed) = untimed(rest);
         let ends_suite = self.suites.len() == depth + 1 && self.suites[depth] == name;
         self.suites.truncate(depth);
-        let path: Vec<_> = self.suites.iter().map(String::as_str).chain([name]).collect();
         if self.leaves.len() >= scan::MOST {
             return;
         }
         self.leaves.push(Leaf {
-            path: path.join(" > "),
+            path: self.path(name),
             name: name.to_owned(),
             sure: timed && !ends_suite,
             stack: std::mem::take(&mut self.aside),
         });
     }
 
-    fn take_told(&mut self, line: &str) {
+    fn take_told(&mut self, line: &str, passed: &mut PassedTests) {
         if line == "✖ failing tests:" {
             return;
         }
         if let Some(rest) = line.strip_prefix("✖ ").filter(|_| self.told.len() < scan::MOST) {
-            self.told.push((untimed(rest).0.to_owned(), Stack::default()));
-        } else if let Some((_, stack)) = self.told.last_mut()
+            self.told.push((untimed(rest).0.to_owned(), self.file.take(), Stack::default()));
+        } else if let Some(place) = line.strip_prefix("test at ") {
+            self.file = scan::file(place).map(str::to_owned);
+        } else if let Some((_, _, stack)) = self.told.last_mut()
             && let Some(text) = line.strip_prefix("  ")
         {
             let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
             stack.take(quoted.unwrap_or(text));
-        } else if !line.is_empty() && !line.starts_with("test at ") && !self.told.is_empty() {
+        } else if !line.is_empty() && !self.told.is_empty() {
             // Something else is being printed, perhaps another run.
             self.listing = false;
-            self.take(line);
+            self.take(line, passed);
         }
     }
 
@@ -99,7 +113,7 @@ impl Reading {
             self.listing = true;
             return;
         }
-        for (name, stack) in std::mem::take(&mut self.told) {
+        for (name, file, stack) in std::mem::take(&mut self.told) {
             let sums = stack.clone().failure(None).message;
             if sums.is_some_and(|sums| {
                 sums.ends_with("subtest failed") || sums.ends_with("subtests failed")
@@ -108,13 +122,13 @@ impl Reading {
             }
             let leaf = self.leaves.iter().position(|leaf| leaf.name == name);
             let Some(leaf) = leaf.map(|leaf| self.leaves.remove(leaf)) else {
-                failures.push(stack.failure(Some(name)));
+                failures.push(Failure { scope: file, ..stack.failure(Some(name)) });
                 continue;
             };
             let failed_whole =
                 stack.clone().failure(None).message.as_deref() == Some("test failed");
             let stack = if failed_whole && !leaf.stack.is_empty() { leaf.stack } else { stack };
-            failures.push(stack.failure(Some(leaf.path)));
+            failures.push(Failure { scope: file, ..stack.failure(Some(leaf.path)) });
         }
         let left = std::mem::take(&mut self.leaves).into_iter().filter(|leaf| leaf.sure);
         failures.extend(left.map(|leaf| leaf.stack.failure(Some(leaf.path))));

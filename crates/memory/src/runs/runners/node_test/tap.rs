@@ -1,7 +1,7 @@
 //! The TAP form: points with a block of YAML below, four blanks deeper for each level.
 
 use super::super::stack::{self, Stack};
-use crate::runs::report::Failure;
+use crate::runs::report::{Failure, PassedTests};
 use crate::runs::scan;
 
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Reading {
 /// A failed point.
 struct Point {
     name: String,
+    /// The file of its `location`.
+    file: Option<String>,
     indent: usize,
     /// Its block of YAML has begun.
     begun: bool,
@@ -44,7 +46,7 @@ enum Key {
 }
 
 impl Reading {
-    pub(super) fn take(&mut self, line: &str) {
+    pub(super) fn take(&mut self, line: &str, passed: &mut PassedTests) {
         let text = line.trim_start_matches(' ');
         let indent = line.len() - text.len();
         if let Some(point) = &mut self.open {
@@ -63,8 +65,11 @@ impl Reading {
             self.path.push(unescaped(name));
         } else if let Some(rest) = text.strip_prefix("not ok ") {
             self.start(rest, indent);
-        } else if text.starts_with("ok ") {
+        } else if let Some(rest) = text.strip_prefix("ok ") {
             self.aside = Stack::default();
+            if let Some((_, name)) = rest.split_once(" - ").filter(|_| !is_directive(rest)) {
+                passed.add(None, || self.path_of(name, indent));
+            }
         } else if let Some(comment) = text.strip_prefix("# ") {
             // `Name: …` opens, and only then are frames of interest.
             if scan::error(comment).is_some_and(|(_, message)| !message.is_empty())
@@ -75,19 +80,21 @@ impl Reading {
         }
     }
 
+    /// Returns the path of a point in the tests around it.
+    fn path_of(&self, name: &str, indent: usize) -> String {
+        let name = unescaped(name);
+        let around = self.path.iter().take(indent / 4).map(String::as_str);
+        around.chain([name.as_str()]).collect::<Vec<_>>().join(" > ")
+    }
+
     fn start(&mut self, rest: &str, indent: usize) {
         let Some((_, name)) = rest.split_once(" - ") else { return };
-        if name.contains(" # TODO") || name.contains(" # SKIP") {
-            return;
-        }
-        let mut path = self.path.clone();
-        path.truncate(indent / 4);
-        path.push(unescaped(name));
-        if self.failures.len() >= scan::MOST {
+        if is_directive(name) || self.failures.len() >= scan::MOST {
             return;
         }
         self.open = Some(Point {
-            name: path.join(" > "),
+            name: self.path_of(name, indent),
+            file: None,
             indent,
             begun: false,
             key: None,
@@ -138,6 +145,7 @@ impl Point {
                 self.has_name = true;
                 self.stack.name(name);
             }
+            ("location", Some(place)) => self.file = scan::file(place).map(str::to_owned),
             ("failureType", Some("subtestsFailed")) => self.kind = Kind::Parent,
             ("exitCode", _) => self.kind = Kind::File,
             _ => {}
@@ -152,12 +160,18 @@ impl Point {
         let aside = std::mem::take(aside);
         let stack = if self.kind == Kind::File && !aside.is_empty() { aside } else { self.stack };
         let mut failure = stack.failure(Some(self.name));
+        failure.scope = self.file.filter(|_| self.kind == Kind::Test);
         // The name is left out where it is the plain one.
         if !self.has_name && failure.frame.is_some() && failure.error.is_none() {
             failure.error = Some("Error".to_owned());
         }
         Some(failure)
     }
+}
+
+/// Returns true if a point is marked as skipped or to do.
+fn is_directive(text: &str) -> bool {
+    text.contains(" # TODO") || text.contains(" # SKIP")
 }
 
 /// A name without the backslashes that keep `#` from starting a directive.

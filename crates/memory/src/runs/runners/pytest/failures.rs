@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::traceback::{self, Traceback};
 use crate::runs::report::Failure;
-use crate::runs::scan;
+use crate::runs::scan::{self, Place};
 
 /// One failure told at length.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ struct Told<'a> {
     name: Option<&'a str>,
     /// The first file of the project in it, which is the test's own but for fixtures.
     first: Option<&'a str>,
-    frame: Option<&'a str>,
+    frame: Option<Place<'a>>,
     error: Option<&'a str>,
     message: Option<&'a str>,
     /// Within lines marked with `E`, of which the last group tells the exception that got out.
@@ -38,6 +38,19 @@ pub(super) struct Failures<'a> {
 /// Whether a line is one of the short summary.
 pub(super) fn is_short(line: &str) -> bool {
     listed(line).is_some_and(|id| id.contains("::") || id.contains(".py"))
+}
+
+/// Parses the id of a line of progress with this word: `a.py::test_b FAILED [ 50%]`, or from a worker
+/// `[gw0] [ 50%] FAILED a.py::test_b`.
+pub(super) fn progress_of<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    if !line.contains("::") {
+        return None;
+    }
+    if let Some((_, worker)) = line.strip_prefix("[gw").and_then(|line| line.split_once("%] ")) {
+        return worker.strip_prefix(word)?.strip_prefix(' ');
+    }
+    let line = line.strip_suffix("%]")?.rsplit_once('[')?.0.trim_end();
+    line.strip_suffix(word)?.strip_suffix(' ')
 }
 
 fn listed(line: &str) -> Option<&str> {
@@ -83,19 +96,7 @@ impl<'a> Failures<'a> {
         if let Some(root) = line.strip_prefix("rootdir: ") {
             self.root.get_or_insert(root);
         }
-        if !line.contains("::") {
-            return;
-        }
-        let id = if let Some((_, worker)) =
-            line.strip_prefix("[gw").and_then(|line| line.split_once("%] "))
-        {
-            listed(worker)
-        } else {
-            line.strip_suffix("%]").and_then(|line| {
-                let line = line.rsplit_once('[')?.0.trim_end();
-                line.strip_suffix(" FAILED").or_else(|| line.strip_suffix(" ERROR"))
-            })
-        };
+        let id = progress_of(line, "FAILED").or_else(|| progress_of(line, "ERROR"));
         if self.progress.len() < scan::MOST {
             self.progress.extend(id);
         }
@@ -213,8 +214,8 @@ impl<'a> Told<'a> {
             if !was {
                 (self.error, self.message, self.settled) = (None, None, false);
             }
-            if let Some(path) = traceback::file(text) {
-                self.place(path);
+            if let Some(place) = traceback::place(text) {
+                self.place(place);
             } else if !self.settled {
                 let (error, message) = exception(text);
                 self.settled = error.is_some();
@@ -227,23 +228,23 @@ impl<'a> Told<'a> {
             && scan::ruled(line, '-').is_some_and(|title| title.starts_with("Captured "))
         {
             self.captured = true;
-        } else if let Some((path, rest)) = scan::located(line)
-            && !path.contains([' ', '\'', '"'])
+        } else if let Some((place, rest)) = scan::located(line)
+            && !place.path.contains([' ', '\'', '"'])
             && rest.starts_with(": ")
         {
-            self.place(path);
+            self.place(place);
         } else {
-            if let Some(path) = traceback::file(line) {
-                self.place(path);
+            if let Some(place) = traceback::place(line) {
+                self.place(place);
             }
             self.native.take(line);
         }
     }
 
-    fn place(&mut self, path: &'a str) {
-        if scan::own(path) {
-            self.first.get_or_insert(path);
-            self.frame = Some(path);
+    fn place(&mut self, place: Place<'a>) {
+        if scan::own(place.path) {
+            self.first.get_or_insert(place.path);
+            self.frame = Some(place);
         }
     }
 
@@ -261,8 +262,8 @@ impl<'a> Told<'a> {
             failure.error = self.error.map(str::to_owned);
             failure.message = self.message.map(str::to_owned);
         }
-        if self.frame.is_some() {
-            failure.frame = self.frame.map(|path| within(path, root).to_owned());
+        if let Some(Place { path, line }) = self.frame {
+            failure.set_place(Place { path: within(path, root), line });
         }
         failure
     }

@@ -21,6 +21,32 @@ fn a_tail_of_the_output_is_enough() {
 }
 
 #[test]
+fn failing_tail_is_believed() {
+    let tail = "tests/test_book.py:14: \n_ _ _ _ _ _ _ _ _ _ _ _\n\n    def opened(self):\n>       return self.rows[0]\nE       IndexError: list index out of range\n\nbook.py:9: IndexError\n";
+    let bar = "========================= 3 failed, 19 passed in 2.55s =========================\n";
+    let report = read(&format!("{tail}{bar}"));
+    assert_eq!(report.verdict, Verdict::Failed);
+    assert_eq!(report.counts, Some(Counts { passed: 19, failed: 3, skipped: 0 }));
+    let short = "FAILED tests/test_book.py::test_open - IndexError: list index out of range\n";
+    let summary =
+        "=========================== short test summary info ============================\n";
+    let report = read(&format!("{tail}{summary}{short}{bar}"));
+    assert_eq!(report.failures[0].test.as_deref(), Some("tests/test_book.py::test_open"));
+    // The same form without a failure is nobody's.
+    let passed = bar.replace("3 failed, 19", "22");
+    assert_eq!(verdict(&format!("{tail}{passed}")), Verdict::Unknown);
+}
+
+#[test]
+fn timed_summary_is_read() {
+    let time = "pytest -q  1.02s user 0.31s system 98% cpu 1.354 total\ntail -1  0.00s user 0.00s system 0% cpu 1.353 total\n";
+    assert_eq!(verdict(&format!("5 passed in 0.02s\n{time}")), Verdict::Passed);
+    assert_eq!(verdict(&format!("1 failed, 5 passed in 0.02s\n{time}")), Verdict::Failed);
+    let dots = ".....                                                                    [100%]\n";
+    assert_eq!(verdict(&format!("{dots}5 passed in 0.02s\n{time}")), Verdict::Passed);
+}
+
+#[test]
 fn a_summary_out_of_place_is_none() {
     let bar = rule("5 passed in 0.02s");
     for text in [

@@ -98,8 +98,10 @@ const EVICTS: Failure =
 const BROKEN: &str = "    return sum(items) * 0.9";
 const WHOLE: &str = "    return sum(items)";
 
-const SCENES: [Scene; 9] = [
+const SCENES: [Scene; 11] = [
     Scene { name: "a session begins", steps: &[Begins(First)] },
+    Scene { name: "the first test fails", steps: &[Fails(First, &TOTAL)] },
+    Scene { name: "an edit mends it", steps: &[Mends(First), Passes(First), Ends(First)] },
     Scene {
         name: "a test fails and an edit mends it",
         steps: &[Begins(First), Fails(First, &TOTAL), Mends(First), Passes(First), Ends(First)],

@@ -145,7 +145,7 @@ fn varying(text: &str) -> Option<(usize, Option<&'static str>)> {
     if let Some(length) = shaped("xxxxxxxx") {
         return Some((length, None));
     }
-    if text.starts_with("just now") {
+    if text.starts_with("just now") || text.starts_with("Just now") {
         return Some(("just now".len(), Some("[age]")));
     }
     let digits = text.len()

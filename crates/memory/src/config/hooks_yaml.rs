@@ -1,0 +1,296 @@
+//! `.claude/hooks/config.yaml`: the configuration of an earlier description of these hooks.
+//!
+//! Neither the client nor Rutter acts on it. Whoever has one is told which of its keys Rutter has, under which name, and which
+//! mean nothing. Of YAML only what such a file needs is read: tables by indentation, texts, numbers and lists of texts.
+
+use serde::Serialize;
+
+use super::keys::{KEYS, Key, Kind, Value};
+
+/// Where such a file lies, from the root of a checkout.
+pub const HOOKS_YAML: &str = ".claude/hooks/config.yaml";
+
+/// One key of such a file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct YamlKey {
+    /// The line it stands in, from 1.
+    pub line: usize,
+    /// Its whole name.
+    pub path: String,
+    /// What it is in Rutter's own configuration.
+    #[serde(flatten)]
+    pub meaning: Meaning,
+}
+
+/// What a key of such a file is in Rutter's own configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// This key, set to this; and what is to be said about it.
+    Key {
+        /// The whole name of the key.
+        key: String,
+        /// The value as TOML.
+        set: String,
+        /// Whether that is what counts without a file.
+        is_default: bool,
+        /// What differs from what was written.
+        note: Option<String>,
+    },
+    /// Nothing, for this reason.
+    Nothing(String),
+}
+
+/// A line that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} cannot be read: {why}")]
+pub struct YamlError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+/// Reads such a file, and says what each key means.
+pub fn read_hooks_yaml(text: &str) -> Result<Vec<YamlKey>, YamlError> {
+    let key = |(line, path, written): Entry| {
+        let meaning = meaning(&path, &written);
+        YamlKey { line, path, meaning }
+    };
+    Ok(entries(text)?.into_iter().map(key).collect())
+}
+
+/// A value: one text, or a list of them.
+enum Written {
+    One(String),
+    List(Vec<String>),
+}
+
+type Entry = (usize, String, Written);
+
+/// The keys that have a value, by their whole names, in the order of the file.
+fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
+    let mut tables: Vec<(usize, String)> = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
+    // The key that stands alone in its line, and what it is indented by: a list or a table follows.
+    let mut open: Option<(usize, usize, String)> = None;
+    for (number, raw) in text.lines().enumerate() {
+        let line = without_comment(raw);
+        if line.trim().is_empty() || line.trim() == "---" {
+            continue;
+        }
+        let error = |why| YamlError { line: number + 1, why };
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let content = line.trim();
+        if line[indent..].starts_with('\t') {
+            return Err(error("it is indented by a tab"));
+        }
+        if let Some(item) = content.strip_prefix('-') {
+            let item = unquoted(item.trim()).ok_or(error("a quote is not closed"))?;
+            match (open.take(), entries.last_mut()) {
+                (Some((_, at, path)), _) => entries.push((at, path, Written::List(vec![item]))),
+                (None, Some((_, _, Written::List(items)))) => items.push(item),
+                _ => return Err(error("a list without a key")),
+            }
+            continue;
+        }
+        if let Some((indent, _, path)) = open.take() {
+            tables.push((indent, path));
+        }
+        while tables.last().is_some_and(|(of, _)| *of >= indent) {
+            tables.pop();
+        }
+        let (name, value) = content.split_once(':').ok_or(error("it is no `key: value`"))?;
+        let name = unquoted(name.trim()).ok_or(error("a quote is not closed"))?;
+        let path = match tables.last() {
+            Some((_, table)) => format!("{table}.{name}"),
+            None => name,
+        };
+        let value = value.trim();
+        if value.is_empty() {
+            open = Some((indent, number + 1, path));
+        } else if let Some(list) = value.strip_prefix('[') {
+            let list = list.strip_suffix(']').ok_or(error("a list is not closed"))?;
+            let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
+            let items: Option<Vec<String>> = items.map(unquoted).collect();
+            let items = items.ok_or(error("a quote is not closed"))?;
+            entries.push((number + 1, path, Written::List(items)));
+        } else {
+            let value = unquoted(value).ok_or(error("a quote is not closed"))?;
+            entries.push((number + 1, path, Written::One(value)));
+        }
+    }
+    Ok(entries)
+}
+
+/// A line without the comment behind it. A `#` inside quotes, or without a blank before it, is none.
+fn without_comment(line: &str) -> &str {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, sign) in line.char_indices() {
+        match (quote, sign) {
+            (None, '#') if before.is_whitespace() => return line[..at].trim_end(),
+            (None, '"' | '\'') => quote = Some(sign),
+            (Some(open), sign) if open == sign => quote = None,
+            _ => {}
+        }
+        before = sign;
+    }
+    line.trim_end()
+}
+
+/// A text without the quotes around it; None if one is not closed.
+fn unquoted(text: &str) -> Option<String> {
+    for quote in ['"', '\''] {
+        if let Some(rest) = text.strip_prefix(quote) {
+            return rest.strip_suffix(quote).map(str::to_owned);
+        }
+    }
+    Some(text.to_owned())
+}
+
+/// What a key means, by its name and its value.
+fn meaning(path: &str, written: &Written) -> Meaning {
+    let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let name = match name {
+        "timeout_ms" => "deadline_ms",
+        "script" => {
+            return Meaning::Nothing(
+                "every hook runs `rutter hook`; `rutter init` registers it".to_owned(),
+            );
+        }
+        name => name,
+    };
+    let Some(key) = KEYS.iter().find(|key| key.section == section && key.name == name) else {
+        return Meaning::Nothing("there is no such key".to_owned());
+    };
+    let default = key.value(&super::Config::default());
+    match value(key, written) {
+        Some((value, note)) => Meaning::Key {
+            key: key.path(),
+            is_default: value == default,
+            set: value.to_string(),
+            note,
+        },
+        None => Meaning::Nothing(format!("`{}` takes {}", key.path(), key.expected())),
+    }
+}
+
+/// The value of a key, as far as it can have it.
+fn value(key: &Key, written: &Written) -> Option<(Value, Option<String>)> {
+    let one = match written {
+        Written::One(text) => Some(text.as_str()),
+        Written::List(_) => None,
+    };
+    match key.kind() {
+        Kind::Flag => Some((Value::Flag(flag(one?)?), None)),
+        Kind::Number => {
+            let number: u32 = one?.replace('_', "").parse().ok()?;
+            let (least, most) = key.range;
+            let kept = number.clamp(least, most);
+            let bound = if number > most { "most" } else { "least" };
+            let note = (kept != number).then(|| format!("{kept} is the {bound}"));
+            Some((Value::Number(kept), note))
+        }
+        Kind::Share => {
+            let share: f64 = one?.parse().ok()?;
+            (0.0..=1.0).contains(&share).then_some((Value::Share(share), None))
+        }
+        Kind::Words => match written {
+            Written::List(words) => Some((Value::Words(words.clone()), None)),
+            Written::One(word) => Some((Value::Words(vec![word.clone()]), None)),
+        },
+        Kind::Choice(names) => {
+            let name = names.iter().find(|name| Some(**name) == one)?;
+            Some((Value::Choice(name), None))
+        }
+    }
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        let key = |key: YamlKey| match key.meaning {
+            Meaning::Key { key: ours, set, is_default, note } => {
+                let default = if is_default { " (default)" } else { "" };
+                let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+                format!("{} {} -> {ours} = {set}{default}{note}", key.line, key.path)
+            }
+            Meaning::Nothing(why) => format!("{} {} -> {why}", key.line, key.path),
+        };
+        read_hooks_yaml(text).unwrap().into_iter().map(key).collect()
+    }
+
+    #[test]
+    fn maps_every_key() {
+        let text = r#"
+hooks:
+  # Session lifecycle
+  session_start:
+    enabled: true
+    script: .claude/hooks/session_start.sh
+    timeout_ms: 5000
+    inject_light_context: true
+
+  user_prompt_submit:
+    context_depth: rich  # light | rich
+    token_budget: 2000
+
+  ghap_checkin:
+    frequency: 10  # Every N tool calls
+  outcome_capture:
+    matchers:
+      - "pytest"
+      - 'npm test'
+    auto_capture: true
+  session_end:
+    enabled: false
+    colour: blue
+"#;
+        insta::assert_snapshot!(shown(text).join("\n"), @r#"
+        5 hooks.session_start.enabled -> hooks.session_start.enabled = true (default)
+        6 hooks.session_start.script -> every hook runs `rutter hook`; `rutter init` registers it
+        7 hooks.session_start.timeout_ms -> hooks.session_start.deadline_ms = 1000 (1000 is the most)
+        8 hooks.session_start.inject_light_context -> hooks.session_start.inject_light_context = true (default)
+        11 hooks.user_prompt_submit.context_depth -> hooks.user_prompt_submit.context_depth = "rich"
+        12 hooks.user_prompt_submit.token_budget -> hooks.user_prompt_submit.token_budget = 2000
+        15 hooks.ghap_checkin.frequency -> hooks.ghap_checkin.frequency = 10 (default)
+        17 hooks.outcome_capture.matchers -> hooks.outcome_capture.matchers = ["pytest", "npm test"]
+        20 hooks.outcome_capture.auto_capture -> hooks.outcome_capture.auto_capture = true (default)
+        22 hooks.session_end.enabled -> hooks.session_end.enabled = false
+        23 hooks.session_end.colour -> there is no such key
+        "#);
+    }
+
+    #[test]
+    fn reads_lists_and_quotes() {
+        let text = "---\nhooks:\n  outcome_capture:\n    matchers: [\"make test\", 'a # b']\n    enabled: maybe\n";
+        insta::assert_snapshot!(shown(text).join("\n"), @r#"
+        4 hooks.outcome_capture.matchers -> hooks.outcome_capture.matchers = ["make test", "a # b"]
+        5 hooks.outcome_capture.enabled -> `hooks.outcome_capture.enabled` takes true or false
+        "#);
+    }
+
+    #[test]
+    fn names_line_that_cannot_be_read() {
+        for (text, line, why) in [
+            ("hooks:\n  - a: b\nx", 3, "it is no `key: value`"),
+            ("- a", 1, "a list without a key"),
+            ("a: \"b", 1, "a quote is not closed"),
+            ("a: [b", 1, "a list is not closed"),
+            ("a:\n\tb: c", 2, "it is indented by a tab"),
+        ] {
+            assert_eq!(read_hooks_yaml(text), Err(YamlError { line, why }), "{text}");
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The text that an agent reads when a failure comes back: what failed, what fixed it, where, then when and how often.
+//!
+//! Only facts, quoted: text out of a test's output must not pass for anyone's words. A change without good evidence is listed
+//! as changed and not called the fix. Where no line of a change can be shown, nothing is said.
+
+use std::fmt::Write as _;
+
+use super::{Ending, Episode};
+use crate::Time;
+use crate::change::{Change, Hunk, Sort, is_repeatable};
+use crate::quote::{ago, end_of, quoted, start_of, tokens};
+
+/// How many tokens the text about the first failure may have, with the label.
+const MAX_TOKENS: usize = 220;
+/// How many of them the label has.
+const LABEL_TOKENS: usize = 14;
+/// How many tokens each further failure of the same run may have.
+const MAX_NEXT_TOKENS: usize = 110;
+/// How many of them the lines of the best hunk may have before others get room.
+const MAX_HUNK_TOKENS: usize = 120;
+/// How many characters of a line are shown.
+const MAX_LINE_CHARS: usize = 110;
+/// How many hunks are shown.
+const MAX_HUNKS: usize = 3;
+/// How many other files are named.
+const MAX_FILES: usize = 4;
+
+/// How changes are introduced that are not said to be the fix.
+pub const NOT_CLAIMED: &str = "changed between red and green";
+
+/// Why an episode is brought up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// The same failure.
+    Failure,
+    /// The same test, in another way.
+    Test,
+}
+
+/// What is known about a fix beside the episode.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// How often the failure was fixed.
+    pub times: u32,
+    /// Whether the file has the change now, as far as that could be seen.
+    pub in_place: Option<bool>,
+    /// The output shows why the test failed, so that it is known to be the same failure.
+    pub is_cause_seen: bool,
+    /// The current time.
+    pub now: Time,
+}
+
+/// Writes what is said when failures come back, for each of them its episode; none where there is nothing to show.
+pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
+    let mut bodies = Vec::new();
+    let mut room = MAX_TOKENS - LABEL_TOKENS;
+    for (episode, known) in returning {
+        let Some(shown) = episode.ending.as_ref().and_then(Shown::choose) else { continue };
+        // The earlier cause of another failure helps only where it is certain.
+        if why == Again::Test && !shown.is_certain {
+            continue;
+        }
+        if let Some(body) = render_body(episode, &shown, known, room) {
+            bodies.push(body);
+            room = MAX_NEXT_TOKENS;
+        }
+    }
+    let label = match (why, bodies.len()) {
+        (_, 0) => return None,
+        (Again::Failure, 1) if returning.iter().any(|(_, known)| !known.is_cause_seen) => {
+            "Recorded data: this test was fixed before."
+        }
+        (Again::Failure, 1) => "Recorded data: this failure was fixed before.",
+        (Again::Failure, _) => "Recorded data: these failures were fixed before.",
+        (Again::Test, _) => "Recorded data: same test, another failure.",
+    };
+    Some(format!("{label}\n{}", bodies.join("\n")))
+}
+
+/// Writes an episode as one item among others, in so many tokens.
+pub fn render_item(episode: &Episode, known: &Known, max_tokens: usize) -> Option<String> {
+    let shown = Shown::choose(episode.ending.as_ref()?)?;
+    render_body(episode, &shown, known, max_tokens)
+}
+
+fn render_body(episode: &Episode, shown: &Shown<'_>, known: &Known, room: usize) -> Option<String> {
+    let ending = episode.ending.as_ref()?;
+    let mut text = String::new();
+    if let Some(test) = &episode.test {
+        let end = if episode.error.is_empty() { "." } else { ": " };
+        let _ = write!(text, "`{}`{end}", end_of(&quoted(test), 80));
+    }
+    if !episode.error.is_empty() {
+        let _ = write!(text, "`{}`", start_of(&quoted(&episode.error), 100));
+    }
+    let end = shown.end(ending, known);
+    shown.write_changes(&mut text, room.saturating_sub(tokens(&end) + 1)).then(|| text + &end)
+}
+
+/// The best change of an ending that can be shown. It is the fix only if it is certain.
+pub(crate) fn best_change(ending: &Ending) -> Option<&Change> {
+    Shown::choose(ending)?.changes.first().copied()
+}
+
+/// Returns whether the fix of an episode is certain; none where nothing of it can be shown.
+pub(crate) fn can_show(episode: &Episode) -> Option<bool> {
+    Shown::choose(episode.ending.as_ref()?).map(|shown| shown.is_certain)
+}
+
+/// The changes of an ending that are shown.
+struct Shown<'a> {
+    changes: Vec<&'a Change>,
+    /// Files that were changed as well.
+    others: Vec<&'a str>,
+    is_certain: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn choose(ending: &'a Ending) -> Option<Self> {
+        let can_show = |change: &&Change| match change.sort {
+            // A comment or an import alone says nothing, unless it is known to be the fix.
+            Sort::Edit => change.hunks().iter().any(|hunk| {
+                has_content(hunk) && (change.is_certain || !hunk.is_trivial(&change.name))
+            }),
+            Sort::Command => is_repeatable(&change.name),
+            Sort::Invocation => true,
+        };
+        let is_certain = ending.fix.iter().any(|change| change.is_certain && can_show(&change));
+        let mut changes: Vec<&Change> = ending
+            .fix
+            .iter()
+            .filter(can_show)
+            .filter(|change| change.is_certain || !is_certain)
+            .collect();
+        // Of what is not certain the best edit is an example, and the rest is named. How the command was run is another thing.
+        let is_edit = changes.first().is_none_or(|change| change.sort != Sort::Invocation);
+        changes.truncate(match (is_certain, is_edit) {
+            (true, _) => MAX_HUNKS,
+            (false, true) => 1,
+            (false, false) => 2,
+        });
+        if changes.is_empty() {
+            return None;
+        }
+        let mut others: Vec<&str> = Vec::new();
+        for change in ending.fix.iter().filter(|change| change.sort == Sort::Edit) {
+            let name = change.name.as_str();
+            let shown = changes.iter().any(|one| one.name == change.name);
+            if !shown && !others.contains(&name) {
+                others.push(name);
+            }
+        }
+        Some(Self { changes, others, is_certain })
+    }
+
+    /// Writes the changes; returns false if no line of them had room.
+    fn write_changes(&self, text: &mut String, room: usize) -> bool {
+        let mut any = false;
+        let mut last_file = "";
+        for (number, change) in self.changes.iter().enumerate() {
+            match change.sort {
+                Sort::Invocation => {
+                    let how = start_of(&quoted(&change.name), 120);
+                    let _ = if self.is_certain {
+                        write!(text, "\nIt passed when run {}", in_ticks(&how))
+                    } else {
+                        write!(text, "\nThe command {NOT_CLAIMED}: it passed {}", in_ticks(&how))
+                    };
+                    text.push('.');
+                    any = true;
+                }
+                Sort::Command => {
+                    let name = start_of(&quoted(&change.name), 120);
+                    let _ = if self.is_certain {
+                        write!(text, "\nFixed by `{name}`.")
+                    } else {
+                        write!(text, "\nBy a command, {NOT_CLAIMED}: `{name}`.")
+                    };
+                    any = true;
+                }
+                Sort::Edit => {
+                    let before = text.len();
+                    let file = change.name.as_str();
+                    if file != last_file {
+                        let file = end_of(&quoted(file), 80);
+                        let _ = match (self.is_certain, number) {
+                            (true, 0) => write!(text, "\nFixed in `{file}`"),
+                            (true, _) => write!(text, "\nand in `{file}`"),
+                            (false, _) => write!(text, "\nIn `{file}`, {NOT_CLAIMED}"),
+                        };
+                        text.push(':');
+                    }
+                    let limit = room.min(tokens(text) + MAX_HUNK_TOKENS);
+                    let mut written = false;
+                    for hunk in change.hunks() {
+                        written |= write_hunk(text, &hunk, limit);
+                    }
+                    if written {
+                        last_file = file;
+                    } else {
+                        text.truncate(before);
+                    }
+                    any |= written;
+                }
+            }
+        }
+        if any && !self.others.is_empty() {
+            let names: Vec<String> = self
+                .others
+                .iter()
+                .take(MAX_FILES)
+                .map(|file| format!("`{}`", end_of(&quoted(file), 48)))
+                .collect();
+            let more = self.others.len().saturating_sub(MAX_FILES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let line = format!("\nAlso changed: {}{more}.", names.join(", "));
+            if tokens(text) + tokens(&line) <= room {
+                text.push_str(&line);
+            }
+        }
+        any
+    }
+
+    fn end(&self, ending: &Ending, known: &Known) -> String {
+        let mut end = format!("\n{}", capitalized(&ago(ending.at, known.now)));
+        if known.times > 1 {
+            let _ = write!(end, ", fixed {} times", known.times);
+        }
+        end.push('.');
+        let is_edit = self.changes.first().is_some_and(|change| change.sort == Sort::Edit);
+        match known.in_place.filter(|_| is_edit) {
+            Some(true) => end.push_str(" The file has this change now."),
+            Some(false) => end.push_str(" This change is not in the file now."),
+            None => {}
+        }
+        end
+    }
+}
+
+/// `with A=1, through uv run`, with ticks around what was typed.
+fn in_ticks(difference: &str) -> String {
+    difference
+        .split(", ")
+        .map(|part| match part.split_once(' ') {
+            Some((word, rest)) => format!("{word} `{rest}`"),
+            None => part.to_owned(),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
+}
+
+fn has_content(hunk: &Hunk) -> bool {
+    hunk.lines().any(|line| !line.trim().is_empty())
+}
+
+/// Writes as many lines of a hunk as there is room for, lines that went before those that came. Returns false if there was
+/// room for none.
+fn write_hunk(text: &mut String, hunk: &Hunk, room: usize) -> bool {
+    let removed: Vec<&str> =
+        hunk.removed.iter().map(String::as_str).filter(|line| !line.trim().is_empty()).collect();
+    let added: Vec<&str> =
+        hunk.added.iter().map(String::as_str).filter(|line| !line.trim().is_empty()).collect();
+    let indent = removed
+        .iter()
+        .chain(&added)
+        .map(|line| line.len() - line.trim_start().len())
+        .min()
+        .unwrap_or(0);
+    // Of both sides something should be seen: one line each in turn.
+    let mut order: Vec<(bool, usize)> = Vec::new();
+    for at in 0..removed.len().max(added.len()) {
+        order.extend((at < removed.len()).then_some((false, at)));
+        order.extend((at < added.len()).then_some((true, at)));
+    }
+    let mut section = String::new();
+    if !hunk.section.is_empty() && !hunk.lines().any(|line| line.trim() == hunk.section.trim()) {
+        section = format!("\n> @@ {}", start_of(&quoted(&hunk.section), 80));
+    }
+    let mut used = tokens(text) + tokens(&section) + 1;
+    let mut taken: Vec<(bool, usize, String)> = Vec::new();
+    let total = order.len();
+    for (is_added, at) in order {
+        let (line, other) =
+            if is_added { (added[at], removed.get(at)) } else { (removed[at], added.get(at)) };
+        let shown = around_difference(line, other.copied(), indent);
+        let line = format!("\n> {}{shown}", if is_added { '+' } else { '-' });
+        let cost = tokens(&line) + 1;
+        if used + cost > room {
+            break;
+        }
+        used += cost;
+        taken.push((is_added, at, line));
+    }
+    if taken.is_empty() {
+        return false;
+    }
+    text.push_str(&section);
+    let left = total - taken.len();
+    taken.sort();
+    for (_, _, line) in taken {
+        text.push_str(&line);
+    }
+    if left > 0 {
+        let lines = if left == 1 { "line" } else { "lines" };
+        let _ = write!(text, "\n> … {left} more {lines}");
+    }
+    true
+}
+
+/// A line cut to its width around the part that differs from the other side.
+fn around_difference(line: &str, other: Option<&str>, indent: usize) -> String {
+    let line = quoted(line.get(indent..).unwrap_or(line.trim_start()));
+    let line = line.trim_end();
+    if line.chars().count() <= MAX_LINE_CHARS {
+        return line.to_owned();
+    }
+    let other = other.map(|other| quoted(other.get(indent..).unwrap_or(other.trim_start())));
+    let same = other.map_or(0, |other| {
+        line.chars().zip(other.chars()).take_while(|(one, two)| one == two).count()
+    });
+    // Some of what stands before the difference tells where it is.
+    let from = same.saturating_sub(MAX_LINE_CHARS / 3);
+    let mut shown: String = line.chars().skip(from).take(MAX_LINE_CHARS).collect();
+    if from > 0 {
+        shown.insert(0, '…');
+    }
+    if from + MAX_LINE_CHARS < line.chars().count() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

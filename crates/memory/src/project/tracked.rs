@@ -1,0 +1,292 @@
+//! What git's index says about a work tree: how many tracked files differ from it, and the main language.
+//!
+//! The index is read by hand, because starting git takes longer than a hook has. A file counts as changed if its size or its
+//! time of change is not the one in the index, or if it is gone. That is what git looks at first too; git then also reads
+//! the file, so it may report fewer. Untracked and staged files are not counted.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::place;
+use super::repository::index_of;
+
+/// The largest index that is read.
+const MAX_INDEX_BYTES: u64 = 4 << 20;
+/// The most files that are looked at on disk; with more of them nothing is counted.
+const MAX_FILES: usize = 3_000;
+/// Bytes of an entry before its name, without the hash.
+const ENTRY_BYTES: usize = 42;
+
+/// What is known about a work tree without starting git.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// Tracked files that differ from the index by size or time; None where that is not known.
+    pub changed: Option<usize>,
+    /// The language of most source files.
+    pub language: Option<&'static str>,
+}
+
+impl Survey {
+    /// Looks at the index of a work tree. Without one, the language is that of the build file in the folder.
+    pub fn of(root: &Path) -> Self {
+        let Some(index) = Index::read(root) else {
+            return Self { changed: None, language: language_of_build(root) };
+        };
+        let changed = (index.whole && index.entries.len() <= MAX_FILES)
+            .then(|| index.entries.iter().filter(|entry| entry.differs(root)).count());
+        Self { changed, language: index.language().or_else(|| language_of_build(root)) }
+    }
+}
+
+/// Tracked files that differ from the index by size or time, from the root of the checkout, at most so many. Deleted files
+/// are not among them.
+pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
+    let Some(index) = Index::read(root) else { return Vec::new() };
+    let there = |entry: &&Entry| root.join(place::path(&entry.path)).symlink_metadata().is_ok();
+    index
+        .entries
+        .iter()
+        .take(MAX_FILES)
+        .filter(|entry| entry.differs(root))
+        .filter(there)
+        .filter_map(|entry| String::from_utf8(entry.path.clone()).ok())
+        .take(most)
+        .collect()
+}
+
+/// Tracked files with one of these names, extensions aside, from the root of the checkout, at most so many.
+pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
+    let Some(index) = Index::read(root) else { return Vec::new() };
+    let is_named = |path: &&str| {
+        let last = path.rsplit('/').next().unwrap_or(path);
+        last.split_once('.').is_some_and(|(stem, _)| stems.contains(&stem))
+    };
+    index
+        .entries
+        .iter()
+        .filter_map(|entry| std::str::from_utf8(&entry.path).ok())
+        .filter(is_named)
+        .take(most)
+        .map(str::to_owned)
+        .collect()
+}
+
+struct Index {
+    entries: Vec<Entry>,
+    /// Whether all entries are in this file: a split index keeps most of them in another one.
+    whole: bool,
+}
+
+/// One tracked file.
+struct Entry {
+    path: Vec<u8>,
+    seconds: u32,
+    nanoseconds: u32,
+    size: u32,
+    /// Whether git would look at it: not a submodule, and not told to be left alone.
+    is_watched: bool,
+}
+
+impl Index {
+    fn read(root: &Path) -> Option<Self> {
+        let (path, hash) = index_of(root)?;
+        Self::parse(&place::read(&path, MAX_INDEX_BYTES)?, hash)
+    }
+
+    /// Reads an index of version 2, 3 or 4 with hashes of this length.
+    fn parse(bytes: &[u8], hash: usize) -> Option<Self> {
+        let number = |at: usize| -> Option<u32> {
+            Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+        };
+        let version = number(4)?;
+        if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+            return None;
+        }
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut at = 12;
+        for _ in 0..number(8)? {
+            let flags_at = at + ENTRY_BYTES - 2 + hash;
+            let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
+            let is_extended = version > 2 && flags & 0x4000 != 0;
+            let mut name_at = flags_at + 2;
+            let mut is_skipped = flags & 0x8000 != 0;
+            if is_extended {
+                is_skipped |= bytes.get(name_at)? & 0x40 != 0;
+                name_at += 2;
+            }
+            let mut path = Vec::new();
+            if version == 4 {
+                let (cut, length) = varint(bytes.get(name_at..)?)?;
+                let before = entries.last().map(|entry| entry.path.as_slice()).unwrap_or_default();
+                path.extend(before.get(..before.len().checked_sub(cut)?)?);
+                name_at += length;
+            }
+            let rest = bytes.get(name_at..)?;
+            let end = rest.iter().position(|byte| *byte == 0)?;
+            path.extend(&rest[..end]);
+            let mode = number(at + 24)?;
+            entries.push(Entry {
+                path,
+                seconds: number(at + 8)?,
+                nanoseconds: number(at + 12)?,
+                size: number(at + 36)?,
+                is_watched: !is_skipped && matches!(mode >> 12, 0o10 | 0o12),
+            });
+            at = match version {
+                4 => name_at + end + 1,
+                // Padded to a multiple of eight, with one zero at least.
+                _ => at + (name_at + end - at + 8) / 8 * 8,
+            };
+        }
+        Some(Self { entries, whole: bytes.get(at..at + 4)? != b"link" })
+    }
+
+    /// The language of most files; of two that have as many, the first by name.
+    fn language(&self) -> Option<&'static str> {
+        let mut counts: HashMap<&'static str, usize> = HashMap::new();
+        for entry in &self.entries {
+            let extension = entry.path.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+            if let Some(language) = std::str::from_utf8(extension).ok().and_then(language_of) {
+                *counts.entry(language).or_default() += 1;
+            }
+        }
+        counts
+            .into_iter()
+            .max_by(|(one, most), (other, more)| most.cmp(more).then(other.cmp(one)))
+            .map(|(language, _)| language)
+    }
+}
+
+impl Entry {
+    fn differs(&self, root: &Path) -> bool {
+        if !self.is_watched {
+            return false;
+        }
+        let Ok(found) = root.join(place::path(&self.path)).symlink_metadata() else { return true };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "as git keeps them"
+        )]
+        let (seconds, nanoseconds, size) =
+            (found.mtime() as u32, found.mtime_nsec() as u32, found.size() as u32);
+        let is_other_time = seconds != self.seconds
+            || (self.nanoseconds != 0 && nanoseconds != 0 && nanoseconds != self.nanoseconds);
+        // git writes a size of 0 for a file that it has to look at again because it changed in the same moment.
+        is_other_time || (size != self.size && self.size != 0)
+    }
+}
+
+/// A number of git's own kind, and its length.
+fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0_usize;
+    for (at, byte) in bytes.iter().enumerate().take(9) {
+        value = value.checked_shl(7)? | usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((value, at + 1));
+        }
+        value += 1;
+    }
+    None
+}
+
+fn language_of(extension: &str) -> Option<&'static str> {
+    Some(match extension {
+        "rs" => "Rust",
+        "py" => "Python",
+        "ts" | "tsx" | "mts" | "cts" => "TypeScript",
+        "js" | "jsx" | "mjs" | "cjs" => "JavaScript",
+        "go" => "Go",
+        "java" => "Java",
+        "kt" | "kts" => "Kotlin",
+        "scala" => "Scala",
+        "rb" => "Ruby",
+        "php" => "PHP",
+        "cs" => "C#",
+        "c" | "h" => "C",
+        "cc" | "cpp" | "cxx" | "hpp" | "hh" => "C++",
+        "swift" => "Swift",
+        "dart" => "Dart",
+        "ex" | "exs" => "Elixir",
+        "hs" => "Haskell",
+        "ml" | "mli" => "OCaml",
+        "lua" => "Lua",
+        "zig" => "Zig",
+        "vue" => "Vue",
+        "svelte" => "Svelte",
+        "sh" | "bash" => "Shell",
+        _ => return None,
+    })
+}
+
+fn language_of_build(root: &Path) -> Option<&'static str> {
+    const BUILD_FILES: [(&str, &str); 14] = [
+        ("Cargo.toml", "Rust"),
+        ("pyproject.toml", "Python"),
+        ("setup.py", "Python"),
+        ("requirements.txt", "Python"),
+        ("tsconfig.json", "TypeScript"),
+        ("package.json", "JavaScript"),
+        ("go.mod", "Go"),
+        ("build.gradle.kts", "Kotlin"),
+        ("pom.xml", "Java"),
+        ("build.gradle", "Java"),
+        ("Gemfile", "Ruby"),
+        ("composer.json", "PHP"),
+        ("mix.exs", "Elixir"),
+        ("Package.swift", "Swift"),
+    ];
+    BUILD_FILES.iter().find(|(file, _)| root.join(file).is_file()).map(|(_, language)| *language)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests write their own files")]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn reads_numbers_as_git_writes_them() {
+        for (bytes, expected) in [
+            (&[0x05][..], Some((5, 1))),
+            (&[0x80, 0x00], Some((128, 2))),
+            (&[0x81, 0x00], Some((256, 2))),
+            (&[0x80], None),
+        ] {
+            assert_eq!(varint(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn finds_files_that_git_would_call_modified() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let git = |arguments: &[&str]| {
+            let done = Command::new("git").current_dir(root).args(arguments).output().unwrap();
+            assert!(done.status.success(), "{done:?}");
+        };
+        git(&["init", "-q"]);
+        fs::create_dir(root.join("src")).unwrap();
+        for file in ["a.txt", "gone.txt", "src/b.txt", "src/longer_name.txt"] {
+            fs::write(root.join(file), "one\n").unwrap();
+        }
+        git(&["add", "."]);
+        assert_eq!(changed_files(root, 10), [""; 0]);
+        fs::write(root.join("src/b.txt"), "one and more\n").unwrap();
+        fs::remove_file(root.join("gone.txt")).unwrap();
+        assert_eq!(changed_files(root, 10), ["src/b.txt"]);
+        assert_eq!(changed_files(root, 0), [""; 0]);
+        assert_eq!(files_named(root, &["b", "a"], 10), ["a.txt", "src/b.txt"]);
+        assert_eq!(files_named(root, &["longer"], 10), [""; 0]);
+    }
+
+    #[test]
+    fn broken_index_is_none() {
+        for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x02\0\0\0\x05", b"DIRC\0\0\0\x09\0\0\0\0"] {
+            assert!(Index::parse(bytes, 20).is_none());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! autopep8 with `--diff`: a difference for each file that it would change, and nothing when all is well.
+
+use super::findings::Findings;
+use crate::runs::Kind;
+use crate::runs::report::{Report, Runner};
+use crate::runs::scan::Place;
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "autopep8",
+    kind: Kind::Lint,
+    tells: &["\n--- original/"],
+    silent_on_success: true,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(path) = line.strip_prefix("--- original/")
+            && lines.peek().and_then(|next| next.strip_prefix("+++ fixed/")) == Some(path)
+        {
+            let place = Place { path, line: None };
+            findings.add(Some(place), Some("unformatted"), "File would be reformatted");
+        }
+    }
+    findings.report()
+}

@@ -1,0 +1,193 @@
+//! Bats, in its two forms: TAP, which it prints into a pipe, and pretty, which it prints to a terminal.
+//!
+//! A failing test is named by its description; its file stands below it. In the pretty form a line is drawn over several
+//! times, so that the mark of a test stands anywhere in it.
+
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, Place};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "bats",
+    kind: Kind::Test,
+    tells: &["\n1..", "\nnot ok ", "\n# bats warning: ", " ✗ ", " failures", " failure"],
+    silent_on_success: false,
+    read: read_output,
+};
+
+#[derive(Default)]
+struct Reading {
+    /// The number of tests that the plan announces, over all plans.
+    planned: Option<u32>,
+    counts: Counts,
+    failures: Vec<Failure>,
+    passed: PassedTests,
+    /// The details below belong to the last failure.
+    is_open: bool,
+    /// True if the text has a failure in words that only Bats prints: a place, or that fewer tests ran than planned.
+    is_certain: bool,
+    summary: Option<Counts>,
+    /// Points with a hyphen, which are another program's.
+    is_foreign: bool,
+}
+
+fn read_output(text: &str) -> Report {
+    let mut reading = Reading::default();
+    let mut above = "";
+    for line in text.lines() {
+        reading.take_line(line, above);
+        above = line;
+    }
+    reading.report()
+}
+
+impl Reading {
+    fn take_line(&mut self, line: &str, above: &str) {
+        if let Some(plan) = line.strip_prefix("1..").and_then(|plan| plan.parse::<u32>().ok()) {
+            self.planned = Some(self.planned.unwrap_or(0).saturating_add(plan));
+        } else if let Some(rest) = line.strip_prefix("not ok ") {
+            self.take_point(rest, false);
+        } else if let Some(rest) = line.strip_prefix("ok ") {
+            self.take_point(rest, true);
+        } else if let Some((_, name)) = line.rsplit_once(" ✗ ") {
+            self.fail(name);
+        } else if let Some((_, name)) = line.rsplit_once(" ✓ ") {
+            self.is_open = false;
+            self.passed.add(None, || name.to_owned());
+        } else if line.starts_with("# bats warning: Executed ") {
+            self.is_certain = true;
+        } else if let Some(counts) = summary(line).filter(|_| !above.starts_with("Finished in ")) {
+            // `mix test` has the same numbers, below the time.
+            self.summary = Some(counts);
+            self.is_open = false;
+        } else if self.is_open {
+            self.take_detail(line.trim_start_matches(['#', ' ']));
+        }
+    }
+
+    /// Takes a point of TAP: `1 adds two numbers # skip not yet`.
+    fn take_point(&mut self, rest: &str, is_ok: bool) {
+        let Some((_, name)) = scan::number(rest) else { return };
+        let Some(name) = name.strip_prefix(' ') else { return };
+        if name.starts_with("- ") {
+            self.is_foreign = true;
+            return;
+        }
+        let (name, directive) = name.split_once(" # ").unwrap_or((name, ""));
+        if directive.to_ascii_lowercase().starts_with("skip") {
+            self.counts.skipped += 1;
+            self.is_open = false;
+            return;
+        }
+        // With `--timing`.
+        let name = match name.rsplit_once(" in ") {
+            Some((name, time))
+                if time.strip_suffix("ms").is_some_and(|ms| ms.parse::<u32>().is_ok()) =>
+            {
+                name
+            }
+            _ => name,
+        };
+        if is_ok {
+            self.counts.passed += 1;
+            self.is_open = false;
+            self.passed.add(None, || name.to_owned());
+        } else {
+            self.counts.failed += 1;
+            self.fail(name);
+        }
+    }
+
+    fn fail(&mut self, name: &str) {
+        self.is_open = self.failures.len() < scan::MOST;
+        if self.is_open {
+            self.failures.push(Failure { test: Some(name.to_owned()), ..Failure::default() });
+        }
+    }
+
+    /// Takes `(in test file test/a.bats, line 6)` and `` `[ "$output" = "4" ]' failed ``.
+    fn take_detail(&mut self, text: &str) {
+        let Some(failure) = self.failures.last_mut() else { return };
+        if let Some(place) = place(text) {
+            self.is_certain = true;
+            if failure.frame.is_none() {
+                failure.scope = Some(place.path.to_owned());
+                failure.set_place(place);
+            }
+        } else if failure.message.is_none()
+            && (text.starts_with('`') || text.contains(": syntax error"))
+        {
+            failure.message = Some(text.to_owned());
+        }
+    }
+
+    fn report(self) -> Report {
+        let Self { failures, passed, .. } = self;
+        let is_whole = self.planned.is_some_and(|planned| {
+            planned > 0 && planned == self.counts.passed + self.counts.failed + self.counts.skipped
+        });
+        let counts = self.summary.or(Some(self.counts).filter(|_| is_whole));
+        let is_failed = counts.is_some_and(|counts| counts.failed > 0) || self.is_certain;
+        let is_ours = !self.is_foreign
+            && (self.planned.is_some() || self.summary.is_some() || self.is_certain);
+        let verdict = match counts {
+            _ if !is_ours => return Report::unknown(),
+            _ if is_failed => Verdict::Failed,
+            Some(counts) if counts.passed > 0 && failures.is_empty() => Verdict::Passed,
+            _ => Verdict::Unknown,
+        };
+        let failures = if verdict == Verdict::Failed { failures } else { Vec::new() };
+        Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+    }
+}
+
+/// Parses `(in test file test/a.bats, line 6)` and ``(from function `setup' in test file test/a.bats, line 10)``.
+fn place(text: &str) -> Option<Place<'_>> {
+    let (_, rest) = text.strip_prefix('(')?.split_once("in test file ")?;
+    let (path, line) = rest.rsplit_once(", line ")?;
+    Some(Place::new(path, line.trim_end_matches([')', ','])))
+}
+
+/// Parses `5 tests, 2 failures, 1 skipped`, all of it.
+fn summary(line: &str) -> Option<Counts> {
+    let mut parts = line.split(", ").map(scan::amount);
+    let (tests, word) = parts.next()??;
+    if !matches!(word, "tests" | "test") {
+        return None;
+    }
+    let mut counts = Counts::default();
+    let mut has_failures = false;
+    for part in parts {
+        match part? {
+            (number, "failures" | "failure") => (counts.failed, has_failures) = (number, true),
+            (number, "skipped") => counts.skipped = number,
+            (_, "not run") => {}
+            _ => return None,
+        }
+    }
+    counts.passed = tests.checked_sub(counts.failed)?.checked_sub(counts.skipped)?;
+    has_failures.then_some(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_with_a_hyphen_are_foreign() {
+        assert_eq!(read_output("1..1\nok 1 adds\n").verdict, Verdict::Passed);
+        assert_eq!(read_output("1..1\nok 1 - adds\n").verdict, Verdict::Unknown);
+        assert_eq!(read_output("1..2\nok 1 adds\n").verdict, Verdict::Unknown);
+        assert_eq!(read_output("1..0\n").verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn summary_is_the_whole_line() {
+        assert_eq!(summary("1 test, 0 failures"), Some(Counts { passed: 1, ..Counts::default() }));
+        for line in
+            ["5 tests", "5 tests, 2 errors", "so 5 tests, 2 failures", "1 tests, 2 failures"]
+        {
+            assert_eq!(summary(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! CMake, when it configures: `CMake Error at CMakeLists.txt:4 (find_package):` with the reason below; and when it builds, what
+//! Ninja or make print.
+
+use super::findings::Findings;
+use super::{make, ninja};
+use crate::runs::report::{Report, Runner};
+use crate::runs::scan::{self, Place};
+use crate::runs::{Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "cmake",
+    kind: Kind::Build,
+    tells: &[
+        "\nCMake Error",
+        "-- Build files have been written to: ",
+        "-- Configuring incomplete",
+        "ninja: ",
+        "\nFAILED: ",
+        "make: ",
+        "]: *** ",
+        "\nmake[",
+    ],
+    silent_on_success: false,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(place) =
+            line.strip_prefix("CMake Error at ").or_else(|| line.strip_prefix("CMake Error in "))
+        {
+            let reason = lines.clone().take(4).map(str::trim).find(|line| !line.is_empty());
+            let (place, command) = split_command(place.trim_end_matches(':'));
+            findings.add(place, command, reason.unwrap_or("CMake Error"));
+        } else if let Some(message) = line.strip_prefix("CMake Error: ") {
+            findings.add(None, None, message);
+        } else if line.starts_with("-- Configuring incomplete, errors occurred!") {
+            findings.bad = true;
+        } else if line.starts_with("-- Build files have been written to: ") {
+            findings.good = true;
+        }
+    }
+    let report = findings.report();
+    if report.verdict != Verdict::Unknown {
+        return report;
+    }
+    [ninja::RUNNER.read, make::RUNNER.read]
+        .into_iter()
+        .map(|read| read(text))
+        .find(Report::is_known)
+        .unwrap_or_else(Report::unknown)
+}
+
+/// Splits `CMakeLists.txt:4 (find_package)`.
+fn split_command(text: &str) -> (Option<Place<'_>>, Option<&str>) {
+    let (place, command) = match text.split_once(" (") {
+        Some((place, command)) => (place, command.strip_suffix(')')),
+        None => (text, None),
+    };
+    let unnumbered = Place { path: place, line: None };
+    (Some(scan::place(place).unwrap_or(unnumbered)), command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn place_and_command_of_an_error() {
+        let place = Place { path: "CMakeLists.txt", line: Some(4) };
+        assert_eq!(
+            split_command("CMakeLists.txt:4 (find_package)"),
+            (Some(place), Some("find_package"))
+        );
+        assert_eq!(split_command("CMakeLists.txt:4"), (Some(place), None));
+    }
+}

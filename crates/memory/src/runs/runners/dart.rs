@@ -1,0 +1,281 @@
+//! Dart and Flutter: `dart test`, `flutter test`, `dart analyze` and `flutter analyze`. Written from the documented forms and from
+//! logs in public issues.
+//!
+//! Progress is `00:01 +1 ~1 -1: test/a_test.dart: Till opens`; a line that ends in `[E]` is a failure, with the reason below.
+//! A test is named by its description; the file, which stands before it if there are several, is the scope.
+
+use super::findings::Findings;
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, Place};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER_FLUTTER_TEST: Runner = Runner {
+    name: "flutter test",
+    kind: Kind::Test,
+    tells: TEST_TELLS,
+    silent_on_success: false,
+    read: read_test,
+};
+
+pub(super) static RUNNER_DART_TEST: Runner = Runner {
+    name: "dart test",
+    kind: Kind::Test,
+    tells: TEST_TELLS,
+    silent_on_success: false,
+    read: read_test,
+};
+
+pub(super) static RUNNER_DART_ANALYZE: Runner = Runner {
+    name: "dart analyze",
+    kind: Kind::Lint,
+    tells: ANALYZE_TELLS,
+    silent_on_success: false,
+    read: read_analyze,
+};
+
+pub(super) static RUNNER_FLUTTER_ANALYZE: Runner = Runner {
+    name: "flutter analyze",
+    kind: Kind::Lint,
+    tells: ANALYZE_TELLS,
+    silent_on_success: false,
+    read: read_analyze,
+};
+
+const TEST_TELLS: &[&str] = &[" All tests passed!", " Some tests failed.", " [E]"];
+const ANALYZE_TELLS: &[&str] = &["issue found.", "issues found.", "No issues found!", " - ", " • "];
+
+/// A line of progress.
+#[derive(Clone, Copy)]
+struct Progress<'a> {
+    counts: Counts,
+    said: &'a str,
+}
+
+fn read_test(output: &str) -> Report {
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut passed = PassedTests::default();
+    let mut running: Option<(&str, Counts)> = None;
+    let mut last: Option<Counts> = None;
+    let mut ended = None;
+    let mut is_open = false;
+    let mut thrown: Option<Failure> = None;
+    let mut lines = output.lines();
+    while let Some(line) = lines.next() {
+        if let Some(Progress { counts, said }) = progress(line) {
+            is_open = false;
+            // The number of passes grows when the test before has passed.
+            if let Some((test, before)) = running.take()
+                && counts.passed == before.passed + 1
+                && counts.failed == before.failed
+                && !test.starts_with("loading ")
+            {
+                let (scope, test) = split_file(test);
+                passed.add(scope, || test.to_owned());
+            }
+            last = Some(counts);
+            match said {
+                "All tests passed!" => ended = Some(true),
+                "Some tests failed." => ended = Some(false),
+                _ => match said.strip_suffix(" [E]") {
+                    Some(test) => {
+                        is_open = failures.len() < scan::MOST;
+                        if is_open {
+                            let (scope, test) =
+                                split_file(test.strip_prefix("loading ").unwrap_or(test));
+                            let failure = thrown.take().unwrap_or_default();
+                            let scope = scope.map(str::to_owned);
+                            failures.push(Failure {
+                                test: Some(test.to_owned()),
+                                scope,
+                                ..failure
+                            });
+                        }
+                    }
+                    None => running = Some((said.trim_end(), counts)),
+                },
+            }
+        } else if line.starts_with("══╡ EXCEPTION CAUGHT BY FLUTTER TEST FRAMEWORK ╞") {
+            thrown = Some(exception(lines.clone()));
+        } else if let Some(failure) = failures.last_mut().filter(|_| is_open) {
+            detail(failure, line);
+        }
+    }
+    let is_failed = ended == Some(false) || last.is_some_and(|counts| counts.failed > 0);
+    let verdict = match (is_failed, ended, last) {
+        (true, ..) => Verdict::Failed,
+        (false, Some(true), Some(counts)) if counts.passed > 0 && failures.is_empty() => {
+            Verdict::Passed
+        }
+        _ => Verdict::Unknown,
+    };
+    let counts = last.filter(|_| ended.is_some());
+    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+}
+
+/// Parses `00:01 +1 ~1 -1: Till opens`.
+fn progress(line: &str) -> Option<Progress<'_>> {
+    let (clock, rest) = line.split_once(" +")?;
+    let (minutes, seconds) = clock.split_once(':')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(minutes) || !is_number(seconds) {
+        return None;
+    }
+    let (numbers, said) = rest.split_once(": ")?;
+    let mut counts = Counts::default();
+    for (at, number) in numbers.split(' ').enumerate() {
+        match (at, number.strip_prefix('~'), number.strip_prefix('-')) {
+            (0, ..) => counts.passed = number.parse().ok()?,
+            (_, Some(skipped), _) => counts.skipped = skipped.parse().ok()?,
+            (_, _, Some(failed)) => counts.failed = failed.parse().ok()?,
+            _ => return None,
+        }
+    }
+    Some(Progress { counts, said: said.trim_end() })
+}
+
+/// Splits `test/a_test.dart: Till opens`.
+fn split_file(name: &str) -> (Option<&str>, &str) {
+    match name.split_once(": ") {
+        Some((file, test)) if scan::has_extension(file, "dart") => (Some(file), test),
+        _ => (None, name),
+    }
+}
+
+/// Takes a line below a failure: `  Expected: <4>`, `    Actual: <3>`, an exception, and then frames such as
+/// `  test/a_test.dart 9:5   main.<fn>`.
+fn detail(failure: &mut Failure, line: &str) {
+    let Some(text) = line.strip_prefix("  ") else { return };
+    let text = text.trim_end();
+    if let Some(place) = frame(text) {
+        if failure.frame.is_none() {
+            failure.set_place(place);
+            if let Some((_, message)) = text.split_once(": Error: ") {
+                failure.message = Some(message.to_owned());
+            }
+        }
+    } else if text.starts_with("Test failed. See exception logs above.")
+        || text.starts_with("package:")
+    {
+    } else if let Some(actual) = text.trim_start().strip_prefix("Actual: ") {
+        if let Some(message) =
+            failure.message.as_mut().filter(|message| message.starts_with("Expected: "))
+        {
+            message.push_str(", Actual: ");
+            message.push_str(actual);
+        }
+    } else if failure.message.is_none() && !text.is_empty() && !text.starts_with(' ') {
+        let (error, message) =
+            scan::error(text).map_or((None, text), |(error, message)| (Some(error), message));
+        failure.error = error.filter(|error| *error != "Expected").map(str::to_owned);
+        let message = if failure.error.is_some() { message } else { text };
+        failure.message = Some(message.to_owned());
+    }
+}
+
+/// Parses `test/a_test.dart 9:5   main.<fn>`, and the place of an error of the compiler: `test/a_test.dart:5:10: Error: …`.
+fn frame(text: &str) -> Option<Place<'_>> {
+    let (path, rest) = text.split_once(' ')?;
+    if scan::has_extension(path, "dart")
+        && !path.starts_with("package:")
+        && !path.starts_with("dart:")
+    {
+        let (line, rest) = scan::number(rest)?;
+        return rest.starts_with(':').then_some(Place { path, line: Some(line) });
+    }
+    let (place, rest) = scan::located(text)?;
+    (scan::has_extension(place.path, "dart") && rest.starts_with(": Error: ")).then_some(place)
+}
+
+/// Reads the block that Flutter prints about an exception in a widget test.
+fn exception<'a>(lines: impl Iterator<Item = &'a str>) -> Failure {
+    let mut failure = Failure::default();
+    let mut is_message = false;
+    for line in lines.take_while(|line| !line.starts_with("═════")).take(200) {
+        if let Some(rest) = line.strip_prefix("The following ") {
+            failure.error = rest
+                .split_once(" was thrown")
+                .map(|(error, _)| error.trim_end_matches(" object").to_owned());
+            is_message = true;
+        } else if is_message && failure.message.is_none() && !line.is_empty() {
+            failure.message = Some(line.trim().to_owned());
+        } else if let (Some(message), Some(actual)) =
+            (&mut failure.message, line.trim_start().strip_prefix("Actual: "))
+        {
+            message.push_str(", Actual: ");
+            message.push_str(actual.trim());
+        } else if failure.frame.is_none()
+            && let Some((path, line)) =
+                line.trim_start().strip_prefix("file://").and_then(|rest| rest.split_once(" line "))
+        {
+            failure.set_place(Place::new(path, line));
+        }
+    }
+    failure
+}
+
+fn read_analyze(text: &str) -> Report {
+    let mut findings = Findings::default();
+    for line in text.lines() {
+        if let Some((level, place, message, rule)) = finding(line) {
+            // Notes fail only Flutter's analysis, and there only unless it is told otherwise.
+            if level != "info" {
+                findings.add(Some(place), Some(rule), message);
+            }
+        } else if line == "No issues found!" || line.starts_with("No issues found! (ran in ") {
+            findings.good = true;
+        }
+    }
+    findings.report()
+}
+
+/// Parses `  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier`, and Flutter's form with bullets, in which
+/// the message stands before the place.
+fn finding(line: &str) -> Option<(&str, Place<'_>, &str, &str)> {
+    let text = line.trim_start();
+    let separator = if text.contains(" • ") { " • " } else { " - " };
+    let (level, rest) = text.split_once(separator)?;
+    if !matches!(level, "error" | "warning" | "info") {
+        return None;
+    }
+    let (rest, rule) = rest.rsplit_once(separator)?;
+    let (place, message) = if separator == " • " {
+        let (message, place) = rest.rsplit_once(separator)?;
+        (place, message)
+    } else {
+        rest.split_once(separator)?
+    };
+    let (place, rest) = scan::located(place)?;
+    let is_rule =
+        rule.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    (rest.is_empty() && is_rule).then_some((level, place, message, rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_has_three_numbers() {
+        let counts = |line| progress(line).map(|one| one.counts);
+        assert_eq!(
+            counts("00:01 +3 ~1 -2: Till opens"),
+            Some(Counts { passed: 3, failed: 2, skipped: 1 })
+        );
+        assert_eq!(
+            counts("00:01 +3: All tests passed!"),
+            Some(Counts { passed: 3, ..Counts::default() })
+        );
+        assert_eq!(counts("at 00:01 +3: x"), None);
+        assert_eq!(counts("1 +2: x"), None);
+    }
+
+    #[test]
+    fn findings_of_both_forms() {
+        let dart = "  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier";
+        let flutter = "  error • Undefined name 'x' • lib/till.dart:5:10 • undefined_identifier";
+        for line in [dart, flutter] {
+            let (level, place, _, rule) = finding(line).unwrap();
+            assert_eq!((level, place.line, rule), ("error", Some(5), "undefined_identifier"));
+        }
+    }
+}

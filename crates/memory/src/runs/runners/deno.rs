@@ -1,0 +1,310 @@
+//! Deno: `deno test`, `deno lint` and `deno check`.
+//!
+//! A test is named by its description, with its steps behind it; its file is the scope.
+
+use super::findings::Findings;
+use super::stack::Stack;
+use super::tally;
+use super::tree::{self, SuiteTree};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, Place};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER_TEST: Runner = Runner {
+    name: "deno test",
+    kind: Kind::Test,
+    tells: &[
+        "\nok | ",
+        "\nFAILED | ",
+        " [ERROR]: ",
+        " => ./",
+        "\nerror: Type checking failed.",
+        "\nerror: SyntaxError: ",
+        "\n ERRORS \n",
+    ],
+    silent_on_success: false,
+    read: read_test,
+};
+
+pub(super) static RUNNER_LINT: Runner = Runner {
+    name: "deno lint",
+    kind: Kind::Lint,
+    tells: &["\nChecked ", "\nFound ", "\nerror[", ": line ", "\nError linting: "],
+    silent_on_success: false,
+    read: read_lint,
+};
+
+pub(super) static RUNNER_CHECK: Runner = Runner {
+    name: "deno check",
+    kind: Kind::Typecheck,
+    tells: &[" [ERROR]: ", "\nerror: Type checking failed.", "\nerror: SyntaxError: "],
+    silent_on_success: false,
+    read: read_check,
+};
+
+/// The part of a test run that a line stands in.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Progress,
+    Errors,
+    Failures,
+}
+
+struct TestRun<'a> {
+    part: Part,
+    file: Option<&'a str>,
+    steps: SuiteTree<'a>,
+    passed: PassedTests,
+    /// The failures told at length, with their places.
+    told: Vec<(&'a str, Stack)>,
+    listed: Vec<&'a str>,
+    counts: Option<Counts>,
+    milliseconds: Option<u64>,
+    failed: bool,
+}
+
+fn read_test(text: &str) -> Report {
+    let mut run = TestRun {
+        part: Part::Progress,
+        file: None,
+        steps: SuiteTree::default(),
+        passed: PassedTests::default(),
+        told: Vec::new(),
+        listed: Vec::new(),
+        counts: None,
+        milliseconds: None,
+        failed: false,
+    };
+    for line in text.lines() {
+        run.take_line(line);
+    }
+    let report = run.report();
+    if report.is_known() { report } else { read_check(text) }
+}
+
+impl<'a> TestRun<'a> {
+    fn take_line(&mut self, line: &'a str) {
+        if let Some((is_ok, counts, milliseconds)) = summary(line) {
+            self.failed |= !is_ok;
+            tally::add(self.counts.get_or_insert_default(), counts);
+            tally::add_time(&mut self.milliseconds, milliseconds);
+            self.part = Part::Progress;
+        } else if let Some(file) = running(line) {
+            (self.file, self.steps, self.part) = (Some(file), SuiteTree::default(), Part::Progress);
+        } else if line == " ERRORS " {
+            self.part = Part::Errors;
+        } else if line == " FAILURES " {
+            self.part = Part::Failures;
+        } else if is_title(line) && (self.part != Part::Progress || line.contains(" => ./")) {
+            match self.part {
+                // A tail may begin within the list.
+                Part::Failures | Part::Progress => self.listed.push(line),
+                Part::Errors => self.told.push((line, Stack::default())),
+            }
+        } else if self.part == Part::Errors {
+            if let Some((_, stack)) = self.told.last_mut() {
+                take_error(stack, line);
+            }
+        } else if self.part == Part::Progress {
+            self.take_progress(line);
+        }
+    }
+
+    /// Takes `adds up ... ok (2ms)`, `till ...`, and a step below it, which is indented.
+    fn take_progress(&mut self, line: &'a str) {
+        let (indent, text) = tree::indented(line);
+        if let Some((name, result)) = text.split_once(" ... ") {
+            if result.starts_with("ok (") {
+                let (steps, file) = (&self.steps, self.file);
+                self.passed.add(file, || steps.path(indent, name, " > "));
+            }
+        } else if let Some(name) = text.strip_suffix(" ...") {
+            self.steps.enter(indent, name);
+        }
+    }
+
+    fn report(self) -> Report {
+        let Self { told, listed, counts, passed, .. } = self;
+        let titles =
+            if listed.is_empty() { told.iter().map(|(title, _)| *title).collect() } else { listed };
+        let failures: Vec<Failure> = titles
+            .into_iter()
+            .take(scan::MOST)
+            .map(|title| {
+                let stack =
+                    told.iter().find(|(other, _)| *other == title).map(|(_, stack)| stack.clone());
+                failure(title, stack.unwrap_or_default())
+            })
+            .collect();
+        let verdict = match counts {
+            _ if self.failed || !failures.is_empty() => Verdict::Failed,
+            Some(counts) if counts.failed == 0 && counts.passed > 0 => Verdict::Passed,
+            _ => Verdict::Unknown,
+        };
+        let passed = passed.without(&failures);
+        Report { verdict, counts, failures, passed, duration: self.milliseconds }
+    }
+}
+
+/// Parses the file of `running 3 tests from ./ok_test.ts`.
+fn running(line: &str) -> Option<&str> {
+    let (_, rest) = scan::amount(line.strip_prefix("running ")?)?;
+    rest.strip_prefix("tests from ").or_else(|| rest.strip_prefix("test from "))
+}
+
+/// Returns true for `adds up => ./shop_test.ts:2:6` and `./ok_test.ts (uncaught error)`.
+fn is_title(line: &str) -> bool {
+    let place = line.rsplit_once(" => ").and_then(|(_, place)| scan::place(place));
+    place.is_some() || line.ends_with(" (uncaught error)")
+}
+
+/// Builds the failure of `till ... closes => ./shop_test.ts:8:11`.
+fn failure(title: &str, stack: Stack) -> Failure {
+    let Some((name, place)) = title.rsplit_once(" => ") else {
+        let file = title.strip_suffix(" (uncaught error)").unwrap_or(title);
+        return stack.failure(Some(file.to_owned()));
+    };
+    let mut failure = stack.failure(Some(name.replace(" ... ", " > ")));
+    if let Some(place) = scan::place(place) {
+        failure.scope = Some(place.path.to_owned());
+        if failure.frame.is_none() {
+            failure.set_place(place);
+        }
+    }
+    failure
+}
+
+/// Takes a line below the title: `error: TypeError: no such till`, and the frames.
+fn take_error(stack: &mut Stack, line: &str) {
+    if let Some(error) = line.strip_prefix("error: ") {
+        stack.take(error.strip_prefix("(in promise) ").unwrap_or(error));
+    } else if line.starts_with("    at ") && !line.contains("ext:") {
+        stack.take(line);
+    }
+}
+
+/// Parses `FAILED | 3 passed (2 steps) | 2 failed (1 step) | 1 ignored (130ms)`.
+fn summary(line: &str) -> Option<(bool, Counts, Option<u64>)> {
+    let (word, rest) = line.split_once(" | ")?;
+    let is_ok = match word {
+        "ok" => true,
+        "FAILED" => false,
+        _ => return None,
+    };
+    let (list, time) = rest.strip_suffix(')')?.rsplit_once(" (")?;
+    let milliseconds = match time.strip_suffix("ms") {
+        Some(time) => scan::decimal(time, 1),
+        None => time.strip_suffix('s').and_then(scan::seconds),
+    };
+    let mut counts = Counts::default();
+    let mut has_passed = false;
+    for part in list.split(" | ") {
+        let (number, word) = scan::amount(part)?;
+        let word = word.split_once(" (").map_or(word, |(word, _)| word);
+        match word {
+            "passed" => (counts.passed, has_passed) = (number, true),
+            "failed" => counts.failed = number,
+            "ignored" => counts.skipped = number,
+            "measured" | "filtered out" => {}
+            _ => return None,
+        }
+    }
+    (has_passed && is_ok == (counts.failed == 0)).then_some((is_ok, counts, milliseconds))
+}
+
+/// Returns true for the files that Deno looks at.
+fn is_script(path: &str) -> bool {
+    ["ts", "tsx", "js", "jsx", "mts", "mjs", "cts", "cjs"]
+        .iter()
+        .any(|kind| scan::has_extension(path, kind))
+}
+
+fn read_lint(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut open = None;
+    let mut is_deno = false;
+    for line in text.lines() {
+        if let Some((rule, message)) =
+            line.strip_prefix("error[").and_then(|rest| rest.split_once("]: "))
+        {
+            open = Some((rule, message));
+        } else if let Some(place) = line.trim_start().strip_prefix("--> ").and_then(scan::place) {
+            if let Some((rule, message)) = open.take().filter(|_| is_script(place.path)) {
+                findings.add(Some(place), Some(rule), message);
+            }
+        } else if let Some((place, rule, message)) = compact(line) {
+            findings.add(Some(place), Some(rule), message);
+        } else if let Some(path) = line.strip_prefix("Error linting: ") {
+            open = Some(("syntax error", path));
+        } else if let Some((_, path)) = open.filter(|(rule, _)| *rule == "syntax error") {
+            let message =
+                line.trim_start().strip_prefix("SyntaxError: ").unwrap_or("Error linting");
+            findings.add(Some(Place { path, line: None }), Some("SyntaxError"), message);
+            open = None;
+        } else if let Some((number, what)) = line.strip_prefix("Found ").and_then(scan::amount) {
+            findings.bad |= number > 0 && matches!(what, "problem" | "problems");
+        } else if let Some((number, what)) = line.strip_prefix("Checked ").and_then(scan::amount) {
+            is_deno |= number > 0 && matches!(what, "file" | "files");
+        }
+    }
+    findings.good = is_deno;
+    findings.report()
+}
+
+/// Parses `file:///p/a.ts: line 1, col 19 - Message (rule)`.
+fn compact(line: &str) -> Option<(Place<'_>, &str, &str)> {
+    let (path, rest) = line.strip_prefix("file://")?.split_once(": line ")?;
+    let (numbers, rest) = rest.split_once(" - ")?;
+    let (message, rule) = rest.strip_suffix(')')?.rsplit_once(" (")?;
+    Some((Place::new(path, numbers.split(',').next()?), rule, message))
+}
+
+fn read_check(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut open: Option<(&str, &str)> = None;
+    for line in text.lines() {
+        if let Some((code, message)) =
+            line.split_once(" [ERROR]: ").filter(|(code, _)| is_code(code))
+        {
+            open = Some((code, message));
+        } else if let Some(message) = line.strip_prefix("error: SyntaxError: ") {
+            open = Some(("SyntaxError", message));
+        } else if let Some(place) =
+            line.trim_start().strip_prefix("at file://").and_then(scan::place)
+        {
+            if let Some((code, message)) = open.take() {
+                findings.add(Some(place), Some(code), message);
+            }
+        } else if line == "error: Type checking failed." {
+            findings.bad = true;
+        }
+    }
+    findings.report()
+}
+
+fn is_code(text: &str) -> bool {
+    text.strip_prefix("TS").is_some_and(|digits| digits.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_agrees_with_its_numbers() {
+        let (is_ok, counts, time) =
+            summary("ok | 2 passed (1 step) | 0 failed | 1 ignored (12ms)").unwrap();
+        assert_eq!(
+            (is_ok, counts, time),
+            (true, Counts { passed: 2, failed: 0, skipped: 1 }, Some(12))
+        );
+        for line in [
+            "ok | 2 passed | 1 failed (3ms)",
+            "ok | fine (3ms)",
+            "2 passed | 0 failed",
+            "ok | 2 passed",
+        ] {
+            assert!(summary(line).is_none(), "{line}");
+        }
+    }
+}

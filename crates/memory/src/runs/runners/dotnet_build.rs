@@ -1,0 +1,69 @@
+//! `dotnet build`: errors of the compiler and of MSBuild, and `Build succeeded.` or `Build FAILED.`; the terminal logger of
+//! .NET 9 says `Build succeeded in 2.1s`. Written from the documented forms.
+
+use super::dotnet_test;
+use super::findings::Findings;
+use crate::runs::Kind;
+use crate::runs::report::{Report, Runner};
+use crate::runs::scan::{self, Place};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "dotnet build",
+    kind: Kind::Build,
+    tells: &[
+        "): error ",
+        " : error ",
+        "\nBuild FAILED.",
+        "\nBuild succeeded",
+        "\nBuild failed with ",
+        " Error(s)\n",
+    ],
+    silent_on_success: false,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    for line in text.lines() {
+        if let Some(failure) = dotnet_test::compiler(line).filter(|failure| failure.test.is_none())
+        {
+            let place = failure.frame.as_deref().map(|path| Place { path, line: failure.line });
+            let message = failure.message.as_deref().unwrap_or_default();
+            findings.add_once(place, failure.error.as_deref(), message);
+        } else if let Some((place, code, message)) = project_error(line) {
+            findings.add_once(place, Some(code), message);
+        } else if line == "Build FAILED." || is_terminal_failure(line) {
+            findings.bad = true;
+        } else if line == "Build succeeded." || is_terminal_success(line) {
+            findings.good = true;
+        } else if let Some((number, "Error(s)")) = scan::amount(line.trim_start()) {
+            findings.bad |= number > 0;
+        }
+    }
+    findings.report()
+}
+
+/// Parses `/p/Ledger.csproj : error NU1101: Unable to find package Nope. [/p/Ledger.sln]`, which has no line.
+fn project_error(line: &str) -> Option<(Option<Place<'_>>, &str, &str)> {
+    let (path, rest) = line.split_once(" : error ")?;
+    let (code, message) = rest.split_once(": ")?;
+    let digits = code.trim_start_matches(|sign: char| sign.is_ascii_uppercase());
+    digits.parse::<u32>().ok().filter(|_| digits.len() < code.len())?;
+    let message = message.rsplit_once(" [").map_or(message, |(message, _)| message);
+    let path = path.trim_start();
+    let place = (path.contains(['/', '\\']) || path.contains(".csproj"))
+        .then_some(Place { path, line: None });
+    Some((place, code, message))
+}
+
+/// Returns true for `Build failed with 1 error(s) in 1.2s`.
+fn is_terminal_failure(line: &str) -> bool {
+    let rest = line.strip_prefix("Build failed with ").and_then(scan::amount);
+    rest.is_some_and(|(_, words)| words.starts_with("error(s)"))
+}
+
+/// Returns true for `Build succeeded in 2.1s` and `Build succeeded with 1 warning(s) in 2.1s`.
+fn is_terminal_success(line: &str) -> bool {
+    let rest = line.strip_prefix("Build succeeded ");
+    rest.and_then(|rest| rest.rsplit_once("in ")).is_some_and(|(_, time)| time.ends_with('s'))
+}

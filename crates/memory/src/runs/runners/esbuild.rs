@@ -1,0 +1,35 @@
+//! esbuild: `✘ [ERROR] Could not resolve "x"` with the place below, and `⚡ Done in 13ms` when it was built.
+
+use super::findings::Findings;
+use crate::runs::Kind;
+use crate::runs::report::{Report, Runner};
+use crate::runs::scan;
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "esbuild",
+    kind: Kind::Build,
+    tells: &["✘ [ERROR] ", "X [ERROR] ", "⚡ Done in "],
+    silent_on_success: false,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(message) =
+            line.strip_prefix("✘ [ERROR] ").or_else(|| line.strip_prefix("X [ERROR] "))
+        {
+            // The place stands two lines below, and ends in a colon: `    src/a.js:1:16:`.
+            let place = lines.clone().take(2).find_map(|line| {
+                let (place, rest) = scan::located(line.strip_prefix("    ")?)?;
+                (rest == ":").then_some(place)
+            });
+            // A plugin names itself at the end: `[plugin vue]`.
+            findings.add(place, None, message);
+        } else if let Some(time) = line.strip_prefix("⚡ Done in ") {
+            findings.good |= time.strip_suffix("ms").and_then(scan::seconds).is_some();
+        }
+    }
+    findings.report()
+}

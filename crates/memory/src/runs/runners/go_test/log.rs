@@ -1,0 +1,320 @@
+//! The reason why a Go test failed: a line it logged, or the panic that ended its package.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::go_errors;
+use super::{TestResult, Went};
+use crate::runs::report::Failure;
+use crate::runs::scan::{self, Place, has_extension};
+
+/// The number of log lines that are kept of one test.
+const MAX_LOG_LINES: usize = 200;
+
+/// The log lines of the tests of a package, and the failures of the packages that have ended.
+#[derive(Default)]
+pub(super) struct TestLog<'a> {
+    test: Option<&'a str>,
+    lines: HashMap<&'a str, Vec<LogLine<'a>>>,
+    /// Lines before any test is named. With `-v` they are those of the first test that ends, whose start is cut off.
+    headless: Vec<LogLine<'a>>,
+    first_to_end: Option<&'a str>,
+    panic: Option<&'a str>,
+    /// The lines of the panic's stack.
+    stack: Vec<&'a str>,
+    /// `exit status 3`, printed when the process of a package has ended.
+    exit: Option<&'a str>,
+    failures: Vec<Failure>,
+    seen: HashSet<(Option<&'a str>, &'a str)>,
+    /// The folder of the standard library, by its frames in a stack.
+    root: Option<&'a str>,
+    /// Some package ended with a panic.
+    pub(super) panicked_ever: bool,
+}
+
+/// A line `    ledger_test.go:12: Add(1, 2) = 4, want 3`.
+struct LogLine<'a> {
+    place: Place<'a>,
+    message: &'a str,
+    /// The lines below it that are indented further, if it has no message of its own.
+    below: Vec<&'a str>,
+}
+
+impl<'a> TestLog<'a> {
+    /// Notes that a test has ended, before or behind its log lines.
+    pub(super) fn end_test(&mut self, test: &'a str) {
+        if self.test.is_none() {
+            self.first_to_end = Some(test);
+        }
+        self.test = Some(test);
+    }
+
+    /// Sets the test that logs the next lines.
+    pub(super) fn set_test(&mut self, test: &'a str) {
+        self.test = Some(test);
+    }
+
+    pub(super) fn take_line(&mut self, line: &'a str) {
+        if self.panic.is_some() {
+            self.stack.push(line);
+            if self.root.is_none() {
+                self.root = go_errors::root_of(line);
+            }
+        } else if let Some(message) =
+            line.strip_prefix("panic: ").or_else(|| line.strip_prefix("fatal error: "))
+        {
+            let end = message.find(" [recovered").unwrap_or(message.len());
+            self.panic = Some(&message[..end]);
+        } else if line.starts_with("exit status ") {
+            self.exit = Some(line);
+        } else if line.starts_with("    ") {
+            let lines = match self.test {
+                Some(test) => self.lines.entry(test).or_default(),
+                None => &mut self.headless,
+            };
+            add_line(lines, line.trim_start());
+        }
+    }
+
+    /// Returns true if the process of the package has ended otherwise than by its last test.
+    pub(super) fn has_crashed(&self) -> bool {
+        self.exit.is_some() || self.has_panicked()
+    }
+
+    /// Returns true if a panic with its stack was seen in this package.
+    pub(super) fn has_panicked(&self) -> bool {
+        self.panic.is_some() && self.stack.iter().any(|line| line.starts_with("goroutine "))
+    }
+
+    /// Adds the failures of a package that has ended, and forgets what its tests logged.
+    pub(super) fn end_package(&mut self, results: &[TestResult<'a>], package: Option<&'a str>) {
+        let first = self.failures.len();
+        let failing = results
+            .iter()
+            .filter(|one| one.went == Went::Failed && !one.is_parent && !one.is_doubtful);
+        for TestResult { test, .. } in failing {
+            if self.seen.insert((package, test)) && self.failures.len() < scan::MOST {
+                let headless = || Some(&self.headless).filter(|_| self.first_to_end == Some(test));
+                let lines = self.lines.get(test).or_else(headless);
+                let failure = lines.and_then(|lines| reason(lines));
+                let test = Some((*test).to_owned());
+                self.failures.push(Failure { test, ..failure.unwrap_or_default() });
+            }
+        }
+        if self.has_panicked() {
+            self.panicked_ever = true;
+            self.add_panic(first);
+        } else if first == self.failures.len()
+            && let Some(exit) = self.exit
+        {
+            self.failures.push(Failure { error: Some(exit.to_owned()), ..Failure::default() });
+        }
+        for failure in &mut self.failures[first..] {
+            failure.scope = package.map(str::to_owned);
+        }
+        self.lines.clear();
+        self.headless.clear();
+        self.first_to_end = None;
+        self.stack.clear();
+        (self.test, self.panic, self.exit) = (None, None, None);
+    }
+
+    /// Adds the panic to the failure of the test that it ended, or as a failure of its own.
+    fn add_panic(&mut self, first: usize) {
+        let test = self.test_in_stack();
+        let own = |frame| go_errors::own(frame, self.root);
+        let place = self.stack.iter().filter_map(|line| line.strip_prefix('\t')).find_map(own);
+        let panic = Failure {
+            error: Some("panic".to_owned()),
+            message: self.panic.map(str::to_owned),
+            ..Failure::default()
+        }
+        .at(place);
+        let failures = &mut self.failures[first..];
+        let is_its = |failure: &Failure| {
+            let name = failure.test.as_deref().unwrap_or_default();
+            test.is_some_and(|test| name.split('/').next() == Some(test))
+        };
+        let at = failures.iter().rposition(is_its).or_else(|| {
+            // It is the last one's that failed without a word, unless the stack names another.
+            failures.len().checked_sub(1).filter(|at| failures[*at].message.is_none())
+        });
+        match at {
+            Some(at) => failures[at] = Failure { test: failures[at].test.take(), ..panic },
+            None => self.failures.push(Failure { test: test.map(str::to_owned), ..panic }),
+        }
+    }
+
+    /// Finds the test of `example.com/ledger.TestRemote.func1(…)` in the stack.
+    fn test_in_stack(&self) -> Option<&'a str> {
+        self.stack.iter().find_map(|line| {
+            let call = line.strip_prefix("created by ").unwrap_or(line);
+            let call = call.rsplit('/').next()?;
+            let name = call.split(['.', '(', ' ']).nth(1)?;
+            let rest = name.strip_prefix("Test")?;
+            (!line.starts_with('\t') && rest.starts_with(|c: char| !c.is_lowercase()))
+                .then_some(name)
+        })
+    }
+
+    pub(super) fn into_failures(self) -> Vec<Failure> {
+        self.failures
+    }
+}
+
+/// Adds a line of a test's output, as its own line or below the last one.
+fn add_line<'a>(lines: &mut Vec<LogLine<'a>>, text: &'a str) {
+    if let Some(place) = scan::place(text).filter(|place| has_extension(place.path, "go"))
+        && !place.path.contains(' ')
+        && let Some((_, message)) =
+            text.get(place.path.len()..).and_then(|rest| rest.split_once(": "))
+    {
+        if lines.len() == MAX_LOG_LINES {
+            lines.remove(0);
+        }
+        lines.push(LogLine { place, message: message.trim(), below: Vec::new() });
+    } else if let Some(last) = lines.last_mut()
+        && last.message.is_empty()
+        && last.below.len() < MAX_LOG_LINES
+        && !text.is_empty()
+    {
+        last.below.push(text);
+    }
+}
+
+/// The likeness of a log line to the assertion that failed, from least to most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    /// Progress, from a helper or from the test.
+    Chatter,
+    /// A line of a test file without a word of failure.
+    Plain,
+    /// A line of another file that speaks of an error.
+    HelperError,
+    /// A line of a test file that speaks of an error.
+    Error,
+    /// A line of a test file that speaks of what was expected.
+    Assertion,
+}
+
+/// Chooses the line that says why the test failed. Returns None if nothing tells the assertion from chatter; the place
+/// alone is returned if all lines are of one test file.
+fn reason(lines: &[LogLine<'_>]) -> Option<Failure> {
+    let ranked = || lines.iter().map(|line| (likeness(line), line));
+    let (best, line) = ranked().max_by_key(|(likeness, _)| *likeness)?;
+    let is_single = ranked().filter(|(likeness, _)| *likeness == best).count() == 1;
+    match best {
+        Likeness::Chatter if lines.len() == 1 && is_test_file(line) => {}
+        Likeness::Plain if is_single => {}
+        Likeness::Chatter | Likeness::Plain => {
+            let path = line.place.path;
+            let is_same = lines.iter().all(|line| line.place.path == path) && is_test_file(line);
+            let place = is_same.then_some(Place { path, line: None });
+            return Some(Failure::default().at(place));
+        }
+        Likeness::HelperError | Likeness::Error | Likeness::Assertion => {}
+    }
+    let message = line.text().filter(|message| !message.is_empty());
+    Some(Failure { message, ..Failure::default() }.at(Some(line.place)))
+}
+
+fn is_test_file(line: &LogLine<'_>) -> bool {
+    line.place.path.ends_with("_test.go")
+}
+
+fn likeness(line: &LogLine<'_>) -> Likeness {
+    /// Words of tests that say what is going well.
+    const FINE: &[&str] =
+        &["as expected", "got expected", "successfully", "correctly", "✓", "phase ", "passed"];
+    const ASSERTS: &[&str] = &[
+        "want",
+        "expect",
+        "got ",
+        "got:",
+        "got=",
+        "should",
+        "must ",
+        "mismatch",
+        "!=",
+        "not equal",
+        "assert",
+        "differ",
+    ];
+    const ERRORS: &[&str] = &[
+        "error",
+        "fail",
+        "nil",
+        "not ",
+        "n't ",
+        "cannot",
+        "no such",
+        "invalid",
+        "missing",
+        "denied",
+        "refused",
+        "timeout",
+        "timed out",
+        "panic",
+        "wrong",
+        "unable",
+        "race detected",
+        "deadline",
+        "exceeded",
+        "err:",
+        "err=",
+        "unsupported",
+        "undefined",
+        "unknown",
+        "empty",
+        "too ",
+    ];
+    let has = |words: &[&str]| words.iter().any(|word| contains_ignoring_case(line.message, word));
+    if !line.below.is_empty() && is_test_file(line) {
+        // A table of testify's, or a matcher's.
+        return Likeness::Assertion;
+    }
+    match is_test_file(line) {
+        _ if has(FINE) => Likeness::Chatter,
+        true if has(ASSERTS) => Likeness::Assertion,
+        true if has(ERRORS) => Likeness::Error,
+        true => Likeness::Plain,
+        // What helpers log is often the output of a program, which has all of these words.
+        false if (has(ASSERTS) || has(ERRORS)) && line.message.len() < 200 => Likeness::HelperError,
+        false => Likeness::Chatter,
+    }
+}
+
+fn contains_ignoring_case(text: &str, word: &str) -> bool {
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+impl LogLine<'_> {
+    /// The message in one line.
+    fn text(&self) -> Option<String> {
+        if self.below.is_empty() {
+            return Some(self.message.to_owned());
+        }
+        // testify: `Error Trace:`, `Error:`, lines without a label that go on, `Test:`, `Messages:`.
+        let label = |text: &&&str| text.starts_with("Error:");
+        if let Some(at) = self.below.iter().position(|text| label(&text)) {
+            let first = self.below[at]["Error:".len()..].trim();
+            if !first.ends_with(':') {
+                return Some(first.to_owned());
+            }
+            let more = self.below[at + 1..].iter().map(|text| text.trim());
+            let more: Vec<&str> = more
+                .take_while(|text| {
+                    !["Test:", "Messages:", "Diff:"].iter().any(|end| text.starts_with(end))
+                })
+                .take(2)
+                .collect();
+            return Some(format!("{first} {}", more.join(", ")).trim_end().to_owned());
+        }
+        if self.below.iter().any(|text| text.starts_with("Error Trace:")) {
+            return None;
+        }
+        // gomega: `Expected`, a value, `to equal`, a value.
+        let lines: Vec<&str> = self.below.iter().map(|text| text.trim()).take(4).collect();
+        Some(if lines[0] == "Expected" { lines.join(" ") } else { lines[0].to_owned() })
+    }
+}

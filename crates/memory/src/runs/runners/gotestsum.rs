@@ -1,0 +1,148 @@
+//! gotestsum, in all of its formats: they end in the same sections and in `DONE 6 tests, 1 skipped, 3 failures in 0.49s`.
+//!
+//! The numbers include parents of subtests. A parent that failed only with its subtests is neither counted nor named.
+
+use std::collections::HashSet;
+
+use super::{go_errors, go_test, tally};
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan;
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "gotestsum",
+    kind: Kind::Test,
+    tells: &["\nDONE ", "\n=== FAIL: ", "\n=== Failed"],
+    silent_on_success: false,
+    read: read_output,
+};
+
+/// A block `=== FAIL: till TestOpen (0.00s)` and the lines below it.
+struct Block<'a> {
+    package: &'a str,
+    test: &'a str,
+    lines: Vec<&'a str>,
+}
+
+/// The numbers of the last line.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    counts: Counts,
+    errors: u32,
+    milliseconds: Option<u64>,
+}
+
+fn read_output(text: &str) -> Report {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut passed = PassedTests::default();
+    let mut totals: Option<Totals> = None;
+    let mut is_open = false;
+    for line in text.lines() {
+        if let Some(more) = line.strip_prefix("DONE ").and_then(done) {
+            let sum = totals.get_or_insert_default();
+            tally::add(&mut sum.counts, more.counts);
+            sum.errors = sum.errors.saturating_add(more.errors);
+            tally::add_time(&mut sum.milliseconds, more.milliseconds);
+            is_open = false;
+        } else if let Some((package, test)) = line.strip_prefix("=== FAIL: ").and_then(failed) {
+            blocks.push(Block { package, test, lines: Vec::new() });
+            is_open = true;
+        } else if line.starts_with("=== ") {
+            is_open = false;
+        } else if let Some((package, test)) = line.strip_prefix("PASS ").and_then(timed) {
+            passed.add(Some(package), || test.to_owned());
+        } else if is_open && let Some(block) = blocks.last_mut() {
+            block.lines.push(line);
+        }
+    }
+    let mut with_subtests: HashSet<(&str, &str)> = HashSet::new();
+    for block in &blocks {
+        if let Some((parent, _)) = block.test.rsplit_once('/') {
+            with_subtests.insert((block.package, parent));
+        }
+    }
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut parents = 0_u32;
+    for block in &blocks {
+        if with_subtests.contains(&(block.package, block.test)) {
+            parents = parents.saturating_add(1);
+        } else if failures.len() < scan::MOST {
+            failures.push(go_test::failure(block.test, block.package, &block.lines));
+        }
+    }
+    let Totals { mut counts, errors, milliseconds } = totals.unwrap_or_default();
+    counts.failed = counts.failed.saturating_sub(parents);
+    if errors > 0 {
+        failures.extend(go_errors::errors(text).list);
+    }
+    let verdict = if counts.failed > 0 || errors > 0 || !blocks.is_empty() {
+        Verdict::Failed
+    } else if counts.passed > 0 {
+        Verdict::Passed
+    } else {
+        Verdict::Unknown
+    };
+    Report {
+        verdict,
+        // The tests of a package that does not build are not counted.
+        counts: totals.filter(|_| errors == 0).map(|_| counts),
+        passed: passed.without(&failures),
+        failures,
+        duration: milliseconds,
+    }
+}
+
+/// Parses `6 tests, 1 skipped, 3 failures in 0.49s`, with `2 runs, ` before it if tests were run again.
+fn done(line: &str) -> Option<Totals> {
+    let (list, time) = line.rsplit_once(" in ")?;
+    let milliseconds = Some(scan::seconds(time.strip_suffix('s')?)?);
+    let mut totals = Totals { milliseconds, ..Totals::default() };
+    let mut tests = None;
+    for part in list.split(", ") {
+        let (number, word) = scan::amount(part)?;
+        match word {
+            "tests" | "test" => tests = Some(number),
+            "skipped" => totals.counts.skipped = number,
+            "failures" | "failure" => totals.counts.failed = number,
+            "errors" | "error" => totals.errors = number,
+            "runs" | "run" => {}
+            _ => return None,
+        }
+    }
+    let Counts { failed, skipped, .. } = totals.counts;
+    totals.counts.passed = tests?.saturating_sub(failed).saturating_sub(skipped);
+    Some(totals)
+}
+
+/// Parses package and test of `till TestOpen (0.00s)` and `till TestOpen (re-run 1) (0.00s)`.
+fn failed(rest: &str) -> Option<(&str, &str)> {
+    let (name, time) = rest.rsplit_once(" (")?;
+    scan::seconds(time.strip_suffix("s)")?)?;
+    let name = name.split_once(" (re-run ").map_or(name, |(name, _)| name);
+    name.split_once(' ')
+}
+
+/// Parses package and test of `till.TestOpen (0.00s)`; those of the module's root have no package.
+fn timed(rest: &str) -> Option<(&str, &str)> {
+    let (name, time) = rest.rsplit_once(" (")?;
+    scan::seconds(time.strip_suffix("s)")?)?;
+    let start = name.find("Test").or_else(|| name.find("Example"))?;
+    let package = name[..start].strip_suffix('.');
+    (start == 0 || package.is_some()).then(|| (package.unwrap_or("."), &name[start..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_line_adds_up() {
+        let totals = done("6 tests, 1 skipped, 3 failures in 0.49s").unwrap();
+        assert_eq!(totals.counts, Counts { passed: 2, failed: 3, skipped: 1 });
+        assert_eq!(done("1 tests, 1 error in 0.471s").unwrap().errors, 1);
+        assert!(done("with it in 3s").is_none());
+        assert_eq!(failed(". TestA/b (re-run 1) (0.00s)"), Some((".", "TestA/b")));
+        assert_eq!(timed("a/till.TestOpen (0.00s)"), Some(("a/till", "TestOpen")));
+        assert_eq!(timed("TestOpen/x.TestY (0.00s)"), Some((".", "TestOpen/x.TestY")));
+    }
+}

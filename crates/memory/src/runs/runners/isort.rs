@@ -1,0 +1,30 @@
+//! isort with `--check-only`: `ERROR: /p/a.py Imports are incorrectly sorted and/or formatted.`, and nothing when all is well.
+
+use super::findings::Findings;
+use crate::runs::Kind;
+use crate::runs::report::{Report, Runner};
+use crate::runs::scan::Place;
+
+/// The words behind the path.
+const UNSORTED: &str = " Imports are incorrectly sorted and/or formatted.";
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "isort",
+    kind: Kind::Lint,
+    tells: &[UNSORTED],
+    silent_on_success: true,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    for line in text.lines() {
+        if let Some(path) =
+            line.strip_prefix("ERROR: ").and_then(|rest| rest.strip_suffix(UNSORTED))
+        {
+            let place = Place { path, line: None };
+            findings.add(Some(place), Some("unsorted"), UNSORTED.trim_start());
+        }
+    }
+    findings.report()
+}

@@ -1,0 +1,73 @@
+//! Ninja: progress, `FAILED: book.o` with the output of what failed below, and `ninja: build stopped: subcommand failed.`
+//!
+//! The last step is printed before it is known to have failed, so only `ninja: no work to do.` is a pass by the text.
+
+use super::diagnostics;
+use super::findings::Findings;
+use crate::runs::Kind;
+use crate::runs::report::{Report, Runner};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "ninja",
+    kind: Kind::Build,
+    tells: &["ninja: ", "\nFAILED: "],
+    silent_on_success: false,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut others = Findings::default();
+    let mut is_ninja = false;
+    let mut target = None;
+    let mut above = "";
+    for line in text.lines() {
+        if line.starts_with("ninja: build stopped: ") {
+            (findings.bad, is_ninja) = (true, true);
+        } else if let Some(message) = line.strip_prefix("ninja: error: ") {
+            findings.add(None, Some("ninja"), message);
+        } else if line == "ninja: no work to do." {
+            findings.good = true;
+        } else if let Some(rest) = line.strip_prefix("FAILED: ") {
+            // Other programs print this as well; ninja has its progress above or its own words below.
+            is_ninja |= is_progress(above);
+            target = target.or(Some(rest.trim_end()));
+        } else if line.starts_with("ninja: ") {
+            is_ninja = true;
+        } else {
+            diagnostics::take_line(&mut others, line);
+        }
+        above = line;
+    }
+    if is_ninja {
+        findings.bad |= target.is_some();
+        findings.append(others);
+        if let (Some(target), true) = (target, findings.is_empty()) {
+            // The output of what failed says nothing that is known.
+            let target = target.rsplit_once("] ").map_or(target, |(_, target)| target);
+            findings.add(None, Some("FAILED"), target);
+        }
+    }
+    findings.report()
+}
+
+/// Returns true for `[2/3] Building C object book.c.o`.
+fn is_progress(line: &str) -> bool {
+    let numbers = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    numbers.and_then(|(numbers, _)| numbers.split_once('/')).is_some_and(|(done, all)| {
+        done.trim_start().parse::<u32>().is_ok() && all.parse::<u32>().is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::Verdict;
+
+    #[test]
+    fn failed_alone_is_no_step() {
+        assert_eq!(read_output("FAILED: git commit\nhint: use -f\n").verdict, Verdict::Unknown);
+        let step = "[2/3] Building C object book.c.o\nFAILED: book.c.o \ncc -c book.c\n";
+        assert_eq!(read_output(step).verdict, Verdict::Failed);
+    }
+}

@@ -1,0 +1,309 @@
+//! Playwright, with its list, line and dot reporters.
+//!
+//! A run ends in a block of numbers, `  3 failed` with the names below, `  1 flaky`, `  1 skipped` and `  3 passed (7.4s)`, each
+//! where it is not zero. A test may print such lines, but nothing of a run follows the block. Names are
+//! `file > describe > test`; the project, which is most often a browser, is the scope. A flaky test counts as passed.
+
+use super::stack::Stack;
+use super::tally;
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan::{self, Place};
+use crate::runs::{Counts, Kind, Verdict};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "playwright test",
+    kind: Kind::Test,
+    tells: &[
+        " passed (",
+        " failed\n",
+        " interrupted\n",
+        " flaky\n",
+        " › ",
+        "\nError: No tests found",
+    ],
+    silent_on_success: false,
+    read: read_output,
+};
+
+/// A test as the reporters name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Title<'a> {
+    project: Option<&'a str>,
+    /// The file and the line where the test begins.
+    place: Place<'a>,
+    /// The suites and the test, separated as printed.
+    path: &'a str,
+}
+
+/// The numbers at the end of a run.
+#[derive(Debug, Default, Clone)]
+struct Block<'a> {
+    counts: Counts,
+    milliseconds: Option<u64>,
+    /// The titles below `failed`.
+    failed: Vec<Title<'a>>,
+    /// The last number was that of failures, so that their titles follow.
+    is_listing: bool,
+}
+
+#[derive(Default)]
+struct Reading<'a> {
+    announced: Option<u32>,
+    /// The failure whose details are being read.
+    open: Option<(Title<'a>, Stack)>,
+    told: Vec<(Title<'a>, Stack)>,
+    /// Lines with a cross, of the list reporter.
+    crossed: bool,
+    passed: PassedTests,
+    /// The block being read.
+    block: Option<Block<'a>>,
+    closed: Vec<Block<'a>>,
+    /// The number of blocks that belong to runs before this one.
+    earlier: usize,
+    /// An error outside of all tests.
+    broken: Option<Failure>,
+    is_empty: bool,
+}
+
+fn read_output(text: &str) -> Report {
+    let mut reading = Reading::default();
+    for line in text.lines() {
+        reading.take_line(line);
+    }
+    reading.report()
+}
+
+impl<'a> Reading<'a> {
+    fn take_line(&mut self, line: &'a str) {
+        if let Some((number, word, time)) = numbered(line) {
+            self.finish();
+            let block = self.block.get_or_insert_default();
+            block.is_listing = word == "failed" || word == "interrupted";
+            let sum = match word {
+                "passed" | "flaky" => &mut block.counts.passed,
+                "failed" | "interrupted" => &mut block.counts.failed,
+                _ => &mut block.counts.skipped,
+            };
+            *sum = sum.saturating_add(number);
+            if time.is_some() {
+                block.milliseconds = time;
+                self.closed.extend(self.block.take());
+            }
+            return;
+        }
+        if let Some(block) = &mut self.block {
+            if let Some(title) = line.strip_prefix("    ").and_then(title) {
+                if block.is_listing && block.failed.len() < scan::MOST {
+                    block.failed.push(title);
+                }
+                return;
+            }
+            if !line.is_empty() {
+                // Nothing that passed, so no time ends the block.
+                self.closed.extend(self.block.take());
+            }
+        }
+        self.take_run(line);
+    }
+
+    /// Takes a line before the numbers.
+    fn take_run(&mut self, line: &'a str) {
+        if let Some(tests) = line.strip_prefix("Running ").and_then(scan::amount) {
+            if tests.1.contains(" using ") {
+                self.announced = Some(self.announced.unwrap_or(0).saturating_add(tests.0));
+                self.earlier = self.closed.len();
+            }
+        } else if let Some(title) = heading(line) {
+            self.go_on();
+            self.finish();
+            self.open = Some((title, Stack::default()));
+        } else if let Some(rest) = line.strip_prefix("  ✓  ").or_else(|| line.strip_prefix("  ok "))
+        {
+            if let Some(title) = marked(rest) {
+                self.go_on();
+                self.passed.add(title.project, || title.name());
+            }
+        } else if let Some(rest) = line.strip_prefix("  ✘  ").or_else(|| line.strip_prefix("  x  "))
+        {
+            if marked(rest).is_some() {
+                self.go_on();
+                self.crossed = true;
+            }
+        } else if line == "Error: No tests found" {
+            self.is_empty = true;
+        } else if let Some((_, stack)) = &mut self.open {
+            if line.starts_with("    Retry #") {
+                self.finish();
+            } else if line.starts_with("    ") && !is_source(line) {
+                stack.take(line);
+            }
+        } else if self.announced.is_none()
+            && self.broken.is_none()
+            && let Some((error, message)) =
+                scan::error(line).filter(|(error, _)| error.ends_with("Error"))
+        {
+            let (error, message) = (Some(error.to_owned()), Some(message.to_owned()));
+            self.broken = Some(Failure { error, message, ..Failure::default() });
+        }
+    }
+
+    /// The run goes on, so numbers that came since it began were printed by a test.
+    fn go_on(&mut self) {
+        self.closed.truncate(self.earlier);
+    }
+
+    fn finish(&mut self) {
+        if let Some((title, stack)) = self.open.take()
+            && self.told.len() < scan::MOST
+            && !stack.is_empty()
+        {
+            self.told.push((title, stack));
+        }
+    }
+
+    fn report(mut self) -> Report {
+        self.finish();
+        // Without a test that passed, no time ends the block.
+        self.closed.extend(self.block.take());
+        self.closed.retain(|block| block.counts.passed > 0 || block.counts.failed > 0);
+        let mut counts = Counts::default();
+        let mut duration = None;
+        for block in &self.closed {
+            tally::add(&mut counts, block.counts);
+            tally::add_time(&mut duration, block.milliseconds);
+        }
+        let is_closed = !self.closed.is_empty();
+        let mut failures: Vec<Failure> = Vec::new();
+        let listed: Vec<Title<'_>> =
+            self.closed.iter().flat_map(|block| block.failed.clone()).collect();
+        if is_closed {
+            for title in listed {
+                let at = self.told.iter().position(|(told, _)| *told == title);
+                let stack = at.map(|at| self.told.swap_remove(at).1).unwrap_or_default();
+                failures.push(title.failure(stack));
+            }
+        } else {
+            failures.extend(self.told.drain(..).map(|(title, stack)| title.failure(stack)));
+        }
+        let is_whole = self.announced.is_none_or(|announced| announced <= tally::all(counts));
+        let verdict = if counts.failed > 0 || !failures.is_empty() || (self.crossed && !is_closed) {
+            Verdict::Failed
+        } else if self.is_empty && self.broken.is_some() {
+            failures.extend(self.broken);
+            Verdict::Failed
+        } else if is_closed && counts.passed > 0 && is_whole {
+            Verdict::Passed
+        } else {
+            Verdict::Unknown
+        };
+        let counts = is_closed.then_some(counts);
+        Report { verdict, counts, passed: self.passed.without(&failures), failures, duration }
+    }
+}
+
+impl Title<'_> {
+    fn name(&self) -> String {
+        format!("{} > {}", self.place.path, self.path.replace(" › ", " > "))
+    }
+
+    fn failure(&self, stack: Stack) -> Failure {
+        let scope = self.project.map(str::to_owned);
+        let failure = Failure { scope, ..stack.failure(Some(self.name())) };
+        // A timeout has no stack.
+        let place = Some(self.place).filter(|_| failure.frame.is_none());
+        failure.at(place)
+    }
+}
+
+/// Parses `  3 failed`, `  2 did not run` and `  3 passed (7.4s)` into number, word and time.
+fn numbered(line: &str) -> Option<(u32, &str, Option<u64>)> {
+    let (number, rest) = scan::amount(line.strip_prefix("  ")?)?;
+    match rest {
+        "failed" | "flaky" | "skipped" | "did not run" | "interrupted" => {
+            Some((number, rest, None))
+        }
+        _ => {
+            let time = rest.strip_prefix("passed (")?.strip_suffix(')')?;
+            Some((number, "passed", Some(milliseconds(time)?)))
+        }
+    }
+}
+
+/// Parses `812ms`, `7.4s`, `1.2m` and `1.1h`.
+fn milliseconds(time: &str) -> Option<u64> {
+    if let Some(time) = time.strip_suffix("ms") {
+        return scan::decimal(time, 1);
+    }
+    let (number, unit) = time.split_at_checked(time.len().checked_sub(1)?)?;
+    let unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        _ => return None,
+    };
+    scan::seconds(number)?.checked_mul(unit)
+}
+
+/// Parses `[chromium] › e2e/shop.spec.ts:2:1 › till › opens`, with a rule behind it where it is a heading.
+fn title(text: &str) -> Option<Title<'_>> {
+    let text = text.trim_end_matches('─').trim_end();
+    let (project, text) = match text.strip_prefix('[').and_then(|text| text.split_once("] › ")) {
+        Some((project, text)) => (Some(project), text),
+        None => (None, text),
+    };
+    let (place, path) = text.split_once(" › ")?;
+    let (place, rest) = scan::located(place)?;
+    (rest.is_empty() && !path.is_empty()).then_some(Title { project, place, path })
+}
+
+/// Parses `  1) [chromium] › e2e/shop.spec.ts:2:1 › adds up ─────`.
+fn heading(line: &str) -> Option<Title<'_>> {
+    let (_, rest) = scan::number(line.strip_prefix("  ")?)?;
+    title(rest.strip_prefix(") ")?)
+}
+
+/// Parses `12 [chromium] › e2e/shop.spec.ts:2:1 › adds up (retry #1) (16ms)`, what follows the mark of the list reporter.
+fn marked(rest: &str) -> Option<Title<'_>> {
+    let (_, rest) = scan::number(rest.trim_start())?;
+    let rest = rest.strip_prefix(' ')?;
+    let rest = super::tree::without_time(rest);
+    let rest = rest.rsplit_once(" (retry #").map_or(rest, |(rest, _)| rest);
+    title(rest)
+}
+
+/// Returns true for a line of the code that is shown: `    > 3 |   expect(…)`.
+fn is_source(line: &str) -> bool {
+    let text = line.trim_start().trim_start_matches('>').trim_start();
+    text.trim_start_matches(|sign: char| sign.is_ascii_digit()).trim_start().starts_with('|')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_have_a_project_or_none() {
+        let parsed = title("[chromium] › e2e/a b.spec.ts:2:1 › till › opens ─────").unwrap();
+        assert_eq!(parsed.project, Some("chromium"));
+        assert_eq!(parsed.name(), "e2e/a b.spec.ts > till > opens");
+        assert_eq!(title("e2e/a.spec.ts:2:1 › opens").unwrap().project, None);
+        assert_eq!(title("words › opens"), None);
+    }
+
+    #[test]
+    fn numbers_in_the_middle_are_a_tests() {
+        let fake = "  1 failed\n    [x] › a.spec.ts:1:1 › b\n  ✓  1 a.spec.ts:1:1 › c (1ms)\n\n  1 passed (1.0s)\n";
+        assert_eq!(read_output(fake).verdict, Verdict::Passed);
+        assert_eq!(
+            read_output("  1 failed\n    [x] › a.spec.ts:1:1 › b\n").verdict,
+            Verdict::Failed
+        );
+        assert_eq!(read_output("  2 passed (1.2m)\n").duration, Some(72_000));
+    }
+
+    #[test]
+    fn fewer_than_announced_is_no_pass() {
+        let text = "Running 3 tests using 1 worker\n\n  2 passed (1.0s)\n";
+        assert_eq!(read_output(text).verdict, Verdict::Unknown);
+    }
+}

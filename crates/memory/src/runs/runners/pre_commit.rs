@@ -1,0 +1,146 @@
+//! pre-commit: a line per hook, `ruff......Failed`, and below a hook that failed its id and its output.
+//!
+//! What a hook says is read by the reader of the tool that it is, if there is one; its id is the scope. Hooks that failed
+//! stand before those that passed, and nothing sums up, so that a tail never shows a pass.
+
+use crate::runs::report::{Failure, Report, Runner};
+use crate::runs::scan;
+use crate::runs::{Kind, Verdict, tells};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "pre-commit",
+    kind: Kind::Lint,
+    tells: &["...Failed\n", "\n- hook id: ", "\nAn error has occurred: "],
+    silent_on_success: false,
+    read: read_output,
+};
+
+/// The number of hooks whose output is read. Finding the right reader takes time, and a hook of the client has little.
+const MAX_HOOKS_READ: usize = 12;
+
+/// A hook that failed.
+struct FailedHook<'a> {
+    name: &'a str,
+    id: Option<&'a str>,
+    is_modified: bool,
+    output: Vec<&'a str>,
+}
+
+fn read_output(text: &str) -> Report {
+    let mut hooks: Vec<FailedHook<'_>> = Vec::new();
+    let mut is_open = false;
+    let mut broken = None;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some((name, is_failed)) = result(line) {
+            is_open = is_failed;
+            if is_failed {
+                hooks.push(FailedHook::new(name));
+            }
+        } else if let Some(id) = line.strip_prefix("- hook id: ") {
+            if !is_open {
+                // The line of the hook is cut off.
+                hooks.push(FailedHook::new(id));
+                is_open = true;
+            }
+            if let Some(hook) = hooks.last_mut() {
+                hook.id = Some(id);
+            }
+        } else if let Some(error) = line.strip_prefix("An error has occurred: ") {
+            let (error, message) = scan::error(error).unwrap_or(("Error", error));
+            let last = lines.clone().take_while(|line| line.starts_with("==")).last();
+            let message = if message.is_empty() { last.unwrap_or_default() } else { message };
+            broken = Some((error, message.trim_start_matches(['=', '>', ' '])));
+        } else if let Some(hook) = hooks.last_mut().filter(|_| is_open) {
+            match line {
+                "- files were modified by this hook" => hook.is_modified = true,
+                _ if line.starts_with("- exit code: ") || line.starts_with("- duration: ") => {}
+                _ => hook.output.push(line),
+            }
+        }
+    }
+    let mut failures: Vec<Failure> = Vec::new();
+    for (number, hook) in hooks.iter().enumerate() {
+        let found = if number < MAX_HOOKS_READ { hook.read_output() } else { Vec::new() };
+        if found.is_empty() {
+            failures.push(hook.failure());
+        } else {
+            failures.extend(found);
+        }
+    }
+    failures.truncate(scan::MOST);
+    failures.extend(broken.map(|(error, message)| Failure {
+        error: Some(error.to_owned()),
+        message: Some(message.to_owned()),
+        ..Failure::default()
+    }));
+    let verdict = if failures.is_empty() { Verdict::Unknown } else { Verdict::Failed };
+    Report { verdict, failures, ..Report::unknown() }
+}
+
+impl<'a> FailedHook<'a> {
+    fn new(name: &'a str) -> Self {
+        Self { name, id: None, is_modified: false, output: Vec::new() }
+    }
+
+    /// The id, which is what one types to run the hook alone, or the name if the id is cut off.
+    fn id(&self) -> String {
+        self.id.unwrap_or(self.name).to_owned()
+    }
+
+    /// Reads what the tool behind the hook printed. Returns nothing if no reader knows it.
+    fn read_output(&self) -> Vec<Failure> {
+        let output = self.output.join("\n");
+        let readers = tells::telling(&output).into_iter();
+        let found = readers
+            .filter(|runner| runner.name != RUNNER.name)
+            .map(|runner| (runner.read)(&output))
+            .find(|report| report.verdict == Verdict::Failed && !report.failures.is_empty());
+        let failures = found.map(|report| report.failures).unwrap_or_default();
+        failures.into_iter().map(|failure| Failure { scope: Some(self.id()), ..failure }).collect()
+    }
+
+    /// Builds the failure of the hook itself, from the first line that it printed.
+    fn failure(&self) -> Failure {
+        let first = self.output.iter().map(|line| line.trim()).find(|line| !line.is_empty());
+        let message =
+            if self.is_modified { Some("files were modified by this hook") } else { first };
+        Failure {
+            error: Some(self.id()),
+            scope: Some(self.id()),
+            message: message.map(str::to_owned),
+            ..Failure::default()
+        }
+    }
+}
+
+/// Parses `ruff.....Failed` and `ruff....(no files to check)Skipped`. Returns the name, and true if it failed.
+fn result(line: &str) -> Option<(&str, bool)> {
+    let (rest, is_failed) = if let Some(rest) = line.strip_suffix("Failed") {
+        (rest, true)
+    } else {
+        (line.strip_suffix("Passed").or_else(|| line.strip_suffix("Skipped"))?, false)
+    };
+    let rest = rest.strip_suffix("(no files to check)").unwrap_or(rest);
+    let name = rest.trim_end_matches('.');
+    (rest.len() - name.len() >= 3 && !name.is_empty()).then_some((name, is_failed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_end_in_dots_and_a_word() {
+        assert_eq!(result("check yaml.......Passed"), Some(("check yaml", false)));
+        assert_eq!(result("ruff.......(no files to check)Skipped"), Some(("ruff", false)));
+        assert_eq!(result("ruff.......Failed"), Some(("ruff", true)));
+        assert_eq!(result("It Failed"), None);
+        assert_eq!(result("...Failed"), None);
+    }
+
+    #[test]
+    fn passes_alone_are_no_pass() {
+        assert_eq!(read_output("mypy......Passed\nruff......Passed\n").verdict, Verdict::Unknown);
+    }
+}

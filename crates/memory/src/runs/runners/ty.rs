@@ -1,0 +1,71 @@
+//! ty: `error[invalid-return-type]: …` with ` --> a.py:5:12` below, or all in one line when concise.
+
+use super::findings::Findings;
+use crate::runs::Kind;
+use crate::runs::report::{Report, Runner};
+use crate::runs::scan;
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "ty",
+    kind: Kind::Typecheck,
+    tells: &["\nerror[", ": error[", "All checks passed!"],
+    silent_on_success: false,
+    read: read_output,
+};
+
+fn read_output(text: &str) -> Report {
+    let mut findings = Findings::default();
+    let mut open = None;
+    let mut is_empty = false;
+    for line in text.lines() {
+        if let Some((rule, message)) = diagnostic(line) {
+            open = Some((rule, message));
+        } else if let Some(place) = line.trim_start().strip_prefix("--> ") {
+            // `deno lint` has the same form.
+            let place = scan::place(place).filter(|place| place.path.contains(".py"));
+            if let (Some((rule, message)), Some(place)) = (open.take(), place) {
+                findings.add(Some(place), Some(rule), message);
+            }
+        } else if let Some((place, rest)) = scan::located(line)
+            && let Some((rule, message)) = rest.strip_prefix(": ").and_then(concise)
+        {
+            findings.add(Some(place), Some(rule), message);
+        } else if line == "All checks passed!" {
+            findings.good = true;
+        } else if line.starts_with("WARN No python files found ") {
+            is_empty = true;
+        }
+    }
+    findings.good &= !is_empty;
+    findings.report()
+}
+
+/// Parses `error[invalid-return-type]: Return type does not match returned value`.
+fn diagnostic(line: &str) -> Option<(&str, &str)> {
+    let (rule, message) = line.strip_prefix("error[")?.split_once("]: ")?;
+    is_rule(rule).then_some((rule, message))
+}
+
+/// Parses `error[invalid-return-type] Return type does not match`, what follows the place in the concise form.
+fn concise(rest: &str) -> Option<(&str, &str)> {
+    let (rule, message) = rest.strip_prefix("error[")?.split_once("] ")?;
+    is_rule(rule).then_some((rule, message))
+}
+
+/// Returns true for words in lower case. The codes of rustc are a letter and digits.
+fn is_rule(rule: &str) -> bool {
+    !rule.is_empty() && rule.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_words() {
+        assert_eq!(diagnostic("error[a-b]: c"), Some(("a-b", "c")));
+        assert_eq!(diagnostic("error[E0308]: mismatched types"), None);
+        assert_eq!(diagnostic("warning[a-b]: c"), None);
+        assert_eq!(concise("error[a-b] c"), Some(("a-b", "c")));
+    }
+}

@@ -1,0 +1,346 @@
+//! Swift and Xcode: `swift build`, `swift test` and `xcodebuild`, with XCTest and with Swift Testing. Written from the documented
+//! forms and from logs in public issues.
+//!
+//! XCTest names a test `TillTests.testOpens` on Linux and `-[ShopTests.TillTests testOpens]` on macOS; both become
+//! `TillTests.testOpens`, and the module is the scope. Swift Testing prints a symbol first that depends on the terminal.
+
+use super::diagnostics;
+use super::findings::Findings;
+use crate::runs::report::{Failure, PassedTests, Report, Runner};
+use crate::runs::scan;
+use crate::runs::{Counts, Kind, Verdict};
+
+/// Marks of the compiler and the linker.
+macro_rules! tells {
+    ($($own:literal),*) => {
+        &[
+            "error: ", ": error ", "undefined reference to ", "ld: ", " error generated.", " errors generated.",
+            $($own),*
+        ]
+    };
+}
+
+pub(super) static RUNNER_SWIFT_BUILD: Runner = Runner {
+    name: "swift build",
+    kind: Kind::Build,
+    tells: tells!("\nBuild complete!"),
+    silent_on_success: false,
+    read: read_build,
+};
+
+pub(super) static RUNNER_SWIFT_TEST: Runner = Runner {
+    name: "swift test",
+    kind: Kind::Test,
+    tells: tells!(
+        "Executed ",
+        "Test Case ",
+        "Test case ",
+        " recorded an issue ",
+        " passed after ",
+        " failed after "
+    ),
+    silent_on_success: false,
+    read: read_test,
+};
+
+/// The marks of [`read_xcode`].
+const XCODE_TELLS: &[&str] = tells!(
+    "\n** ",
+    "Executed ",
+    "Test Case ",
+    "Test case ",
+    " recorded an issue ",
+    " passed after ",
+    " failed after "
+);
+
+pub(super) static RUNNER_XCODEBUILD: Runner = Runner {
+    name: "xcodebuild",
+    kind: Kind::Build,
+    tells: XCODE_TELLS,
+    silent_on_success: false,
+    read: read_xcode,
+};
+
+pub(super) static RUNNER_XCODEBUILD_TEST: Runner = Runner {
+    name: "xcodebuild test",
+    kind: Kind::Test,
+    tells: XCODE_TELLS,
+    silent_on_success: false,
+    read: read_xcode,
+};
+
+fn read_build(text: &str) -> Report {
+    let mut findings = Findings::default();
+    for line in text.lines() {
+        if line.starts_with("Build complete!") {
+            findings.good = true;
+        } else if is_test_failure(line).is_none() {
+            take_compiler(&mut findings, line);
+        }
+    }
+    findings.report()
+}
+
+/// Takes an error of the compiler, of the package manager, or of Xcode.
+fn take_compiler(findings: &mut Findings, line: &str) {
+    if let Some(message) = line.strip_prefix("xcodebuild: error: ") {
+        findings.add_once(None, Some("xcodebuild"), message);
+    } else if let Some(message) = line.strip_prefix("error: ") {
+        // `error: fatalError` and `error: emit-module command failed` only repeat that there was one.
+        let is_echo =
+            message == "fatalError" || message.contains(" command failed with exit code ");
+        let is_package =
+            message.contains("Package.swift") || message.starts_with("no such module ");
+        if is_package {
+            // `'project': /p/Package.swift:5:1: error: expected ')'`
+            let inner = message.split_once("': ").map_or(message, |(_, inner)| inner);
+            match diagnostics::parse(inner) {
+                Some(found) => findings.add_once(found.place, found.error, found.message),
+                None => findings.add_once(None, Some("swift"), message),
+            }
+        }
+        findings.bad |= is_echo;
+    } else {
+        diagnostics::take_line(findings, line);
+    }
+}
+
+#[derive(Default)]
+struct TestRun {
+    failures: Vec<Failure>,
+    passed: PassedTests,
+    /// The numbers of XCTest, of the outermost suite, and those of Swift Testing.
+    xctest: Option<Counts>,
+    testing: Option<Counts>,
+    failed: bool,
+    compile: Findings,
+}
+
+fn read_test(text: &str) -> Report {
+    let mut run = TestRun::default();
+    for line in text.lines() {
+        run.take_line(line);
+    }
+    run.report()
+}
+
+fn read_xcode(output: &str) -> Report {
+    let report = read_test(output);
+    // `** TEST FAILED **`; the time may stand behind it.
+    let said = |end: &str| {
+        ["BUILD", "TEST", "TEST BUILD", "ARCHIVE"].iter().any(|action| {
+            let words = format!("** {action} {end} **");
+            output.lines().any(|line| line.starts_with(&words))
+        })
+    };
+    let verdict = match report.verdict {
+        Verdict::Failed => Verdict::Failed,
+        _ if said("FAILED") => Verdict::Failed,
+        Verdict::Unknown if said("SUCCEEDED") => Verdict::Passed,
+        verdict => verdict,
+    };
+    let mut failures = report.failures;
+    if verdict == Verdict::Failed && failures.is_empty() {
+        // The list at the end is all that a tail shows.
+        let listed = output.lines().skip_while(|line| *line != "Failing tests:").skip(1);
+        let listed = listed.map_while(|line| line.strip_prefix('\t'));
+        failures.extend(listed.take(scan::MOST).map(|name| {
+            let (scope, test) = split_name(name.trim_end_matches("()"));
+            Failure { test: Some(test), scope: scope.map(str::to_owned), ..Failure::default() }
+        }));
+    }
+    Report { verdict, failures, ..report }
+}
+
+impl TestRun {
+    fn take_line(&mut self, line: &str) {
+        if let Some((place, name, message)) = is_test_failure(line) {
+            self.failed = true;
+            let (scope, test) = split_name(name);
+            let failure = Failure {
+                test: Some(test),
+                scope: scope.map(str::to_owned),
+                message: Some(message.to_owned()),
+                ..Failure::default()
+            };
+            self.add(failure.at(Some(place)));
+        } else if let Some((name, is_passed)) = case(line) {
+            let (scope, test) = split_name(name);
+            if is_passed {
+                self.passed.add(scope, || test);
+            } else {
+                self.add(Failure {
+                    test: Some(test),
+                    scope: scope.map(str::to_owned),
+                    ..Failure::default()
+                });
+            }
+        } else if let Some(counts) = executed(line) {
+            // Suites are nested, and the outermost comes last.
+            self.xctest = Some(counts);
+        } else if let Some(rest) = marked(line) {
+            self.take_testing(rest);
+        } else {
+            take_compiler(&mut self.compile, line);
+        }
+    }
+
+    /// Takes a line of Swift Testing, behind its symbol.
+    fn take_testing(&mut self, rest: &str) {
+        if let Some((name, issue)) = rest.split_once(" recorded an issue ") {
+            self.failed = true;
+            let issue = issue
+                .rsplit_once(" at ")
+                .filter(|_| issue.starts_with("with "))
+                .map_or(issue, |(_, rest)| rest);
+            let issue = issue.strip_prefix("at ").unwrap_or(issue);
+            let located = scan::located(issue);
+            let message = located.map_or(issue, |(_, rest)| rest.trim_start_matches([':', ' ']));
+            let test = Some(unquoted(name).to_owned());
+            let failure = Failure { test, message: Some(message.to_owned()), ..Failure::default() };
+            self.add(failure.at(located.map(|(place, _)| place)));
+        } else if let Some((name, _)) = rest.split_once(" passed after ") {
+            if let Some(number) = run_of(name) {
+                self.testing = Some(Counts { passed: number, ..Counts::default() });
+            } else {
+                self.passed.add(None, || unquoted(name).to_owned());
+            }
+        } else if let Some((name, _)) = rest.split_once(" failed after ") {
+            self.failed = true;
+            match run_of(name) {
+                // Issues are counted, not the tests that have them.
+                Some(_) => self.testing = None,
+                None => self
+                    .add(Failure { test: Some(unquoted(name).to_owned()), ..Failure::default() }),
+            }
+        }
+    }
+
+    /// Adds a failure, unless its test has one.
+    fn add(&mut self, failure: Failure) {
+        let is_known = self.failures.iter().rev().take(64).any(|other| other.test == failure.test);
+        if !is_known && self.failures.len() < scan::MOST {
+            self.failures.push(failure);
+        }
+    }
+
+    fn report(self) -> Report {
+        let is_failed = self.failed || self.xctest.is_some_and(|counts| counts.failed > 0);
+        let compile = self.compile.report();
+        if !is_failed && self.failures.is_empty() && compile.verdict == Verdict::Failed {
+            return compile;
+        }
+        let mut failures = self.failures;
+        let ran = |counts: Option<Counts>| counts.is_some_and(|counts| counts.passed > 0);
+        let verdict = if is_failed || !failures.is_empty() {
+            Verdict::Failed
+        } else if ran(self.xctest) || ran(self.testing) {
+            Verdict::Passed
+        } else {
+            Verdict::Unknown
+        };
+        if verdict != Verdict::Failed {
+            failures.clear();
+        }
+        // With both libraries in one run, the numbers of one are not those of the run.
+        let counts = match (self.xctest, self.testing) {
+            (Some(xctest), None) if xctest.passed + xctest.failed > 0 => Some(xctest),
+            (None | Some(Counts { passed: 0, failed: 0, .. }), testing) => testing,
+            _ => None,
+        };
+        Report { verdict, counts, passed: self.passed.without(&failures), failures, duration: None }
+    }
+}
+
+/// Parses `/p/TillTests.swift:7: error: TillTests.testOpens : XCTAssertEqual failed: …` into place, name and message.
+fn is_test_failure(line: &str) -> Option<(scan::Place<'_>, &str, &str)> {
+    let (place, rest) = line.split_once(": error: ")?;
+    let (place, end) = scan::located(place)?;
+    let (name, message) = rest.split_once(" : ")?;
+    let is_name = name.starts_with("-[") || (!name.contains(' ') && name.contains('.'));
+    (end.is_empty() && is_name).then_some((place, name, message.trim_end_matches(" - ").trim_end()))
+}
+
+/// Parses `Test Case 'TillTests.testOpens' failed (0.001 seconds)`. Returns the name, and true if it passed.
+fn case(line: &str) -> Option<(&str, bool)> {
+    let (name, rest) = line
+        .strip_prefix("Test Case '")
+        .or_else(|| line.strip_prefix("Test case '"))?
+        .split_once("' ")?;
+    let is_passed = rest.starts_with("passed ");
+    (is_passed || rest.starts_with("failed ")).then_some((name, is_passed))
+}
+
+/// Splits `-[ShopTests.TillTests testOpens]` or `TillTests.testOpens` into module and test.
+fn split_name(name: &str) -> (Option<&str>, String) {
+    let inner = name.strip_prefix("-[").and_then(|name| name.strip_suffix(']'));
+    match inner.and_then(|inner| inner.split_once(' ')) {
+        Some((class, method)) => match class.rsplit_once('.') {
+            Some((module, class)) => (Some(module), format!("{class}.{method}")),
+            None => (None, format!("{class}.{method}")),
+        },
+        None => (None, name.replace('/', ".")),
+    }
+}
+
+/// Parses `Executed 2 tests, with 1 test skipped and 1 failure (0 unexpected) in 0.002 (0.002) seconds`.
+fn executed(line: &str) -> Option<Counts> {
+    let (all, rest) = scan::amount(line.trim_start().strip_prefix("Executed ")?)?;
+    let rest = rest.strip_prefix("tests, with ").or_else(|| rest.strip_prefix("test, with "))?;
+    rest.ends_with(" seconds").then_some(())?;
+    let (skipped, rest) = match rest.split_once(" skipped and ") {
+        Some((skipped, rest)) => (scan::number(skipped)?.0, rest),
+        None => (0, rest),
+    };
+    let (failed, words) = scan::amount(rest)?;
+    let passed = all.saturating_sub(failed).saturating_sub(skipped);
+    words.starts_with("failure").then_some(Counts { passed, failed, skipped })
+}
+
+/// Returns what follows the symbol of Swift Testing in `✘ Test opens() failed after …`.
+fn marked(line: &str) -> Option<&str> {
+    let (mark, rest) = line.split_once(' ')?;
+    let rest = rest.trim_start().strip_prefix("Test ")?;
+    let is_mark = mark.chars().count() == 1 && !mark.is_ascii();
+    (is_mark && !rest.starts_with("case ")).then_some(rest)
+}
+
+/// Parses the number of `run with 2 tests in 1 suite`.
+fn run_of(name: &str) -> Option<u32> {
+    scan::amount(name.strip_prefix("run with ")?).map(|(number, _)| number)
+}
+
+/// Removes the quotes of a display name, and the number of its cases.
+fn unquoted(name: &str) -> &str {
+    let name = name.split_once(" with ").map_or(name, |(name, _)| name);
+    name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_systems_have_one_name() {
+        assert_eq!(
+            split_name("-[ShopTests.TillTests testOpens]"),
+            (Some("ShopTests"), "TillTests.testOpens".to_owned())
+        );
+        assert_eq!(split_name("TillTests.testOpens"), (None, "TillTests.testOpens".to_owned()));
+    }
+
+    #[test]
+    fn numbers_of_a_suite() {
+        let line = "\t Executed 3 tests, with 1 test skipped and 1 failure (0 unexpected) in 0.002 (0.002) seconds";
+        assert_eq!(executed(line), Some(Counts { passed: 1, failed: 1, skipped: 1 }));
+        assert_eq!(executed("Executed 3 commands"), None);
+    }
+
+    #[test]
+    fn symbols_depend_on_the_terminal() {
+        assert_eq!(marked("✘ Test opens() failed"), Some("opens() failed"));
+        assert_eq!(marked("\u{100884}  Test opens() failed"), Some("opens() failed"));
+        assert_eq!(marked("A Test opens() failed"), None);
+    }
+}

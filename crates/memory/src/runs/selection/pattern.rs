@@ -1,0 +1,200 @@
+//! Name patterns of runners, as far as they can be decided without a regular expression engine: a hook has none.
+//!
+//! Each function answers whether the pattern chooses a name, or nothing where it cannot tell.
+
+/// Evaluates pytest's `-k`: words joined by `and`, `or`, `not` and brackets, each looked for in the test's id without case.
+pub(super) fn keywords_match(expression: &str, test: &str) -> Option<bool> {
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ");
+    let tokens: Vec<&str> = spaced.split_whitespace().collect();
+    let name = test.to_lowercase();
+    let mut parser = Keywords { tokens: &tokens, at: 0, name: &name, depth: 0 };
+    let value = parser.any_of()?;
+    (parser.at == tokens.len()).then_some(value)
+}
+
+/// How deep brackets of an expression are followed.
+const MAX_BRACKETS: usize = 16;
+
+struct Keywords<'a> {
+    tokens: &'a [&'a str],
+    at: usize,
+    name: &'a str,
+    depth: usize,
+}
+
+impl Keywords<'_> {
+    fn take(&mut self, word: &str) -> bool {
+        let found = self.tokens.get(self.at) == Some(&word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn any_of(&mut self) -> Option<bool> {
+        let mut value = self.all_of()?;
+        while self.take("or") {
+            let next = self.all_of()?;
+            value |= next;
+        }
+        Some(value)
+    }
+
+    fn all_of(&mut self) -> Option<bool> {
+        let mut value = self.term()?;
+        while self.take("and") {
+            let next = self.term()?;
+            value &= next;
+        }
+        Some(value)
+    }
+
+    fn term(&mut self) -> Option<bool> {
+        let mut negated = false;
+        while self.take("not") {
+            negated = !negated;
+        }
+        let value = if self.take("(") {
+            self.depth += 1;
+            if self.depth > MAX_BRACKETS {
+                return None;
+            }
+            let value = self.any_of()?;
+            if !self.take(")") {
+                return None;
+            }
+            self.depth -= 1;
+            value
+        } else {
+            let word = *self.tokens.get(self.at)?;
+            if matches!(word, ")" | "and" | "or") {
+                return None;
+            }
+            self.at += 1;
+            self.name.contains(&word.to_lowercase())
+        };
+        Some(value != negated)
+    }
+}
+
+/// Evaluates a simple regular expression: literal text, `^`, `$`, `.*` at an end, and alternatives, perhaps in one group.
+pub(super) fn regex_matches(pattern: &str, name: &str) -> Option<bool> {
+    let (pattern, from_start) = match pattern.strip_prefix('^') {
+        Some(rest) => (rest, true),
+        None => (pattern, false),
+    };
+    let (pattern, to_end) = match pattern.strip_suffix('$') {
+        Some(rest) if !rest.ends_with('\\') => (rest, true),
+        _ => (pattern, false),
+    };
+    let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    // Without a group, `^` and `$` belong to the first and the last alternative alone.
+    if inner.is_none() && pattern.contains('|') && (from_start || to_end) {
+        return None;
+    }
+    let mut matched = false;
+    for part in inner.unwrap_or(pattern).split('|') {
+        let (part, from_start) = match part.strip_prefix(".*") {
+            Some(rest) => (rest, false),
+            None => (part.strip_prefix('^').unwrap_or(part), from_start || part.starts_with('^')),
+        };
+        let (part, to_end) = match part.strip_suffix(".*") {
+            Some(rest) => (rest, false),
+            None => (part.strip_suffix('$').unwrap_or(part), to_end || part.ends_with('$')),
+        };
+        let literal = literal_text(part)?;
+        matched |= match (from_start, to_end) {
+            (true, true) => name == literal,
+            (true, false) => name.starts_with(&literal),
+            (false, true) => name.ends_with(&literal),
+            (false, false) => name.contains(&literal),
+        };
+    }
+    Some(matched)
+}
+
+/// Evaluates Go's `-run`: one expression for each level of subtests. A subtest runs with its parents.
+pub(super) fn go_run_matches(pattern: &str, test: &str) -> Option<bool> {
+    let mut levels = test.split('/');
+    for part in pattern.split('/') {
+        // What lies below the failing test runs it as well, or may not exist.
+        let level = levels.next()?;
+        if !regex_matches(&part.replace(' ', "_"), level)? {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// The text of a pattern without meta signs; none where it has any.
+fn literal_text(pattern: &str) -> Option<String> {
+    let mut text = String::with_capacity(pattern.len());
+    let mut signs = pattern.chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => {
+                let escaped = signs.next()?;
+                if escaped.is_alphanumeric() {
+                    return None;
+                }
+                text.push(escaped);
+            }
+            '*' | '+' | '?' | '[' | ']' | '(' | ')' | '{' | '}' | '|' | '^' | '$' => return None,
+            // Taken as itself, a dot chooses fewer names, and that errs on the right side.
+            plain => text.push(plain),
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keyword_expressions() {
+        let test = "tests/test_cart.py::TestCart::test_discount_zero";
+        for (expression, expected) in [
+            ("discount", Some(true)),
+            ("DISCOUNT", Some(true)),
+            ("discount and not zero", Some(false)),
+            ("total or (discount and zero)", Some(true)),
+            ("not slow", Some(true)),
+            ("total", Some(false)),
+            ("(discount", None),
+            ("discount zero", None),
+            ("", None),
+        ] {
+            assert_eq!(keywords_match(expression, test), expected, "{expression}");
+        }
+        assert_eq!(keywords_match(&"(".repeat(10_000), test), None);
+    }
+
+    #[test]
+    fn simple_expressions() {
+        for (pattern, name, expected) in [
+            ("adds", "cart adds items", Some(true)),
+            ("^cart adds items$", "cart adds items", Some(true)),
+            ("^adds", "cart adds", Some(false)),
+            ("^(TestA|TestB)$", "TestB", Some(true)),
+            ("TestA|TestB", "TestBig", Some(true)),
+            ("^TestA|TestB$", "TestB", None),
+            ("Test.*Zero", "TestXZero", None),
+            ("cart\\.total", "cart.total", Some(true)),
+            ("\\d+", "1", None),
+        ] {
+            assert_eq!(regex_matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn go_patterns() {
+        for (pattern, test, expected) in [
+            ("TestCart", "TestCart/empty", Some(true)),
+            ("^TestCart$/empty", "TestCart/empty_one", Some(true)),
+            ("TestCart/full", "TestCart/empty", Some(false)),
+            ("TestCart/empty/x", "TestCart/empty", None),
+            ("TestTotal", "TestCart", Some(false)),
+        ] {
+            assert_eq!(go_run_matches(pattern, test), expected, "{pattern} {test}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What task runners print around the program that they run: the command that they start, and that it failed.
+//!
+//! `npm test` does not tell what tests; the line that npm prints first does. What a wrapper says about itself is never the
+//! failure: `script "lint" exited with code 1` is the same line for every lint error there is.
+
+use std::borrow::Cow;
+
+use super::command_line::CommandLine;
+use super::table;
+
+/// How many commands of one output are looked at.
+const MAX_INNER_COMMANDS: usize = 8;
+
+/// The output of a task, without the lines that its wrapper printed about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskOutput<'a> {
+    /// The commands that the wrapper says it starts.
+    pub commands: Vec<InnerCommand<'a>>,
+    /// The wrapper says that what it ran failed, or that it could not run it.
+    pub failed: bool,
+    /// The output without the wrapper's own lines.
+    pub text: Cow<'a, str>,
+}
+
+/// A command that a wrapper says it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InnerCommand<'a> {
+    /// The command line.
+    pub line: &'a str,
+    /// The wrapper cut it off.
+    pub is_cut: bool,
+    /// The package whose task it is, where the wrapper names it: `> shop@1.0.0 test`.
+    pub package: Option<&'a str>,
+    /// The folder in which it runs, where the wrapper prints its full path: `> shop@1.0.0 test /home/ada/shop`.
+    pub folder: Option<&'a str>,
+}
+
+/// The output of one package among several that a wrapper ran side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageOutput<'a> {
+    /// The package; none where the wrapper runs only one, or does not say.
+    pub package: Option<&'a str>,
+    /// Its lines, without what the wrapper prints before each of them.
+    pub text: Cow<'a, str>,
+}
+
+/// Of so many lines or more most have to begin with a package for the text to be that of several.
+const MIN_PREFIXED_LINES: usize = 3;
+
+/// Splits the output of a wrapper that prints the package before each line: turbo, `pnpm -r`, docker compose.
+pub fn split_by_package(text: &str) -> Vec<PackageOutput<'_>> {
+    let (mut prefixed, mut lines) = (0, 0);
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        lines += 1;
+        prefixed += usize::from(package_prefix(line).is_some());
+    }
+    if prefixed < MIN_PREFIXED_LINES || prefixed * 2 < lines {
+        return vec![PackageOutput { package: None, text: Cow::Borrowed(text) }];
+    }
+    let mut outputs: Vec<(&str, String)> = Vec::new();
+    for (package, rest) in text.lines().filter_map(package_prefix) {
+        let at = outputs.iter().position(|(known, _)| *known == package).unwrap_or_else(|| {
+            outputs.push((package, String::new()));
+            outputs.len() - 1
+        });
+        outputs[at].1.push_str(rest);
+        outputs[at].1.push('\n');
+    }
+    outputs
+        .into_iter()
+        .map(|(package, text)| PackageOutput { package: Some(package), text: Cow::Owned(text) })
+        .collect()
+}
+
+/// The package before a line, and the line: `web:test: FAIL a`, `packages/web test: FAIL a`, `app-1  | FAIL a`.
+fn package_prefix(line: &str) -> Option<(&str, &str)> {
+    let is_name = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._-".contains(&byte))
+    };
+    if let Some((service, rest)) =
+        line.split_once(" | ").or_else(|| line.strip_suffix(" |").map(|service| (service, "")))
+    {
+        let service = service.trim_end();
+        return is_name(service).then_some((service, rest));
+    }
+    let (head, rest) = match line.split_once(": ") {
+        Some(parts) => parts,
+        None => (line.strip_suffix(':')?, ""),
+    };
+    // turbo: `web:test`; pnpm: `packages/web test`
+    let (package, task) = head.split_once(':').or_else(|| head.split_once(' '))?;
+    (is_name(package)
+        && is_name(task)
+        && !task.contains('/')
+        && table::kind_of_name(task).is_some())
+    .then_some((package, rest))
+}
+
+/// Reads the lines that wrappers print. `echoes` is true for a wrapper that prints its commands as they are: make, just.
+pub fn read_task_output(text: &str, echoes: bool) -> TaskOutput<'_> {
+    let mut commands: Vec<InnerCommand<'_>> = Vec::new();
+    let mut failed = false;
+    let mut kept: Option<String> = None;
+    let mut above = "";
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let line = line.trim_end_matches('\n');
+        if is_wrapper_failure(line) {
+            failed = true;
+            kept.get_or_insert_with(|| text[..start].to_owned());
+            above = line;
+            continue;
+        }
+        if let Some(kept) = &mut kept {
+            kept.push_str(&text[start..at]);
+        }
+        let command = printed_command(line, above, start == 0)
+            .or_else(|| Some(line).filter(|line| echoes && is_echoed_run(line)));
+        if let Some(command) = command.filter(|_| commands.len() < MAX_INNER_COMMANDS) {
+            let cut = command.strip_suffix('…');
+            let heading = above.strip_prefix("> ").filter(|_| line.starts_with("> "));
+            let (package, folder) = heading.map_or((None, None), read_heading);
+            let line = cut.unwrap_or(command);
+            commands.push(InnerCommand { line, is_cut: cut.is_some(), package, folder });
+        }
+        above = line;
+    }
+    TaskOutput { commands, failed, text: kept.map_or(Cow::Borrowed(text), Cow::Owned) }
+}
+
+/// The command in a line by which a wrapper announces it.
+fn printed_command<'a>(line: &'a str, above: &str, is_first: bool) -> Option<&'a str> {
+    // npm, and pnpm up to 10: `> shop@1.0.0 test /home/ada/project`, then `> jest --ci`; without a version `> shop test`.
+    if let Some(command) = line.strip_prefix("> ") {
+        let heading = above.strip_prefix("> ").is_some_and(|above| {
+            above.contains('@') || above.starts_with("nx run ") || above.split(' ').count() <= 2
+        });
+        return heading.then_some(command);
+    }
+    // yarn and bun, and pnpm since 11: `$ jest --ci`, as the first line or behind yarn's heading.
+    if let Some(command) = line.strip_prefix("$ ") {
+        let heading =
+            above.starts_with("yarn run v") || above.starts_with("warning ") || above.is_empty();
+        return (is_first || heading).then_some(command);
+    }
+    // mise: `[test] $ go test ./...`
+    if let Some((_, command)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] $ ")) {
+        return Some(command);
+    }
+    // task: `task: [test] go test ./...`
+    if let Some((_, command)) = line.strip_prefix("task: [").and_then(|rest| rest.split_once("] "))
+    {
+        return Some(command);
+    }
+    // tox: `py311: commands[0]> pytest -q`; older: `py311 run-test: commands[0] | pytest`
+    if let Some((_, rest)) = line.split_once(" commands[") {
+        let (_, command) = rest.split_once("]> ").or_else(|| rest.split_once("] | "))?;
+        return Some(command);
+    }
+    for prefix in ["nox > ", "Poe => ", "+ ", "Task ", "[cargo-make] INFO - Execute Command: "] {
+        if let Some(command) = line.strip_prefix(prefix) {
+            return is_echoed_run(command).then_some(command);
+        }
+    }
+    // pnpm -r: `packages/web test$ vitest run`
+    if let Some((task, command)) = line.split_once("$ ")
+        && task.split(' ').count() == 2
+        && !task.ends_with(' ')
+    {
+        return is_echoed_run(command).then_some(command);
+    }
+    None
+}
+
+/// The package and the folder in `shop@1.0.0 test /home/ada/shop`.
+fn read_heading(heading: &str) -> (Option<&str>, Option<&str>) {
+    if let Some(target) = heading.strip_prefix("nx run ") {
+        return (target.split(':').next(), None);
+    }
+    let mut words = heading.split(' ');
+    let package = words.next().and_then(|first| {
+        let end = first.rfind('@').filter(|end| *end > 0)?;
+        Some(&first[..end])
+    });
+    (package, words.next_back().filter(|last| last.starts_with('/')))
+}
+
+/// Returns true if a line is a command that starts a runner.
+fn is_echoed_run(line: &str) -> bool {
+    // Most lines of an output are no commands, and parsing each would take too long for a hook.
+    let head = line.split([' ', '=']).next().unwrap_or_default();
+    let plausible = line.len() < 400
+        && !line.starts_with(char::is_whitespace)
+        && !head.is_empty()
+        && head.len() < 32
+        && head.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/+".contains(&byte));
+    plausible
+        && CommandLine::parse(line)
+            .commands
+            .iter()
+            .any(|command| table::find_runner(&command.words).is_some())
+}
+
+/// Returns true if a line is one by which a wrapper says that what it ran failed, or that it could not run it.
+pub fn is_wrapper_failure(line: &str) -> bool {
+    let line = line.trim_start();
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| line.starts_with(prefix));
+    if starts(&[
+        "npm ERR! ",
+        "npm error ",
+        "[ELIFECYCLE] ",
+        "\u{2009}ELIFECYCLE\u{2009} ",
+        "ELIFECYCLE ",
+        "ERR_PNPM_",
+        "error Command failed with exit code ",
+        "info Visit https://yarnpkg.com/",
+        "task: Failed to run task ",
+        "ERROR: InvocationError for command",
+        "mise ERROR ",
+        "ERROR  run failed: command ",
+        "Failed:    ",
+        "lerna ERR! ",
+        "NX   Running target ",
+        "NX   Ran target ",
+        "Error: Recipe ",
+        "error: Recipe ",
+        "error: recipe ",
+        "error: Justfile does not contain recipe",
+        "error: unrecognized subcommand ",
+        "error: Script not found ",
+        "nox > Command ",
+        "nox > Session ",
+        "Poe failed",
+        "rake aborted!",
+        "Script @",
+    ]) {
+        return true;
+    }
+    // bun: `error: script "lint" exited with code 1`
+    (line.starts_with("error: script \"") && line.contains("\" exited with code "))
+        // mise: `[lint] ERROR task failed`
+        || (line.starts_with('[') && line.contains("] ERROR task failed"))
+        // make: `make[1]: *** [Makefile:3: test] Error 1`
+        || ((line.starts_with("make") || line.starts_with("gmake")) && line.contains(": *** "))
+        // turbo: `web#test: command (/home/ada/web) npm run test exited (1)`
+        || (line.contains('#') && line.contains(": command (") && line.ends_with(')') && line.contains(" exited ("))
+        // tox: `  py311: FAIL code 1 (0.31=setup[0.02]+cmd[0.29] seconds)`
+        || line.contains(": FAIL code ")
+        || (line.starts_with("evaluation failed :(") || line.starts_with("ERROR: ") && line.contains(": commands failed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str, echoes: bool) -> Vec<String> {
+        let read = read_task_output(text, echoes);
+        read.commands.iter().map(|command| command.line.to_owned()).collect()
+    }
+
+    #[test]
+    fn inner_commands_are_found() {
+        for (text, echoes, expected) in [
+            ("\n> shop@1.0.0 unit\n> jest --ci\n\nPASS a\n", false, &["jest --ci"][..]),
+            ("\n> build\n> tsc && vite build\n", false, &["tsc && vite build"]),
+            ("> shop@1.0.0 test /p\n> mocha\n\n", false, &["mocha"]),
+            ("$ jest --ci\nFAIL a\n", false, &["jest --ci"]),
+            ("yarn run v1.22.22\nwarning x\n$ jest\n", false, &["jest"]),
+            ("[lint] $ golangci-lint run ./...\n", false, &["golangci-lint run ./..."]),
+            (
+                "[it] $ go test -tags=integration ./cmd/inte…\n",
+                false,
+                &["go test -tags=integration ./cmd/inte"],
+            ),
+            ("task: [test] go test ./...\n", false, &["go test ./..."]),
+            ("py311: commands[0]> pytest -q\n", false, &["pytest -q"]),
+            ("nox > pytest tests\n", false, &["pytest tests"]),
+            ("cargo test --workspace\n   Compiling x\n", true, &["cargo test --workspace"]),
+            ("cargo test --workspace\n   Compiling x\n", false, &[]),
+            ("packages/web test$ vitest run\n", false, &["vitest run"]),
+            ("> a quote of many words here\n> and its second line\n", false, &[]),
+            ("PASS a\n$ rm -rf x\n", false, &[]),
+        ] {
+            assert_eq!(commands(text, echoes), expected, "{text}");
+        }
+        assert!(read_task_output("[it] $ go test ./cmd/inte…\n", false).commands[0].is_cut);
+        let pnpm = "> @acme/web@1.0.0 test /home/ada/shop/web\n> vitest run\n";
+        let inner = &read_task_output(pnpm, false).commands[0];
+        assert_eq!((inner.package, inner.folder), (Some("@acme/web"), Some("/home/ada/shop/web")));
+    }
+
+    #[test]
+    fn packages_are_told_apart() {
+        let turbo = "• Packages in scope: api, web\nweb:test: cache miss\nweb:test: \nweb:test: FAIL src/a.test.ts\napi:test: PASS src/a.test.ts\n";
+        let found = split_by_package(turbo);
+        assert_eq!(found.len(), 2);
+        assert_eq!(
+            (found[0].package, found[0].text.as_ref()),
+            (Some("web"), "cache miss\n\nFAIL src/a.test.ts\n")
+        );
+        let pnpm = "packages/web test: a\npackages/web test: b\npackages/web test: c\n";
+        assert_eq!(split_by_package(pnpm)[0].package, Some("packages/web"));
+        let compose = "app-1  | a\napp-1  | b\napp-1  |\n";
+        assert_eq!(split_by_package(compose)[0].text, "a\nb\n\n");
+        for plain in [
+            "error: a\nerror: b\nerror: c\n",
+            "a | b\n",
+            "src/a.ts:3: x\nsrc/a.ts:4: y\nsrc/b.ts:1: z\n",
+        ] {
+            assert_eq!(split_by_package(plain).len(), 1);
+            assert_eq!(split_by_package(plain)[0].package, None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn wrappers_own_lines_are_no_output() {
+        for (text, left) in [
+            ("FAIL a\nerror: script \"lint\" exited with code 1\n", "FAIL a\n"),
+            ("x\n ELIFECYCLE  Test failed. See above for more details.\n", "x\n"),
+            ("x\nnpm ERR! code ELIFECYCLE\nnpm ERR! errno 1\ny\n", "x\ny\n"),
+            ("x\nmake: *** [Makefile:2: test] Error 1\n", "x\n"),
+            ("x\nerror: Recipe `test` failed on line 3 with exit code 1\n", "x\n"),
+            ("[test] ERROR task failed\n", ""),
+            ("error: unrecognized subcommand 'bun'\n", ""),
+        ] {
+            let read = read_task_output(text, false);
+            assert_eq!((read.text.as_ref(), read.failed), (left, true), "{text}");
+        }
+        let plain = read_task_output("3 passed in 0.1s\n", false);
+        assert!(!plain.failed && matches!(plain.text, Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,185 @@
+//! What earlier hypotheses of a project say about a failure: something to act on, or nothing.
+
+use std::cmp::Reverse;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::documents::{Query, UNFILED, find};
+use super::entry::Place;
+use super::hot::HotStore;
+use super::{StoreError, effects, injections, projects, values};
+use crate::ghap::{Cause, Status, Strategy};
+use crate::search::document::Axis;
+use crate::search::score::FLOOR;
+use crate::value::{self, Value};
+use crate::{Clean, Id, Time};
+
+/// Resolved hypotheses below which nothing is counted, and uses of a strategy below which it is not judged.
+pub const MIN_CASES: u32 = 5;
+/// Hypotheses that are looked at, the newest.
+const RECENT: u32 = 200;
+/// Times that a root cause must have been found before it is told.
+const MIN_CAUSE: u32 = 3;
+/// Difference of two hit rates at which one strategy is told as better than another.
+const MIN_DIFFERENCE: f64 = 0.3;
+/// Lessons of similar failures, and values, that are told.
+const MAX_LESSONS: usize = 2;
+const MAX_PRINCIPLES: usize = 2;
+
+/// What earlier hypotheses of a project say about a failure.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Premortem {
+    /// How many were resolved, of the last two hundred.
+    pub resolved: u32,
+    /// How many of them were falsified.
+    pub falsified: u32,
+    /// Strategies that differ: how often each was right and wrong, the best first.
+    pub strategies: Vec<(Strategy, u32, u32)>,
+    /// The root cause of at least half of the falsified ones, how often it was found, and the newest lesson from it.
+    pub cause: Option<(Cause, u32, Clean)>,
+    /// Lessons from hypotheses about similar failures: the row, how likely it is similar, what was learnt.
+    pub lessons: Vec<(Id, f64, Clean)>,
+    /// Values that bear on the failure, and how likely they do.
+    pub principles: Vec<(Value, f64)>,
+}
+
+impl Premortem {
+    /// Returns true if there is nothing to act on.
+    fn is_empty(&self) -> bool {
+        self.strategies.is_empty()
+            && self.cause.is_none()
+            && self.lessons.is_empty()
+            && self.principles.is_empty()
+    }
+}
+
+impl HotStore {
+    /// What earlier hypotheses of a project, and values, say about a failure with this text. None if the session was told,
+    /// or if there is nothing to act on.
+    pub fn premortem(
+        &self,
+        place: &Place,
+        client: &str,
+        failure: &str,
+        now: Time,
+    ) -> Result<Option<Premortem>, StoreError> {
+        let connection = &self.connection;
+        let warned: bool = connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND warned)")?
+            .query_row([client], |row| row.get(0))?;
+        if warned {
+            return Ok(None);
+        }
+        let mut premortem = Premortem::default();
+        if let Some(project) = projects::find(connection, place)? {
+            let counted = count(connection, project)?;
+            if counted.resolved >= MIN_CASES {
+                premortem = counted;
+                premortem.lessons = self.similar_lessons(project, failure)?;
+            }
+        }
+        for near in values::bearing(connection, place, false, failure)? {
+            if premortem.principles.len() < MAX_PRINCIPLES
+                && near.is_above_floor()
+                // A value that would be cut is not told.
+                && value::is_sentence(&near.value.text)
+                // Only the main agent is told.
+                && !injections::is_in_context(connection, client, None, near.value.id, now)?
+            {
+                premortem.principles.push((near.value, near.confidence));
+            }
+        }
+        Ok((!premortem.is_empty()).then_some(premortem))
+    }
+
+    /// What was learnt from falsified hypotheses whose surprise is likely to be the same here.
+    fn similar_lessons(
+        &self,
+        project: i64,
+        failure: &str,
+    ) -> Result<Vec<(Id, f64, Clean)>, StoreError> {
+        let query = Query {
+            axis: Axis::Surprise,
+            project: Some(project),
+            unfiled: UNFILED,
+            ..Query::new(failure)
+        };
+        let moment = self.connection.unchecked_transaction()?;
+        let hits = find(&moment, &self.files, &query)?;
+        let mut lessons: Vec<(Id, f64, Clean)> = Vec::new();
+        for hit in hits.into_iter().filter(|hit| hit.confidence >= FLOOR).take(MAX_LESSONS) {
+            if effects::ever(&moment, hit.row)?.is_harmful() {
+                continue;
+            }
+            let learnt: Option<Option<Clean>> = moment
+                .prepare_cached(
+                    "SELECT coalesce(takeaway, surprise) FROM ghap WHERE uid = ?1 AND status = 'falsified'",
+                )?
+                .query_row([hit.row], |row| row.get(0))
+                .optional()?;
+            if let Some(learnt) = learnt.flatten()
+                && lessons.iter().all(|(_, _, known)| *known != learnt)
+            {
+                lessons.push((hit.row, hit.confidence, learnt));
+            }
+        }
+        Ok(lessons)
+    }
+}
+
+/// Counts the resolved hypotheses of a project, and keeps of that what can be acted on.
+fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError> {
+    let mut premortem = Premortem::default();
+    let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
+    // With the newest lesson from each.
+    let mut causes: Vec<(Cause, u32, Option<Clean>)> = Vec::new();
+    let mut rows = connection.prepare_cached(
+        "SELECT status, strategy, cause, takeaway FROM ghap
+         WHERE project = ?1 AND status IN ('confirmed', 'falsified') ORDER BY resolved DESC LIMIT ?2",
+    )?;
+    let mut rows = rows.query(params![project, RECENT])?;
+    while let Some(row) = rows.next()? {
+        let (status, strategy): (Status, Strategy) = (row.get(0)?, row.get(1)?);
+        let wrong = status == Status::Falsified;
+        premortem.resolved += 1;
+        premortem.falsified += u32::from(wrong);
+        let at = strategies.iter().position(|known| known.0 == strategy).unwrap_or_else(|| {
+            strategies.push((strategy, 0, 0));
+            strategies.len() - 1
+        });
+        strategies[at].1 += u32::from(!wrong);
+        strategies[at].2 += u32::from(wrong);
+        if let Some(cause) = row.get::<_, Option<Cause>>(2)?.filter(|_| wrong) {
+            let lesson: Option<Clean> = row.get(3)?;
+            match causes.iter_mut().find(|known| known.0 == cause) {
+                Some((_, times, newest)) => {
+                    *times += 1;
+                    *newest = newest.take().or(lesson);
+                }
+                None => causes.push((cause, 1, lesson)),
+            }
+        }
+    }
+    premortem.strategies = telling(strategies);
+    causes.sort_by_key(|(cause, times, _)| (Reverse(*times), cause.as_str()));
+    premortem.cause = causes.into_iter().next().and_then(|(cause, times, lesson)| {
+        let is_frequent = times >= MIN_CAUSE && times * 2 >= premortem.falsified;
+        lesson.filter(|_| is_frequent).map(|lesson| (cause, times, lesson))
+    });
+    Ok(premortem)
+}
+
+/// The best and the worst of the strategies that were used often enough, if they differ; or one that is mostly wrong.
+fn telling(mut strategies: Vec<(Strategy, u32, u32)>) -> Vec<(Strategy, u32, u32)> {
+    let rate =
+        |(_, right, wrong): &(Strategy, u32, u32)| f64::from(*right) / f64::from(right + wrong);
+    strategies.retain(|(_, right, wrong)| right + wrong >= MIN_CASES);
+    strategies.sort_by(|one, other| {
+        rate(other).total_cmp(&rate(one)).then_with(|| one.0.as_str().cmp(other.0.as_str()))
+    });
+    match strategies.as_slice() {
+        [only] if only.2 > only.1 => vec![*only],
+        [best, .., worst] if rate(best) - rate(worst) >= MIN_DIFFERENCE => vec![*best, *worst],
+        _ => Vec::new(),
+    }
+}

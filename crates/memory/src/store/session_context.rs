@@ -1,0 +1,308 @@
+//! What a session begins with: the open GHAP, preferences, values, recent work, and where things stand.
+//!
+//! One implementation for the hook, `rutter context` without a prompt, and the server. All of it is found by an index:
+//! the hook has a few milliseconds, whatever the size of the memory.
+
+use rusqlite::{Connection, params};
+
+use super::entry::Place;
+use super::hot::HotStore;
+use super::{Store, StoreError, episodes, ghaps, injections, memories, projects, spoken, values};
+use crate::config::SessionStart;
+use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
+use crate::ghap::Ghap;
+use crate::{Clean, Hands, Id, Time, reference, speech};
+
+/// Runs that are told of.
+const MAX_RUNS: usize = 2;
+/// Rows that are looked at for one that is shown: some are in the context already.
+const LOOKED_AT: usize = 4;
+
+/// What a session is to begin with, and how much of it.
+#[derive(Debug, Clone)]
+pub struct SessionWanted<'a> {
+    /// Where.
+    pub place: &'a Place,
+    /// The session and the agent that it is for; nothing is shown twice to the same agent.
+    pub to: Option<(&'a str, Option<&'a Clean>)>,
+    /// What the agent acts with.
+    pub hands: &'a Hands,
+    /// The GHAP that the session works on, if that is to be shown.
+    pub own: Option<&'a Ghap>,
+    /// Whether a GHAP that an earlier session left open is shown.
+    pub orphan: bool,
+    /// Recent work of other projects too.
+    pub everywhere: bool,
+    /// Only these kinds; none is all.
+    pub kinds: &'a [Source],
+    /// Preferences at most.
+    pub preferences: usize,
+    /// Values at most.
+    pub values: usize,
+    /// Lines of recent work at most.
+    pub recent_work: usize,
+    /// Whether branch and last runs are told.
+    pub card: bool,
+    /// The branch, for the card.
+    pub branch: Option<&'a str>,
+    /// A text behind everything else, where there is room.
+    pub last: String,
+    /// Items at most.
+    pub limit: usize,
+    /// Tokens at most.
+    pub tokens: usize,
+}
+
+impl<'a> SessionWanted<'a> {
+    /// Everything that a new session gets, as it is configured. A depth that is asked for brings its own bounds.
+    pub fn new(
+        place: &'a Place,
+        hands: &'a Hands,
+        settings: &SessionStart,
+        depth: Option<Depth>,
+    ) -> Self {
+        let many = depth == Some(Depth::Rich);
+        let most = |set: u32| if many { Depth::Rich.limit() } else { set as usize };
+        Self {
+            place,
+            to: None,
+            hands,
+            own: None,
+            orphan: true,
+            everywhere: false,
+            kinds: &[],
+            preferences: most(settings.preferences),
+            values: most(settings.values),
+            recent_work: most(settings.recent_work),
+            card: true,
+            branch: None,
+            last: String::new(),
+            limit: usize::MAX,
+            tokens: if many { Depth::Rich.tokens() } else { settings.token_budget as usize },
+        }
+    }
+
+    fn has(&self, kind: Source) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+impl HotStore {
+    /// What a session begins with. A part that cannot be read is left out and reported to `fault`.
+    pub fn session_context(
+        &self,
+        wanted: &SessionWanted<'_>,
+        now: Time,
+        fault: impl FnMut(&str, StoreError),
+    ) -> Context {
+        assemble(&self.connection, wanted, now, fault)
+    }
+}
+
+impl Store {
+    /// What a session would begin with.
+    pub fn session_context(
+        &self,
+        wanted: &SessionWanted<'_>,
+        now: Time,
+    ) -> Result<Context, StoreError> {
+        let mut failed = None;
+        let context = assemble(&self.connection, wanted, now, |_, error| {
+            failed.get_or_insert(error);
+        });
+        failed.map_or(Ok(context), Err)
+    }
+}
+
+fn assemble(
+    connection: &Connection,
+    wanted: &SessionWanted<'_>,
+    now: Time,
+    mut fault: impl FnMut(&str, StoreError),
+) -> Context {
+    // One transaction: every statement alone would lock and unlock the database, which takes longer than most of them.
+    let _moment = connection.unchecked_transaction().ok();
+    let mut take = |what: &str, found: Result<Vec<Candidate>, StoreError>| {
+        found.map_err(|error| fault(what, error)).unwrap_or_default()
+    };
+    let mut candidates = Vec::new();
+    if wanted.has(Source::Memory) {
+        candidates.extend(take("preferences", preferences(connection, wanted, now)));
+    }
+    if wanted.has(Source::Value) {
+        candidates.extend(take("values", session_values(connection, wanted, now)));
+    }
+    let values: Vec<Id> = candidates.iter().map(|candidate| candidate.row).collect();
+    let work = recent_work(connection, wanted, now).and_then(|mut work| {
+        for candidate in work.iter_mut().filter(|candidate| candidate.refused.is_none()) {
+            let is_said = is_behind_any(connection, candidate.row, &values)?;
+            candidate.refused = is_said.then_some(LeftOut::SaysTheSame);
+        }
+        Ok(work)
+    });
+    candidates.extend(take("recent work", work));
+    let before = open_ghap(connection, wanted, now).unwrap_or_else(|error| {
+        fault("GHAP", error);
+        String::new()
+    });
+    let mut after = Vec::new();
+    if wanted.card {
+        match spoken::last_runs(connection, wanted.place, MAX_RUNS) {
+            Ok(runs) => after.push(speech::card(wanted.branch, &runs, now)),
+            Err(error) => fault("runs", error),
+        }
+    }
+    after.push(wanted.last.clone());
+    Context::begin(before, candidates, after, wanted.limit, wanted.tokens)
+}
+
+/// The GHAP that the session works on, else the newest that an earlier one left open.
+fn open_ghap(
+    connection: &Connection,
+    wanted: &SessionWanted<'_>,
+    now: Time,
+) -> Result<String, StoreError> {
+    if let Some(own) = wanted.own {
+        return Ok(speech::active(own, wanted.hands));
+    }
+    if !wanted.orphan {
+        return Ok(String::new());
+    }
+    let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
+    let orphans = spoken::orphans(connection, wanted.place, client, now)?;
+    Ok(orphans.first().map(|ghap| speech::orphan(ghap, now, wanted.hands)).unwrap_or_default())
+}
+
+/// Preferences of the greatest importance: those of the project before those for every project, the newest first.
+fn preferences(
+    connection: &Connection,
+    wanted: &SessionWanted<'_>,
+    now: Time,
+) -> Result<Vec<Candidate>, StoreError> {
+    let mut found = Vec::new();
+    let project = projects::find(connection, wanted.place)?;
+    for of in project.map(Some).into_iter().chain([None]) {
+        // Literal, so that the partial index is used.
+        let mut rows = connection.prepare_cached(&format!(
+            "{} WHERE memory.project IS ?1 AND category = 'preference' AND importance = 1.0
+             ORDER BY memory.changed DESC LIMIT ?2",
+            memories::SELECT
+        ))?;
+        let rows = rows
+            .query_map(params![of, wanted.preferences.saturating_mul(LOOKED_AT)], memories::read)?;
+        for memory in rows {
+            let memory = memory?;
+            found.push((memory.id, Source::Memory, context::of_preference(&memory)));
+        }
+    }
+    candidates(connection, wanted, Section::Preferences, wanted.preferences, found, now)
+}
+
+fn session_values(
+    connection: &Connection,
+    wanted: &SessionWanted<'_>,
+    now: Time,
+) -> Result<Vec<Candidate>, StoreError> {
+    let held = values::held_in(connection, wanted.place, wanted.values)?;
+    let found = held
+        .into_iter()
+        .map(|held| (held.value.id, Source::Value, context::of_session_value(&held.value)))
+        .collect();
+    candidates(connection, wanted, Section::Values, wanted.values, found, now)
+}
+
+/// What was fixed and what GHAPs taught, the newest first, one line each.
+fn recent_work(
+    connection: &Connection,
+    wanted: &SessionWanted<'_>,
+    now: Time,
+) -> Result<Vec<Candidate>, StoreError> {
+    let mut work: Vec<(Time, Id, Source, String)> = Vec::new();
+    let project = projects::find(connection, wanted.place)?.unwrap_or(-1);
+    let most = wanted.recent_work.saturating_mul(LOOKED_AT);
+    // Without a project there is no index to go by; only commands ask for that.
+    let of_project = |column: &str| {
+        if wanted.everywhere { "?1 IS NOT NULL".to_owned() } else { format!("{column} = ?1") }
+    };
+    if wanted.has(Source::Episode) {
+        let rest = format!(
+            "WHERE {} AND episode.how = 'fixed' ORDER BY coalesce(episode.ended, 0) DESC LIMIT ?2",
+            of_project("episode.project")
+        );
+        for episode in episodes::select(connection, &rest, params![project, most])? {
+            let at = episode.ending.as_ref().map_or(episode.seen, |ending| ending.at);
+            if let Some(text) = reference::recent_fix(&episode, now) {
+                work.push((at, episode.id, Source::Episode, text));
+            }
+        }
+    }
+    if wanted.has(Source::Experience) {
+        let rest = format!(
+            "WHERE {} AND ghap.status IN ('confirmed', 'falsified') ORDER BY ghap.resolved DESC LIMIT {most}",
+            of_project("ghap.project")
+        );
+        for ghap in ghaps::many(connection, &rest, &[&project], |_| Ok(true), None)? {
+            let at = ghap.resolution.as_ref().map_or(ghap.changed, |resolution| resolution.at);
+            if let Some(text) = reference::recent_ghap(&ghap, now) {
+                work.push((at, ghap.id, Source::Experience, text));
+            }
+        }
+    }
+    work.sort_by(|(one, ..), (other, ..)| other.cmp(one));
+    let found = work.into_iter().map(|(_, row, kind, text)| (row, kind, text)).collect();
+    candidates(connection, wanted, Section::RecentWork, wanted.recent_work, found, now)
+}
+
+/// Returns true if an experience is one of those that a value was made of.
+fn is_behind_any(connection: &Connection, row: Id, values: &[Id]) -> Result<bool, StoreError> {
+    let mut stands_for = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM value JOIN cluster ON cluster.uid = value.cluster
+                        JOIN grouped ON grouped.cluster = cluster.id
+                        WHERE value.uid = ?1 AND grouped.row = ?2 AND grouped.axis = cluster.axis)",
+    )?;
+    for value in values {
+        if stands_for.query_row(params![value, row], |row| row.get(0))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The first `most` rows that are not in the context yet, and those before them that are.
+fn candidates(
+    connection: &Connection,
+    wanted: &SessionWanted<'_>,
+    section: Section,
+    most: usize,
+    found: Vec<(Id, Source, String)>,
+    now: Time,
+) -> Result<Vec<Candidate>, StoreError> {
+    let is_shown = |row: Id| match wanted.to {
+        Some((client, agent)) if section.is_brief() => {
+            injections::is_referred_to(connection, client, agent, row, now)
+        }
+        Some((client, agent)) => injections::is_in_context(connection, client, agent, row, now),
+        None => Ok(false),
+    };
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut fresh = 0;
+    for (row, kind, text) in found {
+        if fresh == most {
+            break;
+        }
+        // The same failure fixed twice is one line.
+        let is_same = |known: &Candidate| gist(&known.text) == gist(&text);
+        if section == Section::RecentWork && candidates.iter().any(is_same) {
+            continue;
+        }
+        let refused = is_shown(row)?.then_some(LeftOut::Shown);
+        fresh += usize::from(refused.is_none());
+        candidates.push(Candidate { row, kind, section, confidence: 1.0, refused, text });
+    }
+    Ok(candidates)
+}
+
+/// A reference without the time in front of it.
+fn gist(text: &str) -> &str {
+    text.split_once(": ").map_or(text, |(_, rest)| rest)
+}

@@ -1,0 +1,84 @@
+//! The question of `rutter init`: what the user wants to see of what the agent is told.
+
+use std::path::Path;
+
+use rutter_memory::config::keys::KEYS;
+use rutter_memory::config::{Mistake, Notify, Origin};
+
+use crate::environment::Environment;
+use crate::ui::Ui;
+use crate::{Failure, ask, file};
+
+const KEY: &str = "notify";
+const QUESTION: &str = "What do you want to see of it: nothing, a line when the agent is told something, or a card when a \
+                        session begins as well?";
+
+/// Asks once, on a terminal, unless the configuration says it; and writes the answer there.
+pub(super) fn ask(env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let Some(path) = env.config_file.as_deref().filter(|_| ui.terminal) else { return Ok(()) };
+    let loaded = env.config(None);
+    let is_set = KEYS.iter().any(|key| {
+        key.section.is_empty() && key.name == KEY && loaded.origin(key) != Origin::Default
+    });
+    let is_broken = loaded
+        .findings
+        .iter()
+        .any(|finding| matches!(finding.mistake, Mistake::Unreadable | Mistake::Syntax));
+    if is_set || is_broken {
+        return Ok(());
+    }
+    // Whatever was printed so far stands above the question.
+    ui.out.flush()?;
+    let Some(answer) = ask::choose(QUESTION, Notify::NAMES, Notify::Brief.as_str(), ui)? else {
+        return Ok(());
+    };
+    write(path, answer)?;
+    Ok(writeln!(ui.out, "{KEY} = \"{answer}\" is in {}.", path.display())?)
+}
+
+/// Puts the key in front of the file's own lines: a key at the top stands before every table.
+fn write(path: &Path, answer: &str) -> Result<(), Failure> {
+    let refuse = |error: std::io::Error| {
+        Failure::Refused(format!("cannot write {}: {error}", path.display()))
+    };
+    let old = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(refuse(error)),
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(refuse)?;
+    }
+    // A link to a file that is kept elsewhere stays one.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    file::write(&target, |out| Ok(out.write_all(with_answer(&old, answer).as_bytes())?))
+}
+
+/// A configuration with the key behind the comments at its top.
+fn with_answer(old: &str, answer: &str) -> String {
+    let comments: usize =
+        old.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();
+    let (top, rest) = old.split_at(comments);
+    let gap = if rest.trim().is_empty() || rest.starts_with('\n') { "" } else { "\n" };
+    format!("{top}{KEY} = \"{answer}\"\n{gap}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_stands_before_every_table() {
+        for (old, expected) in [
+            ("", "notify = \"brief\"\n"),
+            ("[hooks.stop]\nask = true\n", "notify = \"brief\"\n\n[hooks.stop]\nask = true\n"),
+            (
+                "#:schema x\n# mine\n\n[scope]\n",
+                "#:schema x\n# mine\nnotify = \"brief\"\n\n[scope]\n",
+            ),
+            ("# mine\n", "# mine\nnotify = \"brief\"\n"),
+        ] {
+            assert_eq!(with_answer(old, "brief"), expected);
+        }
+    }
+}
