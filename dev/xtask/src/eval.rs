@@ -12,8 +12,10 @@ use rutter_memory::{Id, Store, Time};
 use serde_json::{Value, json};
 
 mod picture;
+mod silent_loop;
 
 pub(crate) use picture::draw;
+pub(crate) use silent_loop::run as silent_loop;
 
 /// Far more terms than any query has.
 const EVERY_TERM: usize = 100_000;

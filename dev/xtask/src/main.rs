@@ -31,6 +31,9 @@ usage: cargo xtask TASK
                          how well the right text is found, beside plain BM25
   eval injection STORE PROMPTS [--json]
                          how often something is shown that does not fit, beside how often what fits is
+  eval loop [--seeds A..B] [--held-out] [--verbose|--full] [--binary PATH] [--dump DIR]
+                         generated histories with known truth, played into the hooks: is the right change shown,
+                         is the right failure closed; odd seeds are set aside (--held-out)
   eval picture           the same of our own sets, drawn over the floor, into docs/reference/injection.svg
   picture                what `rutter demo` prints, drawn into docs/demo.svg
   torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
@@ -59,6 +62,7 @@ fn main() -> Result<ExitCode> {
         ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::retrieval(files)?,
         ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
         ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,
+        ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
         ["eval", "picture"] => eval::draw(&root()?)?,
         ["picture"] => picture::run(&root()?)?,
         ["torture"] => torture::run(&root()?, "10000")?,

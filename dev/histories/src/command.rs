@@ -1,0 +1,553 @@
+//! Command lines that run a tool: folders, wrappers, pipes, and what the client shows of them.
+
+use crate::project::{Language, Project, Remedy, Tool};
+use crate::runs::{self, Conditions, Report, Selection, State, Stream, Style};
+
+/// A program that runs the project's tests by a name of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskRunner {
+    /// `make test`
+    Make,
+    /// `just test`
+    Just,
+    /// `mise run test`
+    Mise,
+    /// `npm test`
+    Npm,
+    /// `pnpm test`
+    Pnpm,
+    /// `yarn test`
+    Yarn,
+    /// `./run_tests.sh`
+    Script,
+    /// `tox`
+    Tox,
+}
+
+impl TaskRunner {
+    /// Returns the command that a person types.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Make => "make test",
+            Self::Just => "just test",
+            Self::Mise => "mise run test",
+            Self::Npm => "npm test",
+            Self::Pnpm => "pnpm test",
+            Self::Yarn => "yarn test",
+            Self::Script => "./run_tests.sh",
+            Self::Tox => "tox",
+        }
+    }
+}
+
+/// A task of the project: the run behind a wrapper.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Program that runs it.
+    pub runner: TaskRunner,
+    /// Tool that it runs.
+    pub tool: Tool,
+    /// Options of the tool.
+    pub style: Style,
+    /// Folder that it goes to first; empty for the root.
+    pub folder: String,
+    /// Command as the task file has it.
+    pub inner: String,
+    /// Line of the task file.
+    pub line: usize,
+}
+
+/// Something between the shell and the tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wrapper {
+    /// Nothing.
+    None,
+    /// A task of the project.
+    Task(Task),
+    /// A program in front of the tool.
+    Prefix(String),
+}
+
+/// The end of a command line that the output of a run goes through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pipe {
+    /// The client gets all of it.
+    None,
+    /// `| tail -N`
+    Tail(usize),
+    /// `| head -N`
+    Head(usize),
+    /// `| grep -E 'A|B'`
+    Grep(Vec<String>),
+    /// `; echo "exit: $?"`
+    EchoStatus,
+}
+
+/// The way to the folder of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enter {
+    /// `cd FOLDER &&` with the shortest path.
+    Change,
+    /// `cd /FULL/PATH &&`
+    ChangeByFullPath,
+    /// `(cd FOLDER && …)`
+    Subshell,
+}
+
+/// A run as it is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSpec {
+    /// Tool.
+    pub tool: Tool,
+    /// Checks that it is asked for.
+    pub selection: Selection,
+    /// Options.
+    pub style: Style,
+    /// Folder that it runs in, from the root of the checkout.
+    pub folder: String,
+    /// Way to that folder, if the shell is somewhere else.
+    pub enter: Enter,
+    /// True if the command has what the project needs from its environment.
+    pub is_remedied: bool,
+    /// Something in front.
+    pub wrapper: Wrapper,
+    /// Something behind.
+    pub pipe: Pipe,
+    /// True if standard error is redirected to standard output.
+    pub is_merged: bool,
+    /// Checks that fail this time without a reason.
+    pub flaky: Vec<usize>,
+}
+
+impl RunSpec {
+    /// Creates a plain run of everything at the root.
+    pub fn new(tool: Tool) -> Self {
+        Self {
+            tool,
+            selection: Selection::default(),
+            style: Style::default(),
+            folder: String::new(),
+            enter: Enter::Change,
+            is_remedied: false,
+            wrapper: Wrapper::None,
+            pipe: Pipe::None,
+            is_merged: false,
+            flaky: Vec::new(),
+        }
+    }
+}
+
+/// Everything that follows from a run.
+#[derive(Debug, Clone)]
+pub struct RunResult {
+    /// The command line.
+    pub command: String,
+    /// The text that the client shows.
+    pub text: String,
+    /// Exit status of the line.
+    pub exit: i32,
+    /// True if the exit status of the line is that of the run.
+    pub is_exit_known: bool,
+    /// Part of the output that the line leaves.
+    pub cut: Cut,
+    /// Everything that the run did and printed.
+    pub report: Report,
+    /// Folder of the shell afterwards, from the root of the checkout.
+    pub folder_after: String,
+}
+
+/// Part of an output that a command line leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Everything.
+    Whole,
+    /// The beginning.
+    Start,
+    /// The end.
+    End,
+    /// Some lines.
+    Filtered,
+}
+
+impl RunResult {
+    /// Returns true if every text stands in what the client shows.
+    pub fn shows(&self, texts: &[String]) -> bool {
+        texts.iter().all(|text| self.text.contains(text.as_str()))
+    }
+
+    /// Returns true if the command and its visible output prove that the run passed.
+    pub fn is_known_green(&self, spec: &RunSpec) -> bool {
+        if self.report.exit != 0 {
+            return false;
+        }
+        if self.is_exit_known {
+            return true;
+        }
+        let tool = match &spec.wrapper {
+            Wrapper::Task(task) => task.tool,
+            _ => spec.tool,
+        };
+        let summary = &self.report.summary;
+        let shown = |text: &String| self.text.contains(text.trim());
+        match (tool, self.cut) {
+            // A filter may have dropped what failed.
+            (_, Cut::Filtered) => false,
+            // Silence is a pass if nothing of it could get lost.
+            (Tool::Tsc | Tool::Eslint | Tool::GoBuild, cut) => {
+                cut == Cut::Whole || (spec.is_merged && self.text.is_empty())
+            }
+            // Each program has a line of its own, and the last one proves nothing about the others.
+            (Tool::CargoTest | Tool::CargoCheck, _) => {
+                !summary.is_empty() && summary.iter().all(shown)
+            }
+            // A failing run ends with the line `FAIL`; its beginning proves nothing.
+            (Tool::GoTest, cut) => cut != Cut::Start && summary.iter().any(shown),
+            _ => summary.iter().any(shown),
+        }
+    }
+}
+
+/// The checkout and the shell that a command is typed in.
+#[derive(Debug)]
+pub struct Shell<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// Files and tests.
+    pub state: &'a State,
+    /// Folder of the checkout as an absolute path.
+    pub root: String,
+    /// Folder of the shell, from the root of the checkout.
+    pub folder: String,
+    /// Seed of durations and the like.
+    pub noise: u64,
+}
+
+impl Shell<'_> {
+    /// Runs a tool the way a command line says.
+    pub fn run(&self, spec: &RunSpec) -> RunResult {
+        let (tool, selection, style, folder) = match &spec.wrapper {
+            Wrapper::Task(task) => {
+                (task.tool, Selection::default(), task.style, task.folder.clone())
+            }
+            _ => (spec.tool, spec.selection.clone(), spec.style, spec.folder.clone()),
+        };
+        let conditions = Conditions {
+            project: self.project,
+            state: self.state,
+            root: self.root.clone(),
+            folder,
+            flaky: spec.flaky.clone(),
+            is_remedied: spec.is_remedied || self.project.need.is_none(),
+            noise: self.noise,
+        };
+        let report = runs::execute(tool, &selection, style, &conditions);
+        let (lines, exit) = self.wrapped(spec, &report);
+        let (text, exit, is_exit_known) = piped(spec, &lines, exit);
+        let cut = match &spec.pipe {
+            Pipe::None | Pipe::EchoStatus => Cut::Whole,
+            Pipe::Tail(count) | Pipe::Head(count) if lines.len() < *count => Cut::Whole,
+            Pipe::Tail(_) => Cut::End,
+            Pipe::Head(_) => Cut::Start,
+            Pipe::Grep(_) => Cut::Filtered,
+        };
+        let command = self.command(spec);
+        // The client asks the shell where it is only after a command that worked.
+        let stays = exit != 0 || spec.enter == Enter::Subshell || spec.folder == self.folder;
+        let folder_after = if stays { self.folder.clone() } else { spec.folder.clone() };
+        RunResult { command, text, exit, is_exit_known, cut, report, folder_after }
+    }
+
+    /// Returns the command line.
+    fn command(&self, spec: &RunSpec) -> String {
+        let mut inner = match &spec.wrapper {
+            Wrapper::Task(task) => task.runner.command().to_owned(),
+            Wrapper::Prefix(prefix) => self.prefixed(spec, prefix),
+            Wrapper::None => self.words(spec),
+        };
+        if let Some(need) = self.project.need.as_ref().filter(|_| spec.is_remedied) {
+            inner = match &need.remedy {
+                Remedy::Variable(name, value) => format!("{name}={value} {inner}"),
+                Remedy::Flag(flag) => format!("{inner} {flag}"),
+                Remedy::Wrapper(program) => format!("{program} {inner}"),
+            };
+        }
+        let merged = if spec.is_merged { " 2>&1" } else { "" };
+        let piped = match &spec.pipe {
+            Pipe::None => format!("{inner}{merged}"),
+            Pipe::Tail(count) => format!("{inner}{merged} | tail -{count}"),
+            Pipe::Head(count) => format!("{inner}{merged} | head -{count}"),
+            Pipe::Grep(parts) => format!("{inner}{merged} | grep -E '{}'", parts.join("|")),
+            Pipe::EchoStatus => format!("{inner}{merged}; echo \"exit: $?\""),
+        };
+        if spec.folder == self.folder {
+            return piped;
+        }
+        let full = if spec.folder.is_empty() {
+            self.root.clone()
+        } else {
+            format!("{}/{}", self.root, spec.folder)
+        };
+        let near = self.folder.is_empty();
+        match spec.enter {
+            Enter::Subshell if near => format!("(cd {} && {piped})", spec.folder),
+            Enter::Subshell => format!("(cd {full} && {piped})"),
+            Enter::Change if near => format!("cd {} && {piped}", spec.folder),
+            Enter::Change | Enter::ChangeByFullPath => format!("cd {full} && {piped}"),
+        }
+    }
+
+    fn words(&self, spec: &RunSpec) -> String {
+        let words = runs::words(
+            spec.tool,
+            &spec.selection,
+            spec.style,
+            self.project,
+            self.state,
+            &spec.folder,
+        );
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn prefixed(&self, spec: &RunSpec, prefix: &str) -> String {
+        let words = self.words(spec);
+        // These start a tool of the project themselves.
+        let replaces = ["pnpm exec", "yarn", "bunx"].contains(&prefix);
+        match words.strip_prefix("npx ").filter(|_| replaces) {
+            Some(rest) => format!("{prefix} {rest}"),
+            None => format!("{prefix} {words}"),
+        }
+    }
+
+    /// Puts what a wrapper prints around the output of the tool.
+    fn wrapped(&self, spec: &RunSpec, report: &Report) -> (Vec<(Stream, String)>, i32) {
+        let mut lines = report.lines.clone();
+        let out = |text: String| (Stream::Out, text);
+        let err = |text: String| (Stream::Err, text);
+        let failed = report.exit != 0;
+        let Wrapper::Task(task) = &spec.wrapper else {
+            if let Wrapper::Prefix(prefix) = &spec.wrapper
+                && prefix.starts_with("docker compose")
+            {
+                let name = &self.project.name;
+                lines.insert(0, err(format!(" Container {name}-db-1  Running")));
+            }
+            return (lines, report.exit);
+        };
+        let inner = task.inner.clone();
+        match task.runner {
+            TaskRunner::Make => {
+                lines.insert(0, out(inner));
+                if failed {
+                    let line = task.line;
+                    let code = report.exit;
+                    lines.push(err(format!("make: *** [Makefile:{line}: test] Error {code}")));
+                }
+                (lines, if failed { 2 } else { 0 })
+            }
+            TaskRunner::Just => {
+                lines.insert(0, err(inner));
+                if failed {
+                    lines.push(err(format!(
+                        "error: recipe `test` failed on line {} with exit code {}",
+                        task.line, report.exit
+                    )));
+                }
+                (lines, report.exit)
+            }
+            TaskRunner::Mise => {
+                lines.insert(0, err(format!("[test] $ {inner}")));
+                if failed {
+                    lines.push(err("[test] ERROR task failed".to_owned()));
+                }
+                (lines, i32::from(failed))
+            }
+            TaskRunner::Npm | TaskRunner::Pnpm => {
+                let (name, version) = self.package_version();
+                let place = if task.runner == TaskRunner::Pnpm {
+                    format!(" {}", self.root)
+                } else {
+                    String::new()
+                };
+                let head = [
+                    String::new(),
+                    format!("> {name}{version} test{place}"),
+                    format!("> {inner}"),
+                    String::new(),
+                ];
+                lines.splice(0..0, head.map(out));
+                if failed && task.runner == TaskRunner::Pnpm {
+                    lines.push(out(
+                        "\u{2009}ELIFECYCLE\u{2009} Test failed. See above for more details."
+                            .to_owned(),
+                    ));
+                }
+                (lines, report.exit)
+            }
+            TaskRunner::Yarn => {
+                lines
+                    .splice(0..0, [out("yarn run v1.22.22".to_owned()), out(format!("$ {inner}"))]);
+                if failed {
+                    let code = report.exit;
+                    lines.push(err(format!("error Command failed with exit code {code}.")));
+                    lines.push(out("info Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command.".to_owned()));
+                } else {
+                    lines.push(out(format!("Done in 0.{}s.", 30 + self.noise % 60)));
+                }
+                (lines, report.exit)
+            }
+            TaskRunner::Script => {
+                lines.insert(0, out("==> running the tests".to_owned()));
+                if !failed {
+                    lines.push(out("==> done".to_owned()));
+                }
+                (lines, report.exit)
+            }
+            TaskRunner::Tox => {
+                lines.insert(0, out(format!("py311: commands[0]> {inner}")));
+                let tail = if failed {
+                    let (code, pid) = (report.exit, 20_000 + self.noise % 9_000);
+                    vec![
+                        format!(
+                            "py311: exit {code} (0.31 seconds) {}> {inner} pid={pid}",
+                            self.root
+                        ),
+                        format!("  py311: FAIL code {code} (0.36=setup[0.05]+cmd[0.31] seconds)"),
+                        "  evaluation failed :( (0.42 seconds)".to_owned(),
+                    ]
+                } else {
+                    vec![
+                        "  py311: OK (0.36=setup[0.05]+cmd[0.31] seconds)".to_owned(),
+                        "  congratulations :) (0.42 seconds)".to_owned(),
+                    ]
+                };
+                lines.extend(tail.into_iter().map(out));
+                (lines, report.exit)
+            }
+        }
+    }
+
+    /// Returns the name and version that npm prints for the root package.
+    fn package_version(&self) -> (String, String) {
+        if let Some(line) = self.state.tree.region("0/json/version")
+            && self.project.packages.len() == 1
+            && self.project.packages[0].folder.is_empty()
+        {
+            let version = line[0].split('"').nth(3).unwrap_or("1.0.0").to_owned();
+            return (self.project.name.clone(), format!("@{version}"));
+        }
+        (format!("{}-root", self.project.name), "@1.0.0".to_owned())
+    }
+}
+
+/// Sends the output through the end of a command line.
+fn piped(spec: &RunSpec, lines: &[(Stream, String)], exit: i32) -> (String, i32, bool) {
+    let all = || lines.iter().map(|(_, line)| line.as_str());
+    if spec.pipe == Pipe::None {
+        return (all().collect::<Vec<_>>().join("\n"), exit, true);
+    }
+    if spec.pipe == Pipe::EchoStatus {
+        let mut text: Vec<&str> = all().collect();
+        let status = format!("exit: {exit}");
+        text.push(&status);
+        return (text.join("\n"), 0, false);
+    }
+    // Standard error passes the pipe by, unless it was merged.
+    let through = |stream: Stream| spec.is_merged || stream == Stream::Out;
+    let direct: Vec<&str> = lines
+        .iter()
+        .filter(|(stream, _)| !through(*stream))
+        .map(|(_, line)| line.as_str())
+        .collect();
+    let input: Vec<&str> = lines
+        .iter()
+        .filter(|(stream, _)| through(*stream))
+        .map(|(_, line)| line.as_str())
+        .collect();
+    let kept: Vec<&str> = match &spec.pipe {
+        Pipe::Tail(count) => input[input.len().saturating_sub(*count)..].to_vec(),
+        Pipe::Head(count) => input.iter().copied().take(*count).collect(),
+        Pipe::Grep(parts) => {
+            let has = |line: &&str| parts.iter().any(|part| line.contains(part.as_str()));
+            input.iter().copied().filter(has).collect()
+        }
+        Pipe::None | Pipe::EchoStatus => input,
+    };
+    let status = i32::from(matches!(spec.pipe, Pipe::Grep(_)) && kept.is_empty());
+    ([direct, kept].concat().join("\n"), status, false)
+}
+
+/// Returns a word as a shell needs it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if word.contains('\'') {
+        format!("\"{word}\"")
+    } else {
+        format!("'{word}'")
+    }
+}
+
+/// Adds the task files of a project and returns its tasks.
+pub fn add_tasks(project: &mut Project, wanted: &[TaskRunner]) -> Vec<Task> {
+    use crate::source::Region;
+    let folder = match &project.packages[..] {
+        [one] => one.folder.clone(),
+        _ => String::new(),
+    };
+    let (tool, plain, style) = match project.language {
+        Language::Python => (Tool::Pytest, "pytest -q", Style { quiet: true, ..Style::default() }),
+        Language::Rust => (Tool::CargoTest, "cargo test", Style::default()),
+        Language::Go => (Tool::GoTest, "go test ./...", Style::default()),
+        Language::TypeScript => (Tool::Vitest, "npx vitest run", Style::default()),
+        Language::JavaScript => (Tool::Jest, "npx jest", Style::default()),
+    };
+    // The runners of scripts find every test below the root.
+    let is_script = matches!(project.language, Language::TypeScript | Language::JavaScript);
+    let folder = if is_script { String::new() } else { folder };
+    let entered =
+        if folder.is_empty() { plain.to_owned() } else { format!("cd {folder} && {plain}") };
+    let mut tasks = Vec::new();
+    for runner in wanted {
+        let mut task = Task {
+            runner: *runner,
+            tool,
+            style,
+            folder: folder.clone(),
+            inner: entered.clone(),
+            line: 0,
+        };
+        let file = match runner {
+            TaskRunner::Make => {
+                task.line = 4;
+                Some(("Makefile", format!(".PHONY: test\n\ntest:\n\t{entered}")))
+            }
+            TaskRunner::Just => {
+                task.line = 4;
+                Some(("justfile", format!("# Tasks of the project.\n\ntest:\n    {entered}")))
+            }
+            TaskRunner::Mise => Some(("mise.toml", format!("[tasks.test]\nrun = \"{entered}\""))),
+            TaskRunner::Script => Some((
+                "run_tests.sh",
+                format!(
+                    "#!/usr/bin/env bash\nset -euo pipefail\necho \"==> running the tests\"\n{entered}\necho \"==> done\""
+                ),
+            )),
+            TaskRunner::Tox => Some((
+                "tox.ini",
+                format!(
+                    "[tox]\nenv_list = py311\nskipsdist = true\n\n[testenv]\ndeps = pytest\ncommands = {plain}"
+                ),
+            )),
+            TaskRunner::Npm | TaskRunner::Pnpm | TaskRunner::Yarn => {
+                plain.trim_start_matches("npx ").clone_into(&mut task.inner);
+                None
+            }
+        };
+        if let Some((path, text)) = file {
+            project.tree.put(path, vec![Region::new(format!("task/{path}"), &text)]);
+        }
+        tasks.push(task);
+    }
+    tasks
+}

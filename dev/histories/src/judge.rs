@@ -1,0 +1,464 @@
+//! Judges a history that was played against its truth.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::history::History;
+use crate::play::{EpisodeEvent, EpisodeView, Played};
+use crate::truth::{Cause, Expectation, FailureTruth, Name, Resolution, Sighting};
+
+mod text;
+
+use text::{Block, LineKind};
+
+/// Words with which the product shows changes without claiming that they are the fix.
+pub const HEDGE: &str = "changed between red and green";
+
+/// Words with which the product says that a test failed in another way before.
+pub const OTHER_FAILURE: [&str; 4] =
+    ["another failure", "other failure", "in another way", "another cause"];
+
+/// The answer to a failure that came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The fix was shown, and nothing before it.
+    Right,
+    /// Something else was shown first; the text says what.
+    Wrong(String),
+    /// Nothing that can be recognised was shown.
+    Silent,
+}
+
+/// A run in which a failure came back, and the answer.
+#[derive(Debug, Clone)]
+pub struct ReturnVerdict {
+    /// Step of the run.
+    pub step: usize,
+    /// The answer.
+    pub answer: Answer,
+    /// True if the evidence is thin, so that the fix cannot be told from other changes.
+    pub is_thin: bool,
+    /// Failures of the run that should be answered, and how many were answered right.
+    pub each: (usize, usize),
+    /// Kinds of mess.
+    pub tags: BTreeSet<String>,
+    /// Tool of the run.
+    pub tool: &'static str,
+}
+
+/// A failure that a run is known to have passed, and whether its episode was closed by then.
+#[derive(Debug, Clone)]
+pub struct ClosingVerdict {
+    /// True if it was closed.
+    pub is_closed: bool,
+    /// True if there was an episode at all.
+    pub is_opened: bool,
+    /// Step at which it had to be closed.
+    pub step: usize,
+    /// Name of the check.
+    pub name: String,
+    /// Kinds of mess.
+    pub tags: BTreeSet<String>,
+    /// Tool that shows the failure.
+    pub tool: &'static str,
+}
+
+/// Something that should not have happened.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// Step.
+    pub step: usize,
+    /// Description in one line.
+    pub what: String,
+    /// Kinds of mess.
+    pub tags: BTreeSet<String>,
+}
+
+/// The judgement of one history.
+#[derive(Debug, Clone, Default)]
+pub struct Judgement {
+    /// Failures that came back.
+    pub returns: Vec<ReturnVerdict>,
+    /// Failures that were covered by a green run.
+    pub closings: Vec<ClosingVerdict>,
+    /// Texts that claim something.
+    pub claims: usize,
+    /// Claims of which a line is wrong.
+    pub wrong_claims: Vec<Fault>,
+    /// Claims that begin with a wrong line.
+    pub wrong_leads: usize,
+    /// Green runs that did not execute the check of an open failure.
+    pub uncovered_runs: usize,
+    /// Episodes that were closed although nothing had passed.
+    pub uncovered_closings: Vec<Fault>,
+    /// Failing runs about which nothing should be said.
+    pub silences: usize,
+    /// Faults among these: something was said.
+    pub spoken: Vec<Fault>,
+    /// Episodes that were opened.
+    pub opened: usize,
+    /// Episodes about something that did not fail, such as the words of a wrapper.
+    pub strays: Vec<Fault>,
+    /// Faults that the product logged.
+    pub logged: Vec<Fault>,
+    /// Lines that were shown and belong to no change of the history.
+    pub unknown_lines: Vec<Fault>,
+}
+
+/// Judges a history.
+pub fn judge(history: &History, played: &Played) -> Judgement {
+    let mut judge =
+        Judge { history, played, judgement: Judgement::default(), known: known_lines(history) };
+    judge.texts();
+    judge.episodes();
+    judge.judgement.logged = played
+        .faults
+        .iter()
+        .map(|(step, what)| Fault { step: *step, what: what.clone(), tags: BTreeSet::new() })
+        .collect();
+    judge.judgement
+}
+
+/// Returns every line of every change, with the steps of its changes.
+fn known_lines(history: &History) -> BTreeMap<String, usize> {
+    let mut known = BTreeMap::new();
+    for change in &history.truth.changes {
+        for line in &change.lines {
+            known.entry(line.clone()).or_insert(change.step);
+        }
+    }
+    for line in history.truth.right.values().chain(history.truth.neutral.values()).flatten() {
+        known.entry(line.clone()).or_insert(0);
+    }
+    known
+}
+
+struct Judge<'a> {
+    history: &'a History,
+    played: &'a Played,
+    judgement: Judgement,
+    known: BTreeMap<String, usize>,
+}
+
+impl Judge<'_> {
+    /// Judges what was said after every failing run.
+    fn texts(&mut self) {
+        let mut steps: Vec<usize> =
+            self.history.truth.sightings.iter().map(|sighting| sighting.step).collect();
+        steps.dedup();
+        for step in steps {
+            let sightings: Vec<&Sighting> =
+                self.history.truth.sightings.iter().filter(|at| at.step == step).collect();
+            self.run(step, &sightings);
+        }
+    }
+
+    fn run(&mut self, step: usize, sightings: &[&Sighting]) {
+        let said = &self.played.said[step];
+        let blocks = text::blocks(said, sightings, &self.known);
+        let judged: Vec<(Vec<usize>, Vec<LineKind>)> = blocks
+            .iter()
+            .map(|block| (block.owners.clone(), self.kinds(block, sightings)))
+            .collect();
+        let mut tags: BTreeSet<String> =
+            sightings.iter().flat_map(|sighting| sighting.tags.iter().cloned()).collect();
+        tags.extend(sightings.iter().map(|sighting| format!("tool: {}", sighting.tool)));
+        let mut is_speaking = false;
+        for (block, (_, kinds)) in blocks.iter().zip(&judged) {
+            is_speaking |= !kinds.is_empty();
+            let claimed: Vec<&LineKind> = kinds
+                .iter()
+                .filter(|kind| !matches!(kind, LineKind::Hedged(_) | LineKind::Neutral))
+                .collect();
+            for line in &block.unknown {
+                self.judgement.unknown_lines.push(Fault {
+                    step,
+                    what: line.clone(),
+                    tags: tags.clone(),
+                });
+            }
+            let is_other = OTHER_FAILURE.iter().any(|words| block.heading.contains(words));
+            if claimed.is_empty() || is_other {
+                continue;
+            }
+            self.judgement.claims += 1;
+            let wrong = claimed.iter().find_map(|kind| match kind {
+                LineKind::Wrong(line) => Some(line.clone()),
+                _ => None,
+            });
+            if let Some(line) = wrong {
+                let what = format!("claims `{line}`");
+                self.judgement.wrong_claims.push(Fault { step, what, tags: tags.clone() });
+            }
+            if matches!(claimed[0], LineKind::Wrong(_)) {
+                self.judgement.wrong_leads += 1;
+            }
+        }
+        if sightings.iter().all(|sighting| sighting.expectation == Expectation::Silence) {
+            self.judgement.silences += 1;
+            let right = judged.iter().flat_map(|(_, kinds)| kinds).any(|kind| {
+                matches!(kind, LineKind::Right)
+                    || matches!(kind, LineKind::Hedged(inner) if **inner == LineKind::Right)
+            });
+            if is_speaking && !right {
+                let what = format!("nothing was learnt, and it says: {}", first(said));
+                self.judgement.spoken.push(Fault { step, what, tags: tags.clone() });
+            }
+        }
+        self.returned(step, sightings, &judged, &tags);
+    }
+
+    /// Judges the failures of a run that came back.
+    fn returned(
+        &mut self,
+        step: usize,
+        sightings: &[&Sighting],
+        judged: &[(Vec<usize>, Vec<LineKind>)],
+        tags: &BTreeSet<String>,
+    ) {
+        let of = |expectation: Expectation| -> Vec<&&Sighting> {
+            sightings.iter().filter(|sighting| sighting.expectation == expectation).collect()
+        };
+        let (plain, thin) = (of(Expectation::Show), of(Expectation::ShowOrHedge));
+        let is_thin = plain.is_empty();
+        let due = if is_thin { thin } else { plain };
+        if due.is_empty() {
+            return;
+        }
+        let answers: Vec<Answer> =
+            due.iter().map(|sighting| self.answer(step, sighting, sightings, judged)).collect();
+        let right = answers.iter().filter(|answer| **answer == Answer::Right).count();
+        // One lesson is enough for a run; what stands first must be right.
+        let wrong = answers.iter().find(|answer| matches!(answer, Answer::Wrong(_)));
+        let answer = match (right, wrong) {
+            (0, Some(wrong)) => wrong.clone(),
+            (0, None) => Answer::Silent,
+            _ => Answer::Right,
+        };
+        let mut tags = tags.clone();
+        if due.len() > 1 {
+            tags.insert("return: several in one run".to_owned());
+        }
+        self.judgement.returns.push(ReturnVerdict {
+            step,
+            answer,
+            is_thin,
+            each: (right, due.len()),
+            tags,
+            tool: due[0].tool,
+        });
+    }
+
+    fn answer(
+        &self,
+        step: usize,
+        sighting: &Sighting,
+        all: &[&Sighting],
+        judged: &[(Vec<usize>, Vec<LineKind>)],
+    ) -> Answer {
+        let own = judged.iter().filter(|(owners, _)| owners.contains(&sighting.check));
+        let nobody = judged.iter().filter(|(owners, _)| owners.is_empty());
+        // Tests that fail for one reason share their fix.
+        let shared = judged.iter().filter(|(owners, _)| {
+            !owners.contains(&sighting.check)
+                && owners.iter().any(|owner| {
+                    all.iter().any(|at| at.check == *owner && at.cause == sighting.cause)
+                })
+        });
+        for (_, kinds) in own.chain(nobody).chain(shared) {
+            let first = kinds.iter().find_map(|kind| match kind {
+                LineKind::Hedged(inner) => Some(&**inner),
+                LineKind::Neutral => None,
+                kind => Some(kind),
+            });
+            match first {
+                Some(LineKind::Right) => return Answer::Right,
+                Some(LineKind::Wrong(line)) => return Answer::Wrong(line.clone()),
+                _ => {}
+            }
+        }
+        if self.was_shown_before(step, sighting) { Answer::Right } else { Answer::Silent }
+    }
+
+    /// Returns true if the session has read the fix already.
+    fn was_shown_before(&self, step: usize, sighting: &Sighting) -> bool {
+        let session = &self.history.steps[step].payload["session_id"];
+        let agent = &self.history.steps[step].payload["agent_id"];
+        let right = self.history.truth.right.get(&sighting.cause);
+        (0..step)
+            .filter(|at| {
+                let payload = &self.history.steps[*at].payload;
+                payload["session_id"] == *session && payload["agent_id"] == *agent
+            })
+            .any(|at| {
+                let said = &self.played.said[at];
+                !said.is_empty() && right.is_some_and(|right| text::has_any(said, right))
+            })
+    }
+
+    /// Sorts the lines and commands of a block.
+    fn kinds(&self, block: &Block, sightings: &[&Sighting]) -> Vec<LineKind> {
+        let causes: BTreeSet<Cause> = sightings
+            .iter()
+            .filter(|sighting| block.owners.is_empty() || block.owners.contains(&sighting.check))
+            .map(|sighting| sighting.cause)
+            .collect();
+        let truth = &self.history.truth;
+        let in_set = |sets: &BTreeMap<Cause, BTreeSet<String>>, line: &str| {
+            causes.iter().any(|cause| sets.get(cause).is_some_and(|set| set.contains(line)))
+        };
+        // The output does not tell these from the failure that it shows.
+        let alike = |line: &str| {
+            sightings
+                .iter()
+                .flat_map(|sighting| &sighting.lookalikes)
+                .any(|cause| truth.right.get(cause).is_some_and(|set| set.contains(line)))
+        };
+        let mut kinds = Vec::new();
+        if causes.contains(&Cause::Environment)
+            && let Some(remedy) = &truth.remedy
+            && block.whole.contains(remedy.as_str())
+        {
+            kinds.push(LineKind::Right);
+        }
+        for shown in &block.lines {
+            let kind = if shown.matches.iter().any(|line| in_set(&truth.right, line)) {
+                LineKind::Right
+            } else if shown.matches.iter().any(|line| in_set(&truth.neutral, line) || alike(line)) {
+                LineKind::Neutral
+            } else {
+                LineKind::Wrong(shown.text.clone())
+            };
+            kinds.push(if shown.is_hedged && kind != LineKind::Neutral {
+                LineKind::Hedged(Box::new(kind))
+            } else {
+                kind
+            });
+        }
+        let is_hedged = block.whole.to_lowercase().contains(HEDGE);
+        for command in &truth.wrong_commands {
+            if text::names_command(&block.heading, command) && !is_hedged {
+                kinds.push(LineKind::Wrong(command.lines().next().unwrap_or_default().to_owned()));
+            }
+        }
+        kinds
+    }
+
+    /// Judges which episodes were closed when.
+    fn episodes(&mut self) {
+        let truth = &self.history.truth;
+        let mut bound: BTreeMap<String, usize> = BTreeMap::new();
+        let mut closed_at: BTreeMap<String, usize> = BTreeMap::new();
+        for event in &self.played.events {
+            if event.is_opened {
+                self.judgement.opened += 1;
+                if let Some(failure) = self.bind(event, &bound) {
+                    bound.insert(event.episode.id.clone(), failure);
+                } else {
+                    let episode = &event.episode;
+                    let about = episode.test.as_deref().unwrap_or(&episode.words);
+                    let what = format!("an episode about `{about}`");
+                    let tags = BTreeSet::new();
+                    self.judgement.strays.push(Fault { step: event.step, what, tags });
+                }
+                continue;
+            }
+            closed_at.insert(event.episode.id.clone(), event.step);
+            let Some(failure) = bound.get(&event.episode.id) else { continue };
+            if let Some(what) = improper(&truth.failures[*failure], event) {
+                let tags = truth.failures[*failure].tags.clone();
+                self.judgement.uncovered_closings.push(Fault { step: event.step, what, tags });
+            }
+        }
+        self.judgement.uncovered_runs = truth.uncovered.len();
+        for (index, failure) in truth.failures.iter().enumerate() {
+            let Some(required) = failure.required_at.filter(|_| failure.is_named) else { continue };
+            if failure.resolution == Some(Resolution::Removed) {
+                continue;
+            }
+            // An episode that should have been closed earlier goes on with the next failure of the same check.
+            let is_same = |other: usize| {
+                let other = &truth.failures[other];
+                other.check == failure.check
+                    && other.checkout == failure.checkout
+                    && other.opened <= failure.opened
+            };
+            let own: Vec<&String> = bound
+                .iter()
+                .filter(|(_, of)| **of == index || is_same(**of))
+                .map(|(id, _)| id)
+                .collect();
+            let is_opened = !own.is_empty();
+            let in_time = |id: &&String| closed_at.get(*id).is_some_and(|at| *at <= required);
+            self.judgement.closings.push(ClosingVerdict {
+                is_closed: is_opened && own.iter().all(in_time),
+                is_opened,
+                step: required,
+                name: self.history.project.checks[failure.check].name.clone(),
+                tags: failure.tags.clone(),
+                tool: self.tool_of(failure),
+            });
+        }
+    }
+
+    fn tool_of(&self, failure: &FailureTruth) -> &'static str {
+        let sightings = &self.history.truth.sightings;
+        sightings
+            .iter()
+            .find(|sighting| sighting.check == failure.check && sighting.step == failure.opened)
+            .map_or("", |sighting| sighting.tool)
+    }
+
+    /// Finds the failure that a new episode is about.
+    fn bind(&self, event: &EpisodeEvent, bound: &BTreeMap<String, usize>) -> Option<usize> {
+        let folders = &self.history.folders;
+        let failures = self.history.truth.failures.iter().enumerate();
+        let fits = |(_, failure): &(usize, &FailureTruth)| {
+            let folder = &folders[failure.checkout];
+            failure.failed_at.contains(&event.step)
+                && failure.required_at.is_none_or(|at| at >= event.step)
+                && failure.removed_at.is_none_or(|at| at >= event.step)
+                && (event.episode.root.ends_with(&format!("/{folder}")) || folders.len() == 1)
+                && is_about(&failure.name, &event.episode)
+        };
+        let fitting: Vec<(usize, &FailureTruth)> = failures.filter(fits).collect();
+        // Two packages may have tests of the same name; the folder tells them apart where it is there.
+        let by_folder = fitting.iter().find(|(_, failure)| {
+            let check = &self.history.project.checks[failure.check];
+            let folder = &self.history.project.packages[check.package].folder;
+            let words = format!("{:?} {}", event.episode.test, event.episode.words);
+            !folder.is_empty() && words.contains(folder.as_str())
+        });
+        let free = fitting.iter().find(|(index, _)| !bound.values().any(|other| other == index));
+        by_folder.or(free).or(fitting.first()).map(|(index, _)| *index)
+    }
+}
+
+/// Says why an episode should not have been closed, if so.
+fn improper(failure: &FailureTruth, event: &EpisodeEvent) -> Option<String> {
+    let ending = event.episode.ending.as_deref().unwrap_or_default();
+    let test = event.episode.test.as_deref().unwrap_or(&event.episode.words);
+    let is_removed = failure.removed_at.is_some_and(|at| at <= event.step);
+    let is_proper = match ending {
+        "left" => true,
+        "removed" | "renamed" => is_removed || failure.may_close_at(event.step),
+        _ => failure.may_close_at(event.step),
+    };
+    (!is_proper).then(|| format!("`{test}` was closed as {ending} by a run that did not pass it"))
+}
+
+/// Returns true if an episode is about the check of a name.
+fn is_about(name: &Name, episode: &EpisodeView) -> bool {
+    match name {
+        Name::Test(leaf) => episode.test.as_ref().is_some_and(|test| text::is_name(test, leaf)),
+        Name::Finding(texts) => {
+            let words =
+                format!("{} {}", episode.test.as_deref().unwrap_or_default(), episode.words);
+            texts.iter().all(|text| words.contains(text.as_str()))
+        }
+    }
+}
+
+/// Returns the beginning of a text in one line.
+fn first(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(90).collect()
+}

@@ -1,0 +1,198 @@
+//! Reads what the product says: lessons, the lines they show, and what each is about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::HEDGE;
+use crate::truth::{Name, Sighting, plain};
+
+/// Shortest part of a cut line that still tells which line it is.
+const SHORTEST_PART: usize = 8;
+
+/// The worth of a line that is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// A line of the fix.
+    Right,
+    /// A line that came with the fix.
+    Neutral,
+    /// A line or command that has nothing to do with this failure.
+    Wrong(String),
+    /// A line that is shown without a claim.
+    Hedged(Box<Self>),
+}
+
+/// A line of a change that is shown.
+#[derive(Debug)]
+pub(super) struct Shown {
+    /// The line as it is shown.
+    pub(super) text: String,
+    /// Lines of the history that it can be, with their signs.
+    pub(super) matches: Vec<String>,
+    /// True if it is shown without a claim.
+    pub(super) is_hedged: bool,
+}
+
+/// One lesson.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// The checks that it names: several, if packages have tests of one name.
+    pub(super) owners: Vec<usize>,
+    /// Lines that are no lines of a change.
+    pub(super) heading: String,
+    /// The whole text.
+    pub(super) whole: String,
+    /// Lines of changes.
+    pub(super) lines: Vec<Shown>,
+    /// Lines that look like lines of a change and are none of the history.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Splits a text into lessons. A line that names another failing check begins a new one.
+pub(super) fn blocks(
+    text: &str,
+    sightings: &[&Sighting],
+    known: &BTreeMap<String, usize>,
+) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut is_hedged = false;
+    for line in text.lines() {
+        let shown = diff_line(line, known);
+        let owners = if shown.is_none() { owners_of(line, sightings) } else { Vec::new() };
+        let begins = blocks.last().is_none_or(|block| {
+            !owners.is_empty() && !block.owners.is_empty() && block.owners != owners
+        });
+        if begins {
+            blocks.push(Block::default());
+            is_hedged = false;
+        }
+        let Some(block) = blocks.last_mut() else { continue };
+        if block.owners.is_empty() {
+            block.owners = owners;
+        }
+        block.whole.push_str(line);
+        block.whole.push('\n');
+        match shown {
+            Some(matches) if matches.is_empty() => block.unknown.push(line.trim().to_owned()),
+            Some(matches) => {
+                block.lines.push(Shown { text: line.trim().to_owned(), matches, is_hedged });
+            }
+            None => {
+                block.heading.push_str(line);
+                block.heading.push('\n');
+                if line.to_lowercase().contains(HEDGE) {
+                    is_hedged = true;
+                } else if line.trim_end().ends_with(':') && !line.starts_with("> @@ ") {
+                    is_hedged = false;
+                }
+                for quoted in line.split('`').skip(1).step_by(2) {
+                    let matches = unsigned(quoted, known);
+                    if !matches.is_empty() {
+                        block.lines.push(Shown { text: quoted.to_owned(), matches, is_hedged });
+                    }
+                }
+            }
+        }
+    }
+    blocks
+}
+
+/// Returns the lines of the history that a line of a text can be; None if it is no line of a change.
+fn diff_line(line: &str, known: &BTreeMap<String, usize>) -> Option<Vec<String>> {
+    let trimmed = line.trim_start();
+    let unquoted = trimmed.strip_prefix('>').map(str::trim_start);
+    let rest = unquoted.unwrap_or(trimmed);
+    let sign = rest.chars().next().filter(|sign| matches!(sign, '+' | '-'))?;
+    let content = plain(&rest[1..]);
+    let same: Vec<&String> = known.keys().filter(|line| is_same(&content, &line[1..])).collect();
+    let mut matches: Vec<String> =
+        same.iter().filter(|line| line.starts_with(sign)).map(|line| (*line).clone()).collect();
+    // A line that was cut before the part that differs is the line that went as well as the one that came.
+    let is_cut = content.contains('…') || content.contains("...");
+    let texts: BTreeSet<&str> = same.iter().map(|line| &line[1..]).collect();
+    if is_cut && texts.len() > 1 {
+        matches.clear();
+    }
+    // A list with dashes is no diff.
+    if matches.is_empty() && unquoted.is_none() {
+        return None;
+    }
+    Some(matches)
+}
+
+/// Returns the lines of the history whose text a quotation is, whatever their sign.
+fn unsigned(quoted: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
+    let content = plain(quoted);
+    if content.len() < SHORTEST_PART {
+        return Vec::new();
+    }
+    known.keys().filter(|line| is_same(&content, &line[1..])).cloned().collect()
+}
+
+/// Returns true if a shown text is a line, whole or cut with an ellipsis.
+fn is_same(shown: &str, line: &str) -> bool {
+    if shown == line {
+        return !line.is_empty();
+    }
+    let parts: Vec<&str> =
+        shown.split('…').flat_map(|part| part.split("...")).map(str::trim).collect();
+    if parts.len() < 2 {
+        return false;
+    }
+    let long = parts.iter().map(|part| part.len()).max().unwrap_or_default();
+    let mut rest = line;
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    long >= SHORTEST_PART.min(line.len())
+}
+
+/// Returns the failing checks that a line names, by the longest name.
+fn owners_of(line: &str, sightings: &[&Sighting]) -> Vec<usize> {
+    let is_named = |sighting: &Sighting| match &sighting.name {
+        Name::Test(leaf) => {
+            let cut = line.split('`').skip(1).step_by(2).any(|quoted| {
+                quoted.strip_prefix('…').is_some_and(|end| {
+                    end.len() >= SHORTEST_PART && (leaf.ends_with(end) || is_name(end, leaf))
+                })
+            });
+            line.contains(leaf.as_str()) || cut
+        }
+        Name::Finding(texts) => texts.iter().all(|text| line.contains(text.as_str())),
+    };
+    let length = |sighting: &Sighting| match &sighting.name {
+        Name::Test(leaf) => leaf.len(),
+        Name::Finding(_) => 1,
+    };
+    let named: Vec<&Sighting> = sightings.iter().copied().filter(|at| is_named(at)).collect();
+    let longest = named.iter().map(|sighting| length(sighting)).max().unwrap_or_default();
+    named.iter().filter(|at| length(at) == longest).map(|sighting| sighting.check).collect()
+}
+
+/// Returns true if the full name of a test ends with its own name.
+pub(super) fn is_name(full: &str, leaf: &str) -> bool {
+    full.strip_suffix(leaf).is_some_and(|before| {
+        before.chars().next_back().is_none_or(|sign| !sign.is_alphanumeric() && sign != '_')
+    })
+}
+
+/// Returns true if a text quotes a command, or its beginning.
+pub(super) fn names_command(heading: &str, command: &str) -> bool {
+    let first = plain(command.lines().next().unwrap_or_default());
+    heading.split('`').skip(1).step_by(2).any(|quoted| {
+        let quoted = plain(quoted);
+        let start = quoted.trim_end_matches(['…', '.', ' ']);
+        start.len() >= 9.min(first.len()) && first.starts_with(start) && start.contains(' ')
+    })
+}
+
+/// Returns true if a text has any of several lines.
+pub(super) fn has_any(text: &str, lines: &BTreeSet<String>) -> bool {
+    let known: BTreeMap<String, usize> = lines.iter().map(|line| (line.clone(), 0)).collect();
+    text.lines().any(|line| {
+        diff_line(line, &known).is_some_and(|matches| !matches.is_empty())
+            || line.split('`').skip(1).step_by(2).any(|quoted| !unsigned(quoted, &known).is_empty())
+    })
+}

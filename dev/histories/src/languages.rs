@@ -1,0 +1,332 @@
+//! Projects in several languages.
+
+use std::collections::HashMap;
+
+use rutter_testkit::dice::Dice;
+
+use crate::project::{
+    Bug, BugKind, Check, CheckKind, Failure, Filler, FillerKind, Form, Language, Project,
+};
+use crate::source::{Region, Tree, lines_of};
+use crate::unit::{Fail, Pick, Unit, UnitForm, UnitTest};
+
+mod go;
+mod python;
+mod rust;
+mod script;
+
+/// Shape of a project's folders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// One package at the root.
+    Single,
+    /// One package in a folder such as `backend`.
+    Nested,
+    /// Two packages that share names of modules and tests.
+    Monorepo,
+}
+
+/// Parts that a project has only if a history needs them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extras {
+    /// A check that needs something from the environment.
+    pub need: Option<NeedKind>,
+    /// A check that fails now and then.
+    pub flaky: bool,
+}
+
+/// Kind of difference between the commands, where a run needs something from its environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NeedKind {
+    /// A variable.
+    Variable,
+    /// An argument.
+    Flag,
+    /// A program in front.
+    Wrapper,
+}
+
+/// Builds a project.
+pub fn project(language: Language, layout: Layout, extras: Extras, dice: &mut Dice) -> Project {
+    match language {
+        Language::Python => python::project(layout, extras, dice),
+        Language::Rust => rust::project(layout, extras, dice),
+        Language::Go => go::project(layout, extras, dice),
+        Language::TypeScript | Language::JavaScript => {
+            script::project(language, layout, extras, dice)
+        }
+    }
+}
+
+/// Names for projects.
+const PROJECT_NAMES: [&str; 6] = ["shop", "ledger", "depot", "atlas", "harbor", "kiosk"];
+
+/// Chooses the functions of every package: some of all, by module. The second package of a monorepo has two modules of the
+/// first, with the same names and other numbers.
+fn choose_units(
+    packages: usize,
+    dice: &mut Dice,
+    units: impl Fn(&mut Pick) -> Vec<Unit>,
+) -> Vec<Vec<Unit>> {
+    let names = dice.roll();
+    let mut modules: Vec<String> = units(&mut Pick::new(names, 0))
+        .iter()
+        .map(|unit| family(&unit.module).to_owned())
+        .collect();
+    modules.dedup();
+    dice.shuffle(&mut modules);
+    let count = 4 + dice.below(3);
+    (0..packages)
+        .map(|package| {
+            let chosen: Vec<&String> = match package {
+                0 => modules[..count].iter().collect(),
+                _ => modules[..2].iter().chain(&modules[count..count + 2]).collect(),
+            };
+            let mut drawn = units(&mut Pick::new(names, dice.roll()));
+            drawn.retain(|unit| chosen.iter().any(|module| *module == family(&unit.module)));
+            drawn
+        })
+        .collect()
+}
+
+/// Returns the module that another one belongs to: orders need prices.
+fn family(module: &str) -> &str {
+    if module == "orders" { "pricing" } else { module }
+}
+
+/// The way in which a language writes functions and reports failures.
+trait Dialect {
+    /// Returns the lines that document a function.
+    fn doc(&self, text: &str) -> Vec<String>;
+
+    /// Returns true if the documentation stands in front of the signature.
+    fn has_doc_first(&self) -> bool;
+
+    /// Returns the number of lines of a test in front of its body.
+    fn test_head(&self) -> usize;
+
+    /// Describes a failure of a test as the language's runners need it.
+    fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure;
+}
+
+/// A project while it is put together.
+struct Assembly<D> {
+    dialect: D,
+    project: Project,
+    /// Tests by package and name.
+    tests: HashMap<(usize, String), (usize, UnitTest)>,
+}
+
+impl<D: Dialect> Assembly<D> {
+    fn new(dialect: D, language: Language, name: &str) -> Self {
+        let project = Project {
+            language,
+            name: name.to_owned(),
+            packages: Vec::new(),
+            checks: Vec::new(),
+            bugs: Vec::new(),
+            fillers: Vec::new(),
+            tree: Tree::default(),
+            need: None,
+            flaky: Vec::new(),
+        };
+        Self { dialect, project, tests: HashMap::new() }
+    }
+
+    /// Returns the prefix of a function's regions.
+    fn prefix(package: usize, unit: &Unit) -> String {
+        format!("{package}/{}/{}", unit.module, unit.function)
+    }
+
+    /// Returns the regions of a function without the gap in front of it.
+    fn function(&self, package: usize, unit: &Unit) -> Vec<Region> {
+        let prefix = Self::prefix(package, unit);
+        let doc = Region { key: format!("{prefix}/doc"), lines: self.dialect.doc(&unit.docs[0]) };
+        let head = Region::new(format!("{prefix}/head"), &unit.head);
+        let mut regions =
+            if self.dialect.has_doc_first() { vec![doc, head] } else { vec![head, doc] };
+        regions.push(Region::new(format!("{prefix}/body"), &unit.body));
+        if !unit.tail.is_empty() {
+            regions.push(Region::new(format!("{prefix}/tail"), &unit.tail));
+        }
+        regions
+    }
+
+    /// Adds a check and returns its index.
+    fn check(&mut self, check: Check) -> usize {
+        self.project.checks.push(check);
+        self.project.checks.len() - 1
+    }
+
+    /// Adds a test of a unit.
+    fn test(&mut self, package: usize, test: &UnitTest, check: Check) {
+        let index = self.check(check);
+        self.tests.insert((package, test.name.clone()), (index, test.clone()));
+    }
+
+    /// Adds an unrelated change.
+    fn filler(
+        &mut self,
+        kind: FillerKind,
+        package: Option<usize>,
+        region: String,
+        texts: &[String],
+    ) {
+        let texts = texts.iter().map(|text| lines_of(text)).collect();
+        self.project.fillers.push(Filler { kind, package, region, texts });
+    }
+
+    /// Adds the bugs of a unit, and its documentation as something that can change. Tests must be there already.
+    fn bugs(&mut self, package: usize, unit: &Unit) {
+        let prefix = Self::prefix(package, unit);
+        let docs: Vec<String> =
+            unit.docs.iter().map(|doc| self.dialect.doc(doc).join("\n")).collect();
+        self.filler(FillerKind::Docstring, Some(package), format!("{prefix}/doc"), &docs);
+        for bug in &unit.bugs {
+            // Every form names the regions that any of them changes.
+            let all = || bug.forms.iter().chain(&bug.attempts).chain(&bug.halfway);
+            let head = all().any(|form| form.head.is_some());
+            let body = all().any(|form| form.body.is_some());
+            let setting = all().any(|form| form.setting.is_some());
+            let regions = |form: &UnitForm| {
+                let mut regions = Vec::new();
+                if head {
+                    let text = form.head.as_ref().unwrap_or(&unit.head);
+                    regions.push((format!("{prefix}/head"), lines_of(text)));
+                }
+                if body {
+                    let text = form.body.as_ref().unwrap_or(&unit.body);
+                    regions.push((format!("{prefix}/body"), lines_of(text)));
+                }
+                if setting {
+                    let own = unit.setting.as_ref().map_or("", |setting| setting.line.as_str());
+                    let text = form.setting.as_deref().unwrap_or(own);
+                    regions.push((format!("{prefix}/setting"), lines_of(text)));
+                }
+                regions
+            };
+            let form = |form: &UnitForm| {
+                let failures = form.fails.iter().map(|(name, fail)| {
+                    let (check, test) = &self.tests[&(package, name.clone())];
+                    let mut failure = self.dialect.failure(test, fail);
+                    if bug.kind == BugKind::Compile {
+                        let check = self.build_check(package, &unit.module);
+                        failure.region = format!("{prefix}/body");
+                        return (check, failure);
+                    }
+                    failure.line += self.dialect.test_head();
+                    for frame in &mut failure.frames {
+                        frame.unit.clone_from(&prefix);
+                        frame.function.clone_from(&unit.function);
+                    }
+                    (*check, failure)
+                });
+                Form { regions: regions(form), failures: failures.collect() }
+            };
+            let forms = |forms: &[UnitForm]| forms.iter().map(form).collect::<Vec<_>>();
+            let good = Form { regions: regions(&UnitForm::default()), failures: Vec::new() };
+            let bug = Bug {
+                key: format!("{}: {}", unit.function, bug.key),
+                kind: bug.kind,
+                package,
+                unit: prefix.clone(),
+                good,
+                forms: forms(&bug.forms),
+                attempts: forms(&bug.attempts),
+                halfway: forms(&bug.halfway),
+            };
+            self.project.bugs.push(bug);
+        }
+    }
+
+    /// Returns the check that a module compiles: its own in Go, that of the whole package in Rust.
+    fn build_check(&self, package: usize, module: &str) -> usize {
+        let builds = || {
+            self.project
+                .checks
+                .iter()
+                .enumerate()
+                .filter(|(_, check)| check.kind == CheckKind::Build && check.package == package)
+        };
+        let own = builds().find(|(_, check)| check.name == module).or_else(|| builds().next());
+        own.map_or_else(|| unreachable!("packages are compiled"), |(index, _)| index)
+    }
+
+    /// Adds the documents of a checkout, with changes that can be made to them.
+    fn documents(&mut self, language: &str) {
+        let name = self.project.name.clone();
+        let tree = &mut self.project.tree;
+        tree.put(
+            "README.md",
+            vec![
+                Region::new("readme/title", &format!("# {name}\n")),
+                Region::new("readme/text", &format!("A small {language} project.")),
+                Region::new("readme/use", "\n## Use\n\nSee the tests for examples."),
+            ],
+        );
+        tree.put(
+            "CHANGELOG.md",
+            vec![
+                Region::new("changelog/title", "# Changelog\n\n## Unreleased\n"),
+                Region::new("changelog/entry", "- First version"),
+            ],
+        );
+        tree.put(
+            ".editorconfig",
+            vec![
+                Region::new("editorconfig/root", "root = true\n\n[*]"),
+                Region::new("editorconfig/width", "max_line_length = 100"),
+            ],
+        );
+        let texts =
+            |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let document = FillerKind::Document;
+        self.filler(
+            document,
+            None,
+            "readme/text".to_owned(),
+            &texts(&[
+                &format!("A small {language} project."),
+                "Everything that the warehouse needs, in one place.",
+                "Tools for the warehouse team.",
+            ]),
+        );
+        self.filler(
+            document,
+            None,
+            "readme/use".to_owned(),
+            &texts(&[
+                "\n## Use\n\nSee the tests for examples.",
+                "\n## Use\n\nRun the suite first, then read the modules.",
+            ]),
+        );
+        self.filler(
+            document,
+            None,
+            "changelog/entry".to_owned(),
+            &texts(&[
+                "- First version",
+                "- First version\n- Clearer messages",
+                "- First version\n- Clearer messages\n- Faster start",
+            ]),
+        );
+        self.filler(
+            document,
+            None,
+            "editorconfig/width".to_owned(),
+            &texts(&["max_line_length = 100", "max_line_length = 120"]),
+        );
+    }
+}
+
+/// Creates a check of the import of a test file or the compilation of a package.
+fn whole_check(kind: CheckKind, package: usize, file: &str, name: &str) -> Check {
+    Check {
+        kind,
+        package,
+        file: file.to_owned(),
+        region: String::new(),
+        group: None,
+        name: name.to_owned(),
+    }
+}

@@ -1,0 +1,255 @@
+//! Plays a history into the product and writes down what it said and what it did to its episodes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::history::{GitAction, History, Step};
+use crate::world::BASE;
+
+mod binary;
+mod in_process;
+
+pub use binary::Binary;
+pub use in_process::InProcess;
+
+/// Moment at which every history begins, in milliseconds since 1970.
+pub const START_MILLIS: i64 = 1_763_200_000_000;
+
+/// An episode as far as it is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EpisodeView {
+    /// Identity.
+    pub id: String,
+    /// Test, in the runner's words.
+    pub test: Option<String>,
+    /// Everything else that tells what it is about: error, signature, file.
+    pub words: String,
+    /// Checkout.
+    pub root: String,
+    /// Ending; None while it is open.
+    pub ending: Option<String>,
+}
+
+/// A product that hears payloads and keeps episodes.
+pub trait Product {
+    /// Takes in a payload and returns the text that the model would read.
+    fn hear(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String>;
+
+    /// Returns every episode.
+    fn episodes(&mut self) -> Result<Vec<EpisodeView>>;
+
+    /// Returns what the product wrote into its log since it was asked last.
+    fn faults(&mut self) -> Vec<String>;
+
+    /// Returns true if the product has the clock of the history, and files are to have it as well.
+    fn has_own_clock(&self) -> bool;
+}
+
+/// Something that happened to an episode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EpisodeEvent {
+    /// Step of the payload.
+    pub step: usize,
+    /// The episode as it was then.
+    pub episode: EpisodeView,
+    /// True if the episode was opened, false if it was closed.
+    pub is_opened: bool,
+}
+
+/// A history that was played.
+#[derive(Debug, Clone, Default)]
+pub struct Played {
+    /// Text that the model reads after each step; empty for silence.
+    pub said: Vec<String>,
+    /// Episodes that were opened and closed.
+    pub events: Vec<EpisodeEvent>,
+    /// Faults that the product logged, with their steps.
+    pub faults: Vec<(usize, String)>,
+}
+
+/// Folders of a history that is played.
+#[derive(Debug)]
+pub struct Stage {
+    folder: tempfile::TempDir,
+}
+
+impl Stage {
+    /// Creates the folders.
+    pub fn new() -> Result<Self> {
+        Ok(Self { folder: tempfile::Builder::new().prefix("rutter-history-").tempdir()? })
+    }
+
+    /// Returns the folder that has the checkouts.
+    pub fn base(&self) -> Result<PathBuf> {
+        let base = self.folder.path().join("work");
+        std::fs::create_dir_all(&base)?;
+        Ok(base.canonicalize()?)
+    }
+
+    /// Returns the folder of the memory.
+    pub fn memory(&self) -> PathBuf {
+        self.folder.path().join("memory")
+    }
+}
+
+/// Plays a history into a product.
+pub fn play(history: &History, stage: &Stage, product: &mut dyn Product) -> Result<Played> {
+    let base = stage.base()?;
+    let mut played = Played::default();
+    let mut known: BTreeMap<String, EpisodeView> = BTreeMap::new();
+    for folder in &history.folders {
+        make_checkout(&base.join(folder), &history.project.name)?;
+    }
+    let mut is_committed = false;
+    for (index, step) in history.steps.iter().enumerate() {
+        for action in &step.git {
+            run_git(&base.join(&history.folders[action.checkout]), action)
+                .with_context(|| format!("seed {}, step {index}", history.seed))?;
+        }
+        write_files(&base, step, product.has_own_clock())?;
+        if history.uses_git && !is_committed {
+            is_committed = true;
+            for folder in &history.folders {
+                commit_all(&base.join(folder))?;
+            }
+        }
+        let payload = with_base(&step.payload, &base.display().to_string());
+        let root = base.join(&history.folders[step.checkout]);
+        let said = product.hear(&payload, &root, START_MILLIS + step.at)?;
+        played.said.push(said);
+        played.faults.extend(product.faults().into_iter().map(|fault| (index, fault)));
+        let event = payload["hook_event_name"].as_str().unwrap_or_default();
+        if !event.starts_with("PostToolUse") || payload["tool_name"] != "Bash" {
+            continue;
+        }
+        for episode in product.episodes()? {
+            let before = known.insert(episode.id.clone(), episode.clone());
+            let event =
+                |is_opened| EpisodeEvent { step: index, episode: episode.clone(), is_opened };
+            if before.is_none() {
+                played.events.push(event(true));
+            }
+            let was_open = before.is_none_or(|before| before.ending.is_none());
+            if episode.ending.is_some() && was_open {
+                played.events.push(event(false));
+            }
+        }
+    }
+    Ok(played)
+}
+
+/// Replaces the placeholder of the base folder everywhere.
+pub fn with_base(value: &Value, base: &str) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace(BASE, base)),
+        Value::Array(values) => values.iter().map(|value| with_base(value, base)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.clone(), with_base(value, base))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Creates a folder that is a checkout of the project's remote, without starting git.
+fn make_checkout(root: &Path, name: &str) -> Result<()> {
+    let git = root.join(".git");
+    std::fs::create_dir_all(git.join("objects"))?;
+    std::fs::create_dir_all(git.join("refs/heads"))?;
+    write(&git.join("HEAD"), "ref: refs/heads/main\n")?;
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = Ada\n\temail = ada@example.com\n[remote \"origin\"]\n\turl = https://example.com/ada/{name}.git\n"
+    );
+    write(&git.join("config"), &config)
+}
+
+#[expect(clippy::disallowed_methods, reason = "files of a scratch folder")]
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+/// Brings the files to the state of a step. What git did already is compared, not written.
+fn write_files(base: &Path, step: &Step, has_own_clock: bool) -> Result<()> {
+    for (path, text) in &step.writes {
+        let to = base.join(path);
+        if !step.git.is_empty() {
+            let found = std::fs::read_to_string(&to).ok();
+            ensure!(found == *text, "git left {path} as {found:?}, expected {text:?}");
+            continue;
+        }
+        match text {
+            Some(text) => {
+                if let Some(folder) = to.parent() {
+                    std::fs::create_dir_all(folder)?;
+                }
+                write(&to, text)?;
+                if path.rsplit('.').next() == Some("sh") {
+                    use std::os::unix::fs::PermissionsExt as _;
+                    std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o755))?;
+                }
+                if has_own_clock {
+                    let millis = u64::try_from(START_MILLIS + step.at)?;
+                    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+                    std::fs::File::options().write(true).open(&to)?.set_modified(time)?;
+                }
+            }
+            None => std::fs::remove_file(&to).with_context(|| path.clone())?,
+        }
+    }
+    Ok(())
+}
+
+fn commit_all(root: &Path) -> Result<()> {
+    for arguments in [&["add", "-A"][..], &["commit", "-q", "--allow-empty", "-m", "First version"]]
+    {
+        git(root, arguments)?;
+    }
+    Ok(())
+}
+
+fn run_git(root: &Path, action: &GitAction) -> Result<()> {
+    let arguments: Vec<&str> = action.arguments.iter().map(String::as_str).collect();
+    git(root, &arguments)
+}
+
+fn git(root: &Path, arguments: &[&str]) -> Result<()> {
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(root)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()?;
+    if !output.status.success() {
+        bail!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+/// Returns the text for the model in what a hook printed.
+fn context_of(stdout: &str) -> String {
+    let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return String::new() };
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Hooks whose deadline is lifted: a busy machine must not decide what is learnt.
+const HOOKS: [&str; 9] = [
+    "session_start",
+    "user_prompt_submit",
+    "ghap_checkin",
+    "outcome_capture",
+    "edits",
+    "subagent_start",
+    "pre_compact",
+    "stop",
+    "session_end",
+];
+
+/// Writes a configuration without short deadlines.
+fn write_config(path: &Path) -> Result<()> {
+    let text = HOOKS.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+    write(path, &text)
+}

@@ -1,0 +1,82 @@
+//! The product in this process: fast, for many seeds. This file alone knows its types.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use rutter_memory::bash_call::WINDOW;
+use rutter_memory::hook::{Around, hear};
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{EpisodeFilter, Files};
+use rutter_memory::{Store, Time};
+use serde_json::Value;
+
+use super::{EpisodeView, Product, START_MILLIS, Stage, context_of, write_config};
+
+/// The product's library.
+#[derive(Debug)]
+pub struct InProcess {
+    files: Files,
+    store: Store,
+    faults: Vec<String>,
+}
+
+impl InProcess {
+    /// Creates a memory in the folder of a stage.
+    pub fn new(stage: &Stage) -> Result<Self> {
+        let memory = stage.memory();
+        let store = Store::open(&memory, Time::from_millis(START_MILLIS))?;
+        write_config(&memory.join("config.toml"))?;
+        Ok(Self { files: Files::new(memory), store, faults: Vec::new() })
+    }
+}
+
+impl Product for InProcess {
+    fn hear(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String> {
+        let now = Time::from_millis(at);
+        let heard = hear(payload.to_string().as_bytes(), None, || Around {
+            files: self.files.clone(),
+            now,
+            begun: Instant::now(),
+            window: WINDOW,
+            started_in: Some(root.to_owned()),
+            parent: None,
+            config: self.files.folder().join("config.toml"),
+            home: || None,
+            called: || "rutter".to_owned(),
+            has_tools: |_| None,
+        });
+        self.faults.extend(heard.faults.iter().map(ToString::to_string));
+        if heard.tend {
+            tend(self.files.folder(), &Bounds::default(), now)?;
+        }
+        Ok(context_of(&heard.stdout))
+    }
+
+    fn episodes(&mut self) -> Result<Vec<EpisodeView>> {
+        let episodes = self.store.episodes(&EpisodeFilter::default())?;
+        let view = |episode: rutter_memory::episode::Episode| EpisodeView {
+            id: episode.id.to_string(),
+            test: episode.test.as_ref().map(ToString::to_string),
+            words: format!(
+                "{} | {} | {}",
+                episode.error,
+                episode.signature,
+                episode.file.as_deref().unwrap_or_default()
+            ),
+            root: episode.root.to_string(),
+            ending: episode.ending.as_ref().map(|ending| ending.how.to_string()),
+        };
+        let mut views: Vec<EpisodeView> = episodes.into_iter().map(view).collect();
+        views.reverse();
+        Ok(views)
+    }
+
+    fn faults(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.faults)
+    }
+
+    fn has_own_clock(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,287 @@
+//! Runs of a tool over a virtual checkout: which checks they execute, and what they print.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rutter_testkit::dice::Dice;
+
+use crate::project::{Check, CheckKind, Failure, Project, Tool};
+use crate::source::Tree;
+
+mod cargo;
+mod go;
+mod pytest;
+mod ruff;
+mod script;
+mod words;
+
+pub use words::words;
+
+/// State of a test that was not left as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestStatus {
+    /// It is skipped, for the given reason.
+    Skipped(String),
+    /// It is no longer there.
+    Removed,
+    /// It has another name.
+    Renamed(String),
+}
+
+/// Files of a checkout and what became of its tests.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct State {
+    /// Files.
+    pub tree: Tree,
+    /// Tests that were skipped, removed or renamed.
+    pub tests: BTreeMap<usize, TestStatus>,
+}
+
+impl State {
+    /// Returns the name of a test, or None if it is no longer there.
+    pub fn name<'a>(&'a self, project: &'a Project, check: usize) -> Option<&'a str> {
+        match self.tests.get(&check) {
+            Some(TestStatus::Removed) => None,
+            Some(TestStatus::Renamed(name)) => Some(name),
+            _ => Some(&project.checks[check].name),
+        }
+    }
+
+    /// Returns true if a test is there and not skipped.
+    pub fn is_active(&self, check: usize) -> bool {
+        !matches!(self.tests.get(&check), Some(TestStatus::Removed | TestStatus::Skipped(_)))
+    }
+
+    /// Returns the reason why a test is skipped, if it is.
+    pub fn skip_reason(&self, check: usize) -> Option<&str> {
+        match self.tests.get(&check) {
+            Some(TestStatus::Skipped(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// The checks that a command asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Only this package.
+    pub package: Option<usize>,
+    /// Only these files.
+    pub files: Vec<String>,
+    /// Only these tests.
+    pub tests: Vec<usize>,
+    /// Only tests whose name has this text.
+    pub keyword: Option<String>,
+    /// No tests whose name has this text.
+    pub without: Option<String>,
+    /// Only unit tests of the library (Rust).
+    pub library: bool,
+}
+
+impl Selection {
+    /// Returns true if nothing narrows the run.
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Options of a run that do not change what it selects.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of a command line")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// Fewer lines.
+    pub quiet: bool,
+    /// A line for each test.
+    pub verbose: bool,
+    /// End at the first failure.
+    pub fail_fast: bool,
+    /// List the tests and run none.
+    pub collect_only: bool,
+    /// Go on after a test program failed (cargo).
+    pub keep_going: bool,
+    /// Short tracebacks, or one line for each finding.
+    pub short: bool,
+}
+
+/// Everything that decides the result of a run.
+#[derive(Debug)]
+pub struct Conditions<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// Files and tests.
+    pub state: &'a State,
+    /// Folder of the checkout, as an absolute path.
+    pub root: String,
+    /// Folder that the tool runs in, from the root of the checkout.
+    pub folder: String,
+    /// Checks that fail this time without a reason.
+    pub flaky: Vec<usize>,
+    /// True if the environment has what the project needs.
+    pub is_remedied: bool,
+    /// Seed of durations, process ids and the like.
+    pub noise: u64,
+}
+
+impl Conditions<'_> {
+    /// Returns every failure that the state leads to, by check.
+    pub fn failures(&self) -> BTreeMap<usize, Failure> {
+        let mut failures = BTreeMap::new();
+        let mut add = |found: &[(usize, Failure)]| {
+            for (check, failure) in found {
+                failures.entry(*check).or_insert_with(|| failure.clone());
+            }
+        };
+        for bug in &self.project.bugs {
+            if let Some(form) = bug.form_in(&self.state.tree) {
+                add(&form.failures);
+            }
+        }
+        if let Some(need) = self.project.need.as_ref().filter(|_| !self.is_remedied) {
+            add(&need.failures);
+        }
+        for (check, failure) in &self.project.flaky {
+            if self.flaky.contains(check) {
+                add(&[(*check, failure.clone())]);
+            }
+        }
+        failures
+    }
+
+    /// Returns a path as the tool prints it: from the folder that it runs in.
+    fn shown<'a>(&self, path: &'a str) -> &'a str {
+        if self.folder.is_empty() {
+            return path;
+        }
+        path.strip_prefix(&self.folder).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+    }
+
+    /// Returns the line number of a line of a region.
+    fn line_number(&self, region: &str, line: usize) -> usize {
+        self.state.tree.place(region).map_or(0, |place| place.line + line)
+    }
+
+    /// Returns the file of a region.
+    fn file_of(&self, region: &str) -> String {
+        self.state.tree.place(region).map(|place| place.file).unwrap_or_default()
+    }
+
+    /// Returns a line of a region.
+    fn line_text(&self, region: &str, line: usize) -> String {
+        let lines = self.state.tree.region(region).unwrap_or_default();
+        lines.get(line).cloned().unwrap_or_default()
+    }
+
+    /// Returns true if a run of a linter looks at a file.
+    fn covers(&self, selection: &Selection, package: usize, file: &str) -> bool {
+        let in_folder = self.folder.is_empty() || file.starts_with(&format!("{}/", self.folder));
+        let in_package = selection.package.is_none_or(|asked| asked == package);
+        let in_files = selection.files.is_empty() || selection.files.iter().any(|at| at == file);
+        in_folder && in_package && in_files
+    }
+
+    fn dice(&self) -> Dice {
+        Dice::new(self.noise)
+    }
+
+    /// Returns the tests of a selection in their order: by file, then as the file has them. Skipped tests are among them.
+    fn selected(
+        &self,
+        selection: &Selection,
+        matches: impl Fn(&Check, &str, &str) -> bool,
+    ) -> Vec<usize> {
+        let mut tests: Vec<usize> = Vec::new();
+        for (index, check) in self.project.tests() {
+            let Some(name) = self.state.name(self.project, index) else { continue };
+            let in_folder =
+                self.folder.is_empty() || check.file.starts_with(&format!("{}/", self.folder));
+            let in_package =
+                in_folder && selection.package.is_none_or(|package| package == check.package);
+            let in_file = selection.files.is_empty() || selection.files.contains(&check.file);
+            let named = selection.tests.is_empty() || selection.tests.contains(&index);
+            let has = |text: &Option<String>, default: bool| {
+                text.as_ref().map_or(default, |text| matches(check, name, text))
+            };
+            if in_package
+                && in_file
+                && named
+                && has(&selection.keyword, true)
+                && !has(&selection.without, false)
+            {
+                tests.push(index);
+            }
+        }
+        tests.sort_by_key(|index| {
+            let check = &self.project.checks[*index];
+            (check.file.clone(), self.line_number(&check.region, 0))
+        });
+        tests
+    }
+}
+
+/// Stream that a line is written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// A failing check in a report, and the texts that show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// The check.
+    pub check: usize,
+    /// Ways to recognise the check in the output. All texts of one way must be there.
+    pub shown_by: Vec<Vec<String>>,
+    /// A text of the error itself.
+    pub error: String,
+}
+
+/// Everything that a run did and printed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Lines in the order in which they were written.
+    pub lines: Vec<(Stream, String)>,
+    /// Exit status.
+    pub exit: i32,
+    /// Checks that were executed and are in order.
+    pub passed: BTreeSet<usize>,
+    /// Checks that failed.
+    pub failed: Vec<Failed>,
+    /// Texts of which one must be visible for the end of the run to be known without its exit status.
+    pub summary: Vec<String>,
+}
+
+impl Report {
+    /// Writes a line to standard output.
+    fn out(&mut self, line: impl Into<String>) {
+        self.lines.push((Stream::Out, line.into()));
+    }
+
+    /// Writes a line to standard error.
+    fn err(&mut self, line: impl Into<String>) {
+        self.lines.push((Stream::Err, line.into()));
+    }
+}
+
+/// Runs a tool.
+pub fn execute(
+    tool: Tool,
+    selection: &Selection,
+    style: Style,
+    conditions: &Conditions<'_>,
+) -> Report {
+    match tool {
+        Tool::Pytest => pytest::execute(selection, style, conditions),
+        Tool::Ruff => ruff::execute(selection, style, conditions),
+        Tool::CargoTest => cargo::test(selection, style, conditions),
+        Tool::Nextest => cargo::nextest(selection, style, conditions),
+        Tool::CargoCheck => cargo::check(selection, style, conditions),
+        Tool::GoTest => go::test(selection, style, conditions),
+        Tool::GoBuild => go::build(selection, style, conditions),
+        Tool::GolangciLint => go::lint(selection, conditions),
+        Tool::Vitest => script::vitest(selection, style, conditions),
+        Tool::Jest => script::jest(selection, conditions),
+        Tool::Tsc | Tool::Eslint => script::lint(tool, selection, conditions),
+    }
+}

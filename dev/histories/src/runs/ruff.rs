@@ -1,0 +1,95 @@
+//! The output of `ruff check`.
+
+use super::{CheckKind, Conditions, Failed, Report, Selection, Style, Tool};
+
+/// Lines of the file that ruff shows on either side of a finding.
+const CONTEXT_LINES: usize = 2;
+
+pub(super) fn execute(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+    let mut report = Report::default();
+    let failures = conditions.failures();
+    let mut found = 0;
+    for (index, check) in conditions.project.checks.iter().enumerate() {
+        let is_asked = check.kind == CheckKind::Lint(Tool::Ruff)
+            && conditions.covers(selection, check.package, &check.file);
+        if !is_asked {
+            continue;
+        }
+        let Some(failure) = failures.get(&index) else {
+            report.passed.insert(index);
+            continue;
+        };
+        found += 1;
+        let at = conditions.line_number(&failure.region, failure.line);
+        let line = conditions.line_text(&failure.region, failure.line);
+        let column = line.find(&failure.mark).unwrap_or_default() + 1;
+        let file = conditions.shown(&check.file).to_owned();
+        let title = format!("{} [*] {}", failure.error, failure.message[0]);
+        let place = format!("{file}:{at}:{column}");
+        if style.short {
+            report.out(format!("{place}: {title}"));
+        } else {
+            let text = conditions.state.tree.text(&check.file).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            block(&mut report, &title, &place, &lines, at, column, &failure.mark);
+        }
+        let shown_by = vec![if style.short {
+            vec![format!("{place}: {title}")]
+        } else {
+            vec![title.clone(), place]
+        }];
+        report.failed.push(Failed { check: index, shown_by, error: title });
+    }
+    if found == 0 {
+        report.out("All checks passed!");
+        report.summary.push("All checks passed!".to_owned());
+        return report;
+    }
+    let plural = if found == 1 { "" } else { "s" };
+    report.out(format!("Found {found} error{plural}."));
+    report.out(format!("[*] {found} fixable with `--fix`."));
+    report.exit = 1;
+    report
+}
+
+fn block(
+    report: &mut Report,
+    title: &str,
+    place: &str,
+    lines: &[&str],
+    at: usize,
+    column: usize,
+    mark: &str,
+) {
+    let mut first = at.saturating_sub(CONTEXT_LINES).max(1);
+    let mut last = (at + CONTEXT_LINES).min(lines.len());
+    while first < at && lines[first - 1].is_empty() {
+        first += 1;
+    }
+    while last > at && lines[last - 1].is_empty() {
+        last -= 1;
+    }
+    let width = last.to_string().len();
+    let gutter = " ".repeat(width + 1);
+    let numbered = |number: usize, text: &str| {
+        let line = format!("{number:>width$} | {text}");
+        line.trim_end().to_owned()
+    };
+    report.out(title);
+    report.out(format!("{}--> {place}", " ".repeat(width)));
+    report.out(format!("{gutter}|"));
+    for number in first..=last {
+        report.out(numbered(number, lines[number - 1]));
+        if number == at {
+            report.out(format!("{gutter}| {}{}", " ".repeat(column - 1), "^".repeat(mark.len())));
+        }
+    }
+    report.out(format!("{gutter}|"));
+    report.out(format!("help: Remove unused import: `{mark}`"));
+    report.out(format!("{gutter}|"));
+    report.out(numbered(at - 1, lines[at - 2]));
+    report.out(format!("{} - {}", " ".repeat(width), lines[at - 1]));
+    report.out(numbered(at, lines[at]));
+    report.out(format!("{gutter}|"));
+    report.out("");
+}

@@ -1,0 +1,188 @@
+//! Histories, drawn from a seed: what an agent does in several sessions, and in which mess.
+
+use rutter_testkit::dice::Dice;
+
+use crate::command::{TaskRunner, add_tasks};
+use crate::history::History;
+use crate::languages::{self, Extras, Layout, NeedKind};
+use crate::project::{BugKind, CheckKind, Language, Tool};
+use crate::world::World;
+
+mod changes;
+mod moves;
+mod rounds;
+mod runs;
+mod scenarios;
+
+/// The kind of story that a history tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scenario {
+    /// Bugs are fixed in a mess and come back.
+    Plain,
+    /// A linter, type checker or compiler complains.
+    Lint,
+    /// The command has to change, and no file.
+    Environment,
+    /// A test fails now and then.
+    Flaky,
+    /// A failing test is removed, renamed or skipped.
+    Removed,
+    /// A test of the same name fails in another package.
+    OtherPackage,
+    /// The same test fails for another reason.
+    OtherFailure,
+    /// A change that broke something is taken back with git.
+    Git,
+}
+
+/// Scenarios and how often each is drawn.
+const SCENARIOS: [(Scenario, usize); 8] = [
+    (Scenario::Plain, 52),
+    (Scenario::Lint, 10),
+    (Scenario::Environment, 8),
+    (Scenario::Flaky, 6),
+    (Scenario::Removed, 6),
+    (Scenario::OtherPackage, 6),
+    (Scenario::OtherFailure, 6),
+    (Scenario::Git, 6),
+];
+
+/// Languages and how often each is drawn.
+const LANGUAGES: [(Language, usize); 5] = [
+    (Language::Python, 30),
+    (Language::TypeScript, 20),
+    (Language::Go, 20),
+    (Language::Rust, 20),
+    (Language::JavaScript, 10),
+];
+
+/// Draws one of several, by weight.
+fn weighted<T: Copy>(dice: &mut Dice, all: &[(T, usize)]) -> T {
+    let mut drawn = dice.below(all.iter().map(|(_, weight)| weight).sum());
+    for (value, weight) in all {
+        if drawn < *weight {
+            return *value;
+        }
+        drawn -= weight;
+    }
+    all[0].0
+}
+
+/// Makes the history of a seed. The same seed makes the same history.
+pub fn generate(seed: u64) -> History {
+    let mut dice = Dice::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed));
+    let scenario = weighted(&mut dice, &SCENARIOS);
+    let language = weighted(&mut dice, &LANGUAGES);
+    let layout = match scenario {
+        Scenario::OtherPackage => Layout::Monorepo,
+        _ => weighted(
+            &mut dice,
+            &[(Layout::Single, 50), (Layout::Nested, 22), (Layout::Monorepo, 28)],
+        ),
+    };
+    let extras = Extras {
+        need: (scenario == Scenario::Environment).then(|| {
+            *dice.of(&[NeedKind::Variable, NeedKind::Variable, NeedKind::Flag, NeedKind::Wrapper])
+        }),
+        flaky: scenario == Scenario::Flaky,
+    };
+    let mut project = languages::project(language, layout, extras, &mut dice);
+    let tasks = draw_tasks(language, layout, &mut dice);
+    let tasks = add_tasks(&mut project, &tasks);
+    let mut world = World::new(seed, dice, project, tasks);
+    world.tag(&format!("scenario: {scenario:?}").to_lowercase());
+    let mut story = Story { world, unformatted: None };
+    match scenario {
+        Scenario::Plain => story.plain(),
+        Scenario::Lint => story.lint(),
+        Scenario::Environment => story.environment(),
+        Scenario::Flaky => story.flaky(),
+        Scenario::Removed => story.removed(),
+        Scenario::OtherPackage => story.other_package(),
+        Scenario::OtherFailure => story.other_failure(),
+        Scenario::Git => story.git(),
+    }
+    story.world.finish()
+}
+
+/// Draws the task runners of a project.
+fn draw_tasks(language: Language, layout: Layout, dice: &mut Dice) -> Vec<TaskRunner> {
+    use TaskRunner::{Just, Make, Mise, Npm, Pnpm, Script, Tox, Yarn};
+    let mut all = match language {
+        Language::Python if layout == Layout::Single => vec![Make, Just, Mise, Script, Tox],
+        Language::Python | Language::Rust | Language::Go => vec![Make, Just, Mise, Script],
+        Language::TypeScript | Language::JavaScript => vec![Npm, Pnpm, Yarn, Make, Script],
+    };
+    dice.shuffle(&mut all);
+    all.truncate(2);
+    all
+}
+
+/// A history while it is told.
+struct Story {
+    world: World,
+    /// A region that a formatter would change, and its text after that.
+    unformatted: Option<(String, Vec<String>)>,
+}
+
+impl Story {
+    /// Returns true in so many of a hundred cases.
+    fn chance(&mut self, percent: usize) -> bool {
+        self.world.dice.below(100) < percent
+    }
+
+    /// Returns the tool that runs the tests of the project.
+    fn test_tool(&self) -> Tool {
+        match self.world.project.language {
+            Language::Python => Tool::Pytest,
+            Language::Rust => Tool::CargoTest,
+            Language::Go => Tool::GoTest,
+            Language::TypeScript => Tool::Vitest,
+            Language::JavaScript => Tool::Jest,
+        }
+    }
+
+    /// Returns the tool that finds a bug.
+    fn tool_for(&self, bug: usize) -> Tool {
+        let bug = &self.world.project.bugs[bug];
+        match self.world.project.checks[bug.checks()[0]].kind {
+            CheckKind::Lint(tool) => tool,
+            _ => self.test_tool(),
+        }
+    }
+
+    /// Draws bugs that can be there at the same time: each in a function of its own, no check shared.
+    fn draw_bugs(&mut self, count: usize, fits: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..self.world.project.bugs.len()).collect();
+        self.world.dice.shuffle(&mut all);
+        let mut chosen: Vec<usize> = Vec::new();
+        for index in all {
+            if chosen.len() == count {
+                break;
+            }
+            if fits(self, index) && chosen.iter().all(|other| !self.is_near(index, *other)) {
+                chosen.push(index);
+            }
+        }
+        chosen
+    }
+
+    /// Returns true if two bugs share a function, a region or a check.
+    fn is_near(&self, one: usize, other: usize) -> bool {
+        let bugs = &self.world.project.bugs;
+        let (one, other) = (&bugs[one], &bugs[other]);
+        let checks = |bug: &crate::project::Bug| -> Vec<usize> {
+            let forms = bug.forms.iter().chain(&bug.attempts).chain(&bug.halfway);
+            forms.flat_map(|form| form.failures.iter().map(|(check, _)| *check)).collect()
+        };
+        let ours = checks(one);
+        // Orders use prices: a mistake there reaches here.
+        (!one.unit.is_empty() && one.unit == other.unit)
+            || checks(other).iter().any(|check| ours.contains(check))
+    }
+
+    /// Returns true for bugs that tests find and that do not keep other tests from running.
+    fn is_ordinary(&self, bug: usize) -> bool {
+        !matches!(self.world.project.bugs[bug].kind, BugKind::Lint)
+    }
+}

@@ -1,0 +1,439 @@
+//! The stories.
+
+use super::{Story, weighted};
+use crate::project::{BugKind, CheckKind, Language};
+use crate::runs::{State, TestStatus};
+use crate::source::lines_of;
+use crate::truth::{Cause, Role};
+use crate::world::Hand;
+
+impl Story {
+    /// Bugs that were there when the first session began are repaired, and come back.
+    pub(super) fn plain(&mut self) {
+        let count = weighted(&mut self.world.dice, &[(1, 34), (2, 30), (3, 18), (4, 11), (5, 7)]);
+        let bugs = self.draw_bugs(count, super::Story::is_ordinary);
+        self.learn(&bugs);
+    }
+
+    /// A linter, type checker or compiler complains.
+    pub(super) fn lint(&mut self) {
+        let bugs = self.draw_bugs(1, |story, bug| {
+            matches!(story.bug(bug).kind, BugKind::Lint | BugKind::Compile)
+        });
+        if bugs.is_empty() {
+            self.plain();
+            return;
+        }
+        self.learn(&bugs);
+    }
+
+    /// A first session with bugs in the files, and later ones in which they come back.
+    fn learn(&mut self, bugs: &[usize]) {
+        let form = self.world.dice.below(2);
+        let forms: Vec<_> = bugs.iter().map(|bug| self.broken(*bug, form)).collect();
+        if self.chance(12) {
+            self.unformat();
+        }
+        self.world.prepare(|state| {
+            for form in &forms {
+                form.write(&mut state.tree);
+            }
+        });
+        let broken = self.world.state().clone();
+        self.world.begin_session(0, 0);
+        self.chatter();
+        let tool = self.tool_for(bugs[0]);
+        self.red(tool, "red");
+        self.repair(bugs, true);
+        if self.chance(30) {
+            self.world.commit("Repair the suite");
+        }
+        self.world.end_session();
+        self.returns(bugs, &broken);
+    }
+
+    /// The command has to change, and no file.
+    pub(super) fn environment(&mut self) {
+        self.world.begin_session(0, 0);
+        self.chatter();
+        let tool = self.test_tool();
+        let checks: Vec<usize> = self.need_checks();
+        self.red(tool, "red without the environment");
+        if self.chance(40) {
+            // Something is tried that does not help, and taken back.
+            self.decoys(1, None);
+        }
+        if self.chance(30) {
+            self.red(tool, "still red");
+        }
+        self.remedied(tool, &checks);
+        self.world.end_session();
+        for _ in 0..=self.world.dice.below(2) {
+            let pause = 60 * (1 + i64::try_from(self.world.dice.below(200)).unwrap_or_default());
+            self.world.begin_session(0, pause);
+            self.chatter();
+            self.red(tool, "red without the environment again");
+            if self.chance(60) {
+                self.remedied(tool, &checks);
+            }
+            self.world.end_session();
+        }
+    }
+
+    fn need_checks(&self) -> Vec<usize> {
+        let need = self.world.project.need.as_ref();
+        need.map(|need| need.failures.iter().map(|(check, _)| *check).collect()).unwrap_or_default()
+    }
+
+    /// Runs the same with what the environment needs.
+    fn remedied(&mut self, tool: crate::project::Tool, checks: &[usize]) {
+        let mut spec = self.everything(tool);
+        spec.is_remedied = true;
+        let result = self.world.preview(&spec);
+        debug_assert!(checks.iter().all(|check| result.report.passed.contains(check)));
+        self.world.run(&spec, "green with the environment");
+    }
+
+    /// A test fails now and then.
+    pub(super) fn flaky(&mut self) {
+        let (check, _) = self.world.project.flaky[0].clone();
+        let tool = self.test_tool();
+        let bugs = if self.chance(50) {
+            self.draw_bugs(1, |story, bug| story.bug(bug).kind == BugKind::Logic)
+        } else {
+            Vec::new()
+        };
+        let forms: Vec<_> = bugs.iter().map(|bug| self.broken(*bug, 0)).collect();
+        self.world.prepare(|state| {
+            for form in &forms {
+                form.write(&mut state.tree);
+            }
+        });
+        self.world.begin_session(0, 0);
+        self.chatter();
+        let mut spec = self.everything(tool);
+        spec.flaky = vec![check];
+        self.world.run(&spec, "red by chance");
+        if bugs.is_empty() {
+            if self.chance(40) {
+                self.decoys(1, None);
+            }
+            self.green(tool, &[check]);
+        } else {
+            self.repair(&bugs, true);
+        }
+        self.world.end_session();
+        self.world.begin_session(0, 60 * 30);
+        self.world.tag_return(Cause::Chance, "return: by chance");
+        let mut spec = self.draw_wide(tool);
+        spec.flaky = vec![check];
+        self.world.run(&spec, "red by chance again");
+        self.green(tool, &[check]);
+        self.world.end_session();
+    }
+
+    /// A failing test is removed, renamed or skipped.
+    pub(super) fn removed(&mut self) {
+        let bugs = self.draw_bugs(2, |story, bug| {
+            matches!(story.bug(bug).kind, BugKind::Logic | BugKind::Exception)
+                && story.bug(bug).forms[0].failures.len() == 1
+                && story.world.project.checks[story.bug(bug).checks()[0]].kind == CheckKind::Test
+        });
+        let Some(bug) = bugs.first().copied() else { return self.plain() };
+        let check = self.bug(bug).checks()[0];
+        let form = self.broken(bug, 0);
+        self.world.prepare(|state| form.write(&mut state.tree));
+        self.world.begin_session(0, 0);
+        let tool = self.test_tool();
+        self.red(tool, "red");
+        if self.chance(40) {
+            self.decoys(1, Some(bug));
+        }
+        let original = self.world.state().clone();
+        let status = self.take_test_away(check);
+        if self.chance(40) {
+            self.decoys(1, None);
+        }
+        let renamed = matches!(status, TestStatus::Renamed(_));
+        let spec = self.everything(tool);
+        self.world.run(&spec, "after the test was changed");
+        if renamed && self.chance(70) {
+            self.repair(&[bug], true);
+        }
+        self.world.end_session();
+        let pause = 60 * 24;
+        if !renamed {
+            // The test comes back as it was, and fails: it was never fixed.
+            let region = self.world.project.checks[check].region.clone();
+            let lines = original.tree.region(&region).unwrap_or_default().to_vec();
+            self.world.change(&Hand::Outside, Role::Unrelated, "pulled", |state| {
+                state.tests.remove(&check);
+                state.tree.set(&region, &lines);
+            });
+        }
+        self.world.begin_session(0, pause);
+        if renamed && self.present(&[bug]).is_empty() {
+            let form = self.broken(bug, 0);
+            self.world.change(&Hand::Edit, Role::Break(bug), "a refactoring", |state| {
+                form.write(&mut state.tree);
+            });
+            self.world.tag_return(Cause::Bug(bug), "return: of a renamed test");
+        }
+        self.red(tool, "red again");
+        self.repair(&[bug], true);
+        self.world.end_session();
+    }
+
+    /// Removes, renames or skips a test in its file.
+    fn take_test_away(&mut self, check: usize) -> TestStatus {
+        let of = self.world.project.checks[check].clone();
+        let region = of.region.clone();
+        let lines = self.world.state().tree.region(&region).unwrap_or_default().to_vec();
+        let indent: String = lines[0].chars().take_while(|letter| letter.is_whitespace()).collect();
+        let language = self.world.project.language;
+        let status = match self.world.dice.below(3) {
+            0 => TestStatus::Removed,
+            1 => TestStatus::Skipped("flaky on CI".to_owned()),
+            _ => TestStatus::Renamed(match language {
+                Language::Go if of.group.is_none() => format!("{}Again", of.name),
+                Language::TypeScript | Language::JavaScript => format!("{} again", of.name),
+                _ => format!("{}_again", of.name),
+            }),
+        };
+        let text: Vec<String> = match &status {
+            TestStatus::Removed => Vec::new(),
+            TestStatus::Renamed(name) => {
+                lines.iter().map(|line| line.replacen(&of.name, name, 1)).collect()
+            }
+            TestStatus::Skipped(reason) => {
+                let mut lines = lines.clone();
+                match language {
+                    Language::Python => {
+                        lines.insert(0, format!("{indent}@pytest.mark.skip(reason=\"{reason}\")"));
+                    }
+                    Language::Rust => {
+                        lines.insert(1, format!("{indent}#[ignore = \"{reason}\"]"));
+                    }
+                    Language::Go => lines.insert(1, format!("{indent}\tt.Skip(\"{reason}\")")),
+                    Language::TypeScript | Language::JavaScript => {
+                        lines[0] = lines[0].replacen("it(", "it.skip(", 1);
+                    }
+                }
+                lines
+            }
+        };
+        let imports = region.rsplit_once('/').map(|(start, _)| format!("{start}/imports"));
+        let needs_import = language == Language::Python
+            && matches!(status, TestStatus::Skipped(_))
+            && imports.as_ref().is_some_and(|key| {
+                let lines = self.world.state().tree.region(key).unwrap_or_default();
+                !lines.iter().any(|line| line == "import pytest")
+            });
+        let shown = status.clone();
+        self.world.change(&Hand::Edit, Role::Unrelated, "the test taken away", |state| {
+            state.tests.insert(check, shown);
+            state.tree.set(&region, &text);
+            if let Some(key) = imports.filter(|_| needs_import) {
+                let mut lines = lines_of("import pytest\n");
+                lines.extend(state.tree.region(&key).unwrap_or_default().to_vec());
+                state.tree.set(&key, &lines);
+            }
+        });
+        self.world.record_removal(check, &status);
+        status
+    }
+
+    /// A test of the same name fails in another package, for another reason.
+    pub(super) fn other_package(&mut self) {
+        let Some((first, second)) = self.twins() else { return self.plain() };
+        self.world.tag("the same test name in another package");
+        let form = self.broken(first, 0);
+        self.world.prepare(|state| form.write(&mut state.tree));
+        self.world.begin_session(0, 0);
+        self.chatter();
+        let both = self.chance(40);
+        if both {
+            // Both fail at once: two tests, not one.
+            let form = self.broken(second, 0);
+            self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
+                form.write(&mut state.tree);
+            });
+            self.repair(&[first, second], false);
+            self.world.end_session();
+            let state = self.with_bugs(&[first, second]);
+            self.returns(&[first, second], &state);
+            return;
+        }
+        self.repair(&[first], false);
+        self.world.end_session();
+        self.world.begin_session(0, 60 * 48);
+        let form = self.broken(second, 0);
+        self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
+            form.write(&mut state.tree);
+        });
+        self.repair(&[second], false);
+        self.world.end_session();
+    }
+
+    /// Returns the files with bugs in them, as a checkout has them that was made before the repair.
+    fn with_bugs(&self, bugs: &[usize]) -> State {
+        let mut state = self.world.state().clone();
+        for bug in bugs {
+            self.broken(*bug, 0).write(&mut state.tree);
+        }
+        state
+    }
+
+    /// Finds bugs of two packages that fail a test of the same name in different ways.
+    fn twins(&mut self) -> Option<(usize, usize)> {
+        let project = &self.world.project;
+        let mut pairs = Vec::new();
+        for (one, first) in project.bugs.iter().enumerate() {
+            for (other, second) in project.bugs.iter().enumerate() {
+                let names = |bug: &crate::project::Bug| -> Vec<String> {
+                    bug.checks().iter().map(|check| project.checks[*check].name.clone()).collect()
+                };
+                let is_test = |bug: &crate::project::Bug| {
+                    bug.checks().iter().all(|check| project.checks[*check].kind == CheckKind::Test)
+                };
+                let differ = first.good.regions[0].1 != second.forms[0].regions[0].1
+                    && first.key != second.key;
+                if first.package == 0
+                    && second.package == 1
+                    && differ
+                    && is_test(first)
+                    && is_test(second)
+                    && names(first).iter().any(|name| names(second).contains(name))
+                {
+                    pairs.push((one, other));
+                }
+            }
+        }
+        if pairs.is_empty() { None } else { Some(*self.world.dice.of(&pairs)) }
+    }
+
+    /// The same test fails again for another reason.
+    pub(super) fn other_failure(&mut self) {
+        let pairs = {
+            let project = &self.world.project;
+            let mut pairs = Vec::new();
+            for (one, first) in project.bugs.iter().enumerate() {
+                for (other, second) in project.bugs.iter().enumerate() {
+                    let shares = first.checks().iter().any(|check| {
+                        second.checks().contains(check)
+                            && project.checks[*check].kind == CheckKind::Test
+                    });
+                    let kinds = [first.kind, second.kind];
+                    let is_plain = kinds
+                        .iter()
+                        .all(|kind| matches!(kind, BugKind::Logic | BugKind::Exception));
+                    if one != other && shares && is_plain && kinds[0] != kinds[1] {
+                        pairs.push((one, other));
+                    }
+                }
+            }
+            pairs
+        };
+        if pairs.is_empty() {
+            return self.plain();
+        }
+        let (first, second) = *self.world.dice.of(&pairs);
+        self.world.tag("the same test fails in another way");
+        let form = self.broken(first, 0);
+        self.world.prepare(|state| form.write(&mut state.tree));
+        self.world.begin_session(0, 0);
+        self.repair(&[first], false);
+        self.world.end_session();
+        self.world.begin_session(0, 60 * 24 * 3);
+        let form = self.broken(second, 0);
+        self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
+            form.write(&mut state.tree);
+        });
+        self.world.tag_return(Cause::Bug(second), "return: the same test in another way");
+        self.repair(&[second], false);
+        self.world.end_session();
+        let state = self.with_bugs(&[second]);
+        self.returns(&[second], &state);
+    }
+
+    /// A change that broke something is taken back with git.
+    pub(super) fn git(&mut self) {
+        let bugs = self.draw_bugs(1, |story, bug| {
+            story.is_ordinary(bug) && story.bug(bug).kind != BugKind::Import
+        });
+        let Some(bug) = bugs.first().copied() else { return self.plain() };
+        let tool = self.tool_for(bug);
+        self.world.begin_session(0, 0);
+        self.chatter();
+        let form = self.broken(bug, 0);
+        self.world.change(&Hand::Edit, Role::Break(bug), "a refactoring", |state| {
+            form.write(&mut state.tree);
+        });
+        let way = self.world.dice.below(3);
+        if way == 2 {
+            self.world.commit("Tidy up");
+        }
+        self.red(tool, "red");
+        if self.chance(30) {
+            let check = self.bug(bug).checks()[0];
+            self.uncovered(tool, check);
+        }
+        self.take_back(bug, way);
+        if self.chance(30) {
+            self.decoys(1, None);
+        }
+        self.close(&[bug]);
+        self.world.end_session();
+        let state = self.with_bugs(&[bug]);
+        self.returns(&[bug], &state);
+    }
+
+    fn take_back(&mut self, bug: usize, way: usize) {
+        let key = self.bug(bug).good.regions[0].0.clone();
+        let file = self.world.state().tree.place(&key).map(|place| place.file).unwrap_or_default();
+        let words =
+            |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let folder = self.world.shell_folder().to_owned();
+        let typed = match file.strip_prefix(&format!("{folder}/")).filter(|_| !folder.is_empty()) {
+            Some(inside) => inside.to_owned(),
+            None if folder.is_empty() => file.clone(),
+            None => format!("{}/{file}", self.world.root()),
+        };
+        match way {
+            0 => {
+                let committed = self.world.committed(0).clone();
+                let hand = Hand::Command {
+                    line: format!("git checkout -- {typed}"),
+                    output: String::new(),
+                    git: vec![words(&["checkout", "-q", "--", &file])],
+                };
+                self.world.change(&hand, Role::Fix(bug), "git checkout FILE", |state| {
+                    if let Some(text) = committed.tree.files.get(&file) {
+                        state.tree.files.insert(file.clone(), text.clone());
+                    }
+                });
+            }
+            1 => {
+                let committed = self.world.committed(0).clone();
+                let hand = Hand::Command {
+                    line: "git stash".to_owned(),
+                    output:
+                        "Saved working directory and index state WIP on main: 1f2e3d4 First version"
+                            .to_owned(),
+                    git: vec![words(&["stash", "-q"])],
+                };
+                self.world.change(&hand, Role::Fix(bug), "git stash", |state| *state = committed);
+            }
+            _ => {
+                let before = self.world.committed(1).clone();
+                let hand = Hand::Command {
+                    line: "git revert HEAD --no-edit".to_owned(),
+                    output: "[main 9a8b7c6] Revert \"Tidy up\"\n 1 file changed, 1 insertion(+), 1 deletion(-)".to_owned(),
+                    git: vec![words(&["revert", "--no-edit", "HEAD"])],
+                };
+                self.world.change(&hand, Role::Fix(bug), "git revert", |state| *state = before);
+                self.world.note_revert();
+            }
+        }
+    }
+}

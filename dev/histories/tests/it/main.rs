@@ -1,0 +1,21 @@
+//! Tests of the generator, the judge and the examination itself.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests have their own clock")]
+
+/// The judge, on texts that are written by hand and by a product that knows the truth.
+mod judging;
+/// The virtual projects: bugs, fixes and what tools print.
+mod projects;
+/// The product, on a few histories.
+mod silent_loop;
+/// The histories and their truth.
+mod truths;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    rutter_testkit::assert_every_file_is_declared(
+        env!("CARGO_MANIFEST_DIR"),
+        include_str!("main.rs"),
+    );
+}
