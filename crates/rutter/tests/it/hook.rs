@@ -138,7 +138,7 @@ fn reasons_of_hunks_are_printed() {
     let list = home.json(&["episodes", "list", "--ending", "fixed"]);
     let shown = home.rutter(&["episodes", "show", list[0]["short"].as_str().unwrap()]).success();
     let about = "the failing test is about `cart`";
-    let only = "the only change between the last failing and the first passing run";
+    let only = "the only change of code between the last failing and the first passing run";
     let reasons: Vec<&str> =
         shown.stdout.lines().filter_map(|line| line.strip_prefix("    because   ")).collect();
     assert_eq!(reasons, [format!("{about}; {only}"), about.to_owned()], "{}", shown.stdout);
