@@ -41,13 +41,20 @@ const AFTER_TEST: &[&str] = &[
 pub(crate) struct Mentions<'a> {
     text: &'a str,
     words: Vec<String>,
+    /// The words that are no part of a path: many prompts and many errors have the same folders.
+    prose: Vec<String>,
     paths: Vec<&'a str>,
 }
 
 impl<'a> Mentions<'a> {
     /// Finds the words and the paths of a prompt.
     pub(crate) fn parse(text: &'a str) -> Self {
-        Self { text, words: words(text).take(MAX_WORDS).collect(), paths: paths(text) }
+        Self {
+            text,
+            words: words(text).take(MAX_WORDS).collect(),
+            prose: prose(text).take(MAX_WORDS).collect(),
+            paths: paths(text),
+        }
     }
 
     /// The paths and file names in the prompt, as typed but without line numbers and punctuation.
@@ -111,9 +118,9 @@ impl<'a> Mentions<'a> {
 
     /// Returns true if the prompt quotes a distinctive part of an error, or has its type or code and words of its message.
     fn quote_error(&self, error: &str) -> bool {
-        let said: Vec<String> = words(error).collect();
+        let said: Vec<String> = prose(error).collect();
         let quotes = |at: usize| {
-            let run = longest_run(&self.words, &said[at..]);
+            let run = longest_run(&self.prose, &said[at..]);
             run >= MIN_QUOTED_WORDS && is_distinctive(&said[at..at + run])
         };
         if (0..said.len()).any(quotes) {
@@ -128,7 +135,7 @@ impl<'a> Mentions<'a> {
             said.iter().filter(|word| is_content(word) && !lower.contains(word.as_str())).collect();
         message.sort();
         message.dedup();
-        let found = message.iter().filter(|word| self.words.contains(word)).count();
+        let found = message.iter().filter(|word| self.prose.contains(word)).count();
         let wanted = if code.contains(|sign: char| sign.is_ascii_digit()) { 1 } else { 2 };
         found > 0 && found >= wanted.min(message.len())
     }
@@ -156,6 +163,12 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
+}
+
+/// Words of a text without its paths, unless these are quoted as in `Cannot find module './cart'`.
+fn prose(text: &str) -> impl Iterator<Item = String> {
+    let is_prose = |part: &&str| !part.contains('/') || part.starts_with(['\'', '"', '`']);
+    text.split_whitespace().filter(is_prose).flat_map(words)
 }
 
 /// Returns true if a name could not be an ordinary word: it has an underscore, a digit or an inner capital.

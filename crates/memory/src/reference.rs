@@ -62,12 +62,13 @@ pub(crate) fn open_failure(episode: &Episode, file: &str, now: Time) -> String {
     )
 }
 
-/// Describes the last fix of a file, for a prompt that names the file; None if no line of it can be shown.
+/// Describes the last fix of a file, for a prompt that names the file; None if no line in it is known to be the fix.
 pub(crate) fn last_fix(episode: &Episode, file: &str, now: Time) -> Option<String> {
     let ending = episode.ending.as_ref()?;
-    // The file may be the one that failed, and the fix be elsewhere.
-    let own = ending.fix.iter().find(|change| change.sort == Sort::Edit && &*change.name == file);
-    let change = own.or_else(|| best_change(ending))?;
+    let change = ending
+        .fix
+        .iter()
+        .find(|change| change.sort == Sort::Edit && change.is_certain && &*change.name == file)?;
     let when = ago(ending.at, now);
     let text = describe(change, Some(file))?;
     Some(format!("{}: last fix {when}, for {}{text}", path(file), failure(episode)))

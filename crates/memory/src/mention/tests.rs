@@ -94,6 +94,7 @@ fn names_file_by_path_or_file_name() {
 fn names_error_by_a_distinctive_part() {
     for (error, prompt, expected) in [
         ("the total is wrong: 90", "I see that the total is wrong: 80", true),
+        ("func in shop/api/cart is unwrapped", "why does it return in shop/api/cart.py?", false),
         ("the total is wrong: 90", "the wrong total is shown", false),
         ("no such calendar month: 13", "there is no such calendar month", true),
         ("no such calendar month: 13", "no such luck this month", false),

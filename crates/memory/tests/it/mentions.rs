@@ -126,7 +126,7 @@ fn at_most_three_references_and_none_for_ambiguous_name() {
     let world = World::new();
     let mut story = Story::new(&world);
     for (number, file) in ["a/x.rs", "b/x.rs", "c/y.rs", "d/z.rs", "e/w.rs"].iter().enumerate() {
-        let (test, error) = (format!("m{number}::test_{number}"), format!("wrong thing {number}x"));
+        let (test, error) = (format!("m{number}::test_{number}"), format!("wrong: new_{number}"));
         story.red("cargo test", &[(&test, &error)]);
         story.edit(file, &["-    old", &format!("+    new_{number}()")]);
         story.green("cargo test");
