@@ -4,24 +4,27 @@ use super::config::Config;
 
 /// The URL of `origin`, else of the only remote there is, as git would fetch from it.
 pub(super) fn chosen(config: &Config) -> Option<Vec<u8>> {
-    let mut remotes: Vec<(&[u8], &[u8])> = Vec::new();
+    // A configuration may have been written to have very many remotes: none of them is compared with the others.
+    let mut origin: Option<&[u8]> = None;
+    let mut other: Option<(&[u8], &[u8])> = None;
+    let mut has_several = false;
     for (remote, value) in config.of(b"remote", b"url") {
         let Some(url) = value else { continue };
-        if url.is_empty() {
-            // Forgets what other lines gave.
-            remotes.retain(|(name, _)| *name != remote);
-        } else if !remotes.iter().any(|(name, _)| *name == remote) {
-            // The first is fetched from; more are pushed to as well.
-            remotes.push((remote, url));
+        // An empty value forgets what other lines gave. Of several the first is fetched from; more are pushed to as well.
+        if remote == b"origin" {
+            origin = if url.is_empty() { None } else { origin.or(Some(url)) };
+        } else if let Some((name, _)) = other {
+            match (name == remote, url.is_empty()) {
+                (true, true) => other = None,
+                (true, false) | (false, true) => {}
+                (false, false) => has_several = true,
+            }
+        } else if !url.is_empty() {
+            other = Some((remote, url));
         }
     }
-    let origin = remotes.iter().find(|(name, _)| *name == b"origin");
-    let (_, url) = match (origin, &remotes[..]) {
-        (Some(origin), _) => origin,
-        (None, [only]) => only,
-        (None, _) => return None,
-    };
-    Some(rewritten(url, config))
+    let only = other.filter(|_| !has_several).map(|(_, url)| url);
+    Some(rewritten(origin.or(only)?, config))
 }
 
 /// A URL after `url.<base>.insteadOf`: the longest beginning that is to be replaced, replaced.
@@ -58,6 +61,15 @@ mod tests {
         assert_eq!(url(fork).as_deref(), Some("f"));
         assert_eq!(url(&format!("{fork}[remote \"other\"]\nurl = x\n")), None);
         assert_eq!(url(""), None);
+    }
+
+    #[test]
+    fn very_many_remotes_are_read_in_one_pass() {
+        let remote = |number: usize| format!("[remote \"r{number}\"]\nurl = {number}\n");
+        let mut many: String = (0..40_000).map(remote).collect();
+        assert_eq!(url(&many), None);
+        many.push_str("[remote \"origin\"]\nurl = o\n");
+        assert_eq!(url(&many).as_deref(), Some("o"));
     }
 
     #[test]

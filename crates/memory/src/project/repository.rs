@@ -46,8 +46,11 @@ pub(super) fn discover(folder: &Path) -> Found {
             DotGit::Broken => return Found::Broken(around.to_owned()),
             DotGit::Absent => {}
         }
-        // A bare repository, or the inside of a `.git`.
-        if let Some(git_dir) = GitDir::at(around) {
+        // The inside of a `.git`. A bare repository is not taken for one, as with git's `safe.bareRepository=explicit`: a clone
+        // can have its files, and would choose by them whose memory it is given. What is called `.git` no clone can have.
+        if around.components().any(|part| part.as_os_str() == ".git")
+            && let Some(git_dir) = GitDir::at(around)
+        {
             return Found::Repository(Repository::open(git_dir, None));
         }
     }
@@ -149,12 +152,15 @@ impl GitDir {
     /// The git directory at this path, by git's own test for one.
     fn at(path: &Path) -> Option<Self> {
         let Head { branch } = Head::read(&path.join("HEAD"))?;
-        let shared = place::read(&path.join("commondir"), LINE_LIMIT);
+        let shared = place::read(&path.join("commondir"), LINE_LIMIT)
+            .map(|shared| path.join(place::path(line(&shared))));
+        // What shares a repository is one of its worktrees, and has its folder there.
+        let shared = shared.filter(|common| {
+            let worktrees = canonical(common).join("worktrees");
+            canonical(path).parent() == Some(worktrees.as_path())
+        });
         let linked = shared.is_some();
-        let common = match shared {
-            Some(shared) => path.join(place::path(line(&shared))),
-            None => path.to_owned(),
-        };
+        let common = shared.unwrap_or_else(|| path.to_owned());
         for part in ["objects", "refs"] {
             rustix::fs::access(common.join(part), Access::EXEC_OK).ok()?;
         }
@@ -163,12 +169,13 @@ impl GitDir {
 
     /// The work tree's folder, given the one that holds the `.git`, if there is one.
     fn work_tree(&self, holder: Option<&Path>, config: &Config) -> PathBuf {
-        // As a submodule has it. git, too, reads this only where no other worktree could read it.
+        // Of a folder whose `.git` does not lead back here, `core.worktree` says nothing: it would let a repository speak for
+        // any folder.
         if !self.linked
-            && !config.is_true(b"core.bare")
             && let Some(named) = config.last(b"core.worktree")
             && let Ok(named) = self.path.join(place::path(named)).canonicalize()
-            && named.is_dir()
+            && let DotGit::Leads(back) = dot_git(&named)
+            && canonical(&back.path) == canonical(&self.path)
         {
             return named;
         }

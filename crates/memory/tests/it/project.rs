@@ -230,15 +230,38 @@ fn bare_repositories_and_the_inside_of_git_directories() {
     let Some(world) = World::with_git("bare repositories") else { return };
     let bare = world.made("server/thing.git");
     world.git(&bare, &["init", "--quiet", "--bare"]);
-    let located = world.agreed(&bare.join("refs"));
-    assert_eq!(located.key.as_str(), in_git(&bare));
-    assert_eq!((located.name.as_str(), &located.root), ("thing", &bare));
+    // git would take it for one, unless `safe.bareRepository` is `explicit`. A clone can have such a folder.
+    assert_eq!(Located::find(&bare).key.as_str(), in_folder(&bare));
 
     let plain = world.repository("plain");
     let tree = world.path("tree");
     world.git(&plain, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     assert_eq!(Located::find(&plain.join(".git/refs")), world.agreed(&plain));
     assert_eq!(Located::find(&plain.join(".git/worktrees/tree")), world.agreed(&tree));
+}
+
+#[test]
+fn tracked_files_do_not_choose_the_project() {
+    let Some(world) = World::with_git("embedded repositories") else { return };
+    let clone = world.with_remote("clone", "https://example.org/o/clone");
+    let victim = world.with_remote("victim", "https://example.org/o/victim");
+    let own = Located::find(&clone);
+    let lib = world.made("clone/lib");
+    world.git(&lib, &["init", "--quiet", "--bare"]);
+    let remote = "[remote \"origin\"]\nurl = https://example.org/o/victim\n";
+    let work_tree = format!("[core]\nbare = false\nworktree = {}\n", victim.display());
+    for config in [remote.to_owned(), format!("{work_tree}{remote}")] {
+        fs::write(lib.join("config"), config).unwrap();
+        for folder in [&lib, &lib.join("refs"), &clone] {
+            let found = Located::find(folder);
+            assert_eq!((found.key, found.root), (own.key.clone(), clone.clone()));
+        }
+    }
+    // Nor does a git directory that says it shares another one's objects.
+    let other = world.repository("other");
+    fs::write(other.join(".git/commondir"), victim.join(".git").to_str().unwrap()).unwrap();
+    assert_eq!(Located::find(&other).key.as_str(), in_git(&other.join(".git")));
+    assert_eq!(Located::find(&victim).root, victim);
 }
 
 #[test]
@@ -346,8 +369,10 @@ fn a_work_tree_may_be_elsewhere() {
     let Some(world) = World::with_git("work trees elsewhere") else { return };
     let folder = world.repository("repo");
     let tree = world.made("tree/inside");
+    // Unlike git: nothing in that folder leads back.
     world.git(&folder, &["config", "core.worktree", "../../tree"]);
-    assert_eq!(world.agreed(&folder).root, tree.parent().unwrap());
+    assert_eq!(Located::find(&folder).root, folder);
+    assert_eq!(Located::find(&tree).key.as_str(), in_folder(&tree));
     // The other way round: a `.git` file beside the work.
     let work = world.made("work");
     let separate = world.path("separate");
