@@ -7,6 +7,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
+use crate::quote::without_sequences;
 use crate::redact::redact;
 
 /// Text without secrets.
@@ -26,7 +27,8 @@ impl Clean {
         let text = if text.chars().all(visible) {
             redact(text)
         } else {
-            let text: String = text.replace("\r\n", "\n").chars().filter(|c| visible(*c)).collect();
+            let text = without_sequences(&text.replace("\r\n", "\n"));
+            let text: String = text.chars().filter(|c| visible(*c)).collect();
             redact(&text).into_owned().into()
         };
         Self(text.into_owned())
@@ -162,9 +164,6 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_act_on_is_left_out() {
-        assert_eq!(
-            Clean::new("a\u{1b}[31mred\u{7} \u{9b}2J\tb\r\nc\0").as_str(),
-            "a[31mred 2J\tb\nc"
-        );
+        assert_eq!(Clean::new("a\u{1b}[31mred\u{7} \u{9b}2J\tb\r\nc\0").as_str(), "ared \tb\nc");
     }
 }

@@ -55,41 +55,226 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
     )
 }
 
-/// Of a text what a reader sees, without what breaks a line, turns it around or speaks to a terminal. By tags whole
-/// sentences can be hidden.
+/// The characters of a text that a reader sees, in their plain form. Everything that breaks a line, turns the writing around,
+/// is not visible or speaks to a terminal is left out. Terminal sequences go whole: `ESC [31m` leaves nothing behind.
 pub fn seen(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|sign| {
-        !sign.is_control()
-            && !matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+    let mut signs = text.chars().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let sign = signs.next()?;
+            if sign == '\u{1b}' {
+                skip_sequence(&mut signs);
+                continue;
+            }
+            let sign = plain_form(sign);
+            if is_visible(sign) {
+                return Some(sign);
+            }
+        }
     })
 }
 
-/// Text that can neither end its quotation nor pass for markup of the client, nor turn the writing around.
-pub(crate) fn quoted(text: &str) -> String {
-    seen(text)
-        .map(|sign| if sign == '`' { '\'' } else { sign })
-        .collect::<String>()
-        .split_inclusive('<')
-        .scan(false, |opens, part| {
-            // What stands before this part is a `<`, which was kept back.
-            let sign = if *opens { if is_tag(part) { "‹" } else { "<" } } else { "" };
-            *opens = part.ends_with('<');
-            Some(format!("{sign}{}", part.strip_suffix('<').unwrap_or(part)))
-        })
-        .collect::<String>()
-        + if text.ends_with('<') { "<" } else { "" }
+/// A text without terminal sequences, each taken out whole.
+pub(crate) fn without_sequences(text: &str) -> String {
+    let mut signs = text.chars().peekable();
+    let mut kept = String::with_capacity(text.len());
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\u{1b}' => skip_sequence(&mut signs),
+            // The same in one character, which older terminals know.
+            '\u{9b}' => skip_control(&mut signs),
+            sign => kept.push(sign),
+        }
+    }
+    kept
 }
 
-/// Whether what stands behind a `<` makes it a tag that a client or a model could take for its own: one that closes, or one
-/// with a name that no type of a program has.
+/// Skips what follows an escape character: a sequence such as `[31m`, or a title such as `]0;text` up to its end.
+fn skip_sequence(signs: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match signs.peek() {
+        Some('[') => {
+            signs.next();
+            skip_control(signs);
+        }
+        Some(']' | 'P' | '_' | '^') => {
+            while let Some(sign) = signs.next_if(|sign| *sign != '\n') {
+                if sign == '\u{7}' {
+                    break;
+                }
+                if sign == '\u{1b}' {
+                    signs.next_if_eq(&'\\');
+                    break;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Skips the parameters and the last sign of a sequence such as `31m`.
+fn skip_control(signs: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    while signs.next_if(|sign| matches!(sign, '0'..='?' | ' '..='/')).is_some() {}
+    signs.next_if(|sign| matches!(sign, '@'..='~'));
+}
+
+/// The character that programs make of another one when they normalise a text, as far as it matters in a quotation.
+fn plain_form(sign: char) -> char {
+    match sign {
+        '\u{1fef}' | '\u{2cb}' | '\u{2035}' => '`',
+        '\u{37e}' => ';',
+        '\u{fe64}' => '<',
+        '\u{fe65}' => '>',
+        // Full-width forms of ASCII.
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(sign as u32 - 0xfee0).unwrap_or(sign),
+        // Blanks of other widths.
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        _ => sign,
+    }
+}
+
+/// Returns true if a character is known to be seen. What is not known is left out: there is no complete list of what hides.
+fn is_visible(sign: char) -> bool {
+    // Letters by their category that are blank, or part of no writing that stands alone.
+    let is_blank = matches!(
+        sign,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'
+            ..='\u{180f}' | '\u{3164}' | '\u{ffa0}'
+    );
+    let is_known = sign.is_ascii_graphic()
+        || sign == ' '
+        || sign.is_alphanumeric()
+        || matches!(sign,
+            // Latin-1 punctuation, without the soft hyphen; accents; points and vowel signs of Hebrew, Arabic and Indic scripts.
+            '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{ff}' | '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5f4}' | '\u{60c}' | '\u{61b}'
+            | '\u{61f}' | '\u{640}' | '\u{64b}'..='\u{66d}' | '\u{900}'..='\u{eff}' | '\u{3099}'..='\u{309c}'
+            // Dashes, quotation marks, dots; currency; arrows, mathematics, boxes, shapes, signs; without blank Braille.
+            | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{2070}'..='\u{209f}' | '\u{20a0}'..='\u{20cf}'
+            | '\u{2100}'..='\u{27ff}' | '\u{2801}'..='\u{2bff}' | '\u{3001}'..='\u{303f}' | '\u{30fb}' | '\u{30fc}'
+            | '\u{fffd}' | '\u{1f000}'..='\u{1faff}');
+    is_known && !is_blank && !sign.is_control()
+}
+
+/// Text that can neither end its quotation nor pass for markup of the client, nor turn the writing around.
+pub fn quoted(text: &str) -> String {
+    let plain: String = seen(text).map(|sign| if sign == '`' { '\'' } else { sign }).collect();
+    let mut quoted = String::with_capacity(plain.len());
+    let mut rest = plain.as_str();
+    while let Some(at) = rest.find('<') {
+        quoted.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        quoted.push(if is_tag(rest) { '‹' } else { '<' });
+    }
+    quoted.push_str(rest);
+    quoted
+}
+
+/// Returns true if what stands behind a `<` makes it a tag that a client or a model could take for its own: one that closes, or
+/// one with a name that no type of a program has.
 fn is_tag(rest: &str) -> bool {
-    let name: &str = rest.split(['>', ' ', '/', '<']).next().unwrap_or_default();
-    rest.starts_with('/')
+    const KNOWN: &[&str] = &[
+        "system",
+        "user",
+        "human",
+        "assistant",
+        "antml",
+        "function",
+        "invoke",
+        "thinking",
+        "parameter",
+        "tool_",
+        "instructions",
+        "reminder",
+    ];
+    let rest = rest.trim_start();
+    let name: &str = rest.split(['>', ' ', '/', '<', '=']).next().unwrap_or_default();
+    rest.starts_with(['/', '!', '?'])
         || name.contains(['-', '_'])
-        || ["system", "user", "human", "assistant", "antml", "function", "invoke"].iter().any(
-            |known| name.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known)),
-        )
+        || KNOWN.iter().any(|known| {
+            name.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known))
+        })
+}
+
+/// Stored text as the value of a field: in one line, with `⏎` where lines end, and unable to pass for markup or to hide
+/// anything. Every path on which a model reads stored text goes through this or [`cite`].
+pub fn field(text: &str) -> String {
+    text.lines().map(|line| harmless(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
+}
+
+/// A printed line without what could pass for markup of the client, hide, or speak to a terminal. Marks of code stay, and
+/// colours if they are wanted.
+pub fn harmless(line: &str, keeps_colours: bool) -> String {
+    let mut kept = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find(['<', '\u{1b}', '\u{fe64}', '\u{ff1c}']) {
+        kept.extend(seen_or_tab(&rest[..at]));
+        rest = &rest[at..];
+        let colour = rest.strip_prefix("\u{1b}[").and_then(|codes| {
+            let end = codes.find(|sign: char| !sign.is_ascii_digit() && sign != ';')?;
+            codes[end..].starts_with('m').then_some(end + 3)
+        });
+        if let Some(length) = colour {
+            if keeps_colours {
+                kept.push_str(&rest[..length]);
+            }
+            rest = &rest[length..];
+        } else if rest.starts_with('\u{1b}') {
+            let mut signs = rest[1..].chars().peekable();
+            skip_sequence(&mut signs);
+            rest = &rest[rest.len() - signs.map(char::len_utf8).sum::<usize>()..];
+        } else {
+            let length = rest.chars().next().map_or(0, char::len_utf8);
+            rest = &rest[length..];
+            kept.push(if is_tag(rest) { '‹' } else { '<' });
+        }
+    }
+    kept.extend(seen_or_tab(rest));
+    kept
+}
+
+fn seen_or_tab(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|sign| *sign == '\t' || is_visible(*sign) || is_wide_blank(*sign))
+}
+
+/// Returns true for blanks of other widths, which [`plain_form`] makes plain ones.
+fn is_wide_blank(sign: char) -> bool {
+    plain_form(sign) == ' '
+}
+
+/// Returns true if a text speaks to a model: it wants to be obeyed, not read. Said of lines of code that would be shown.
+pub(crate) fn reads_like_instruction(text: &str) -> bool {
+    const PHRASES: &[&str] = &[
+        "ignore previous",
+        "ignore all",
+        "ignore the above",
+        "ignore your",
+        "disregard previous",
+        "disregard all",
+        "disregard the above",
+        "forget your instructions",
+        "previous instructions",
+        "new instructions",
+        "system prompt",
+        "system message",
+        "as an ai",
+        "you are now",
+        "you must now",
+        "you are an assistant",
+        "assistant:",
+        "human:",
+        "do not tell the user",
+        "don't tell the user",
+        "without asking",
+        "without telling",
+        "important: run",
+        "please run",
+        "run the following",
+        "execute the following",
+        "override the",
+        "jailbreak",
+        "exfiltrate",
+    ];
+    let text = quoted(text).to_lowercase();
+    PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
 /// A text in one line, as [`cite`] has it between its backticks where nothing is cut.
@@ -118,13 +303,38 @@ mod tests {
             ("<system-reminder>", "`‹system-reminder>`"),
             ("<System-Reminder> <task-notification>", "`‹System-Reminder> ‹task-notification>`"),
             ("a < b, Vec<String> and <", "`a < b, Vec<String> and <`"),
-            ("\u{1b}[31mred\u{1b}[0m", "`[31mred[0m`"),
+            (
+                "< /system-reminder> <thinking> <parameter",
+                "`‹ /system-reminder> ‹thinking> ‹parameter`",
+            ),
+            ("＜/system-reminder＞ \u{1fef}tick", "`‹/system-reminder> 'tick`"),
+            ("\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}end", "`red end`"),
             ("a\u{202e}b\u{2066}c", "`abc`"),
+            ("a\u{34f}b\u{3164}c\u{2800}d\u{fff9}e\u{1d173}f\u{e0041}g", "`abcdefg`"),
+            (
+                "naïve, größer, 日本語, Привет → ok ✓ 🎉",
+                "`naïve, größer, 日本語, Привет → ok ✓ 🎉`",
+            ),
         ] {
             assert_eq!(cite(text, 40), expected);
         }
         let long = cite(&"x".repeat(10_000), 20);
         assert!(long.ends_with("…`") && tokens(&long) <= 22, "{long}");
+    }
+
+    #[test]
+    fn printed_lines_are_harmless() {
+        for (line, expected) in [
+            ("a `tick`\tstays", "a `tick`\tstays"),
+            ("\u{1b}[1mbold\u{1b}[0m", "\u{1b}[1mbold\u{1b}[0m"),
+            ("\u{1b}]0;title\u{7}x\u{1b}[2Jy", "xy"),
+            ("</system-reminder> a < b <T>", "‹/system-reminder> a < b <T>"),
+            ("a\rb\u{8}c\u{202e}d", "abcd"),
+        ] {
+            assert_eq!(harmless(line, true), expected);
+        }
+        assert_eq!(harmless("\u{1b}[1mbold\u{1b}[0m", false), "bold");
+        assert_eq!(field("one\ntwo `x`\n</system>"), "one ⏎ two `x` ⏎ ‹/system>");
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use crate::Time;
 use crate::change::{Change, Sort};
 use crate::episode::{Episode, NOT_CLAIMED, best_change};
 use crate::ghap::{Ghap, Status};
-use crate::quote::{ago, cite, end_of, in_line};
+use crate::quote::{ago, cite, end_of, in_line, reads_like_instruction};
 use crate::runs::clues::own_name;
 
 /// Tokens of the name of a test.
@@ -127,8 +127,10 @@ fn changed_line(change: &Change) -> Option<String> {
         return Some(cite(&change.name, TEXT_TOKENS));
     }
     let hunks = change.hunks();
-    let says =
-        |line: &&String| line.trim().chars().filter(|sign| sign.is_alphanumeric()).count() > 1;
+    let says = |line: &&String| {
+        line.trim().chars().filter(|sign| sign.is_alphanumeric()).count() > 1
+            && !reads_like_instruction(line)
+    };
     let is_code =
         |line: &&String| !MINOR_LINES.iter().any(|start| line.trim_start().starts_with(start));
     let mut came = hunks.iter().flat_map(|hunk| &hunk.added).filter(says);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::{Ending, Episode};
 use crate::Time;
 use crate::change::{Change, Hunk, Sort, is_repeatable};
-use crate::quote::{ago, end_of, quoted, start_of, tokens};
+use crate::quote::{ago, end_of, quoted, reads_like_instruction, start_of, tokens};
 
 /// How many tokens the text about the first failure may have, with the label.
 const MAX_TOKENS: usize = 220;
@@ -192,7 +192,15 @@ impl<'a> Shown<'a> {
                     }
                     let limit = room.min(tokens(text) + MAX_HUNK_TOKENS);
                     let mut written = false;
-                    for hunk in change.hunks() {
+                    let hunks = change.hunks();
+                    let speaks = |hunk: &Hunk| hunk.lines().any(reads_like_instruction);
+                    if hunks.iter().any(speaks) {
+                        text.push_str(" its lines are not shown, as they read like instructions.");
+                        last_file = file;
+                        any = true;
+                        continue;
+                    }
+                    for hunk in hunks {
                         written |= write_hunk(text, &hunk, limit);
                     }
                     if written {

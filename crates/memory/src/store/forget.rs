@@ -14,10 +14,11 @@ use rusqlite::{Connection, Transaction};
 use serde::Serialize;
 
 use super::documents::index;
+use super::entry::Place;
 use super::files::Lock;
 use super::{
     EpisodeFilter, Store, StoreError, at, clusters, episodes, files, ghaps, memories, outcomes,
-    remove_if_there, spool, tables, values,
+    projects, remove_if_there, spool, tables, values,
 };
 use crate::episode::Episode;
 use crate::ghap::Ghap;
@@ -109,6 +110,24 @@ impl Store {
         for kind in Forgettable::ALL {
             for id in tables::matching(&self.connection, kind.table(), id)? {
                 found.push((kind, id));
+            }
+        }
+        match found.as_slice() {
+            [(kind, id)] => self.shown(*kind, *id),
+            [] => Err(StoreError::NotFound { what: "row", id: id.clone() }),
+            several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
+        }
+    }
+
+    /// The row that an agent means, of its own project. Others are unknown to it.
+    pub fn row_in(&self, id: &IdSuffix, place: &Place) -> Result<Row, StoreError> {
+        let own = projects::find(&self.connection, place)?;
+        let mut found = Vec::new();
+        for kind in Forgettable::ALL {
+            for id in tables::matching(&self.connection, kind.table(), id)? {
+                if tables::is_of_project(&self.connection, kind.table(), id, own, false)? {
+                    found.push((kind, id));
+                }
             }
         }
         match found.as_slice() {

@@ -3,7 +3,8 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{Store, StoreError};
+use super::entry::Place;
+use super::{Store, StoreError, projects};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix};
 
@@ -59,11 +60,32 @@ pub(crate) fn by_suffix(
     what: &'static str,
     id: &IdSuffix,
 ) -> Result<Id, StoreError> {
-    match matching(connection, table, id)?.as_slice() {
+    one_of(&matching(connection, table, id)?, what, id)
+}
+
+fn one_of(found: &[Id], what: &'static str, id: &IdSuffix) -> Result<Id, StoreError> {
+    match found {
         [one] => Ok(*one),
         [] => Err(StoreError::NotFound { what, id: id.clone() }),
         several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
     }
+}
+
+/// Returns true if a row belongs to a project, or to none where that is asked for.
+pub(crate) fn is_of_project(
+    connection: &Connection,
+    table: &str,
+    id: Id,
+    project: Option<i64>,
+    or_none: bool,
+) -> Result<bool, StoreError> {
+    let query = format!("SELECT project FROM {table} WHERE uid = ?1");
+    let of: Option<Option<i64>> =
+        connection.prepare_cached(&query)?.query_row([id], |row| row.get(0)).optional()?;
+    Ok(of.is_some_and(|of| match of {
+        Some(of) => Some(of) == project,
+        None => or_none,
+    }))
 }
 
 /// Every row of a table whose id ends so.
@@ -105,6 +127,40 @@ impl Store {
     /// The GHAP that a person means.
     pub fn ghap_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         by_suffix(&self.connection, "ghap", "GHAP", id)
+    }
+
+    /// The GHAP that an agent means, of its own project. Others are unknown to it.
+    pub fn ghap_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
+        self.only_own("ghap", "GHAP", id, place, false)
+    }
+
+    /// The captured run that an agent means, of its own project.
+    pub fn outcome_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
+        self.only_own("outcome", "outcome", id, place, false)
+    }
+
+    /// The memory that an agent means, of its own project or of none.
+    pub fn memory_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
+        self.only_own("memory", "memory", id, place, true)
+    }
+
+    fn only_own(
+        &self,
+        table: &'static str,
+        what: &'static str,
+        id: &IdSuffix,
+        place: &Place,
+        or_none: bool,
+    ) -> Result<Id, StoreError> {
+        let mut found = matching(&self.connection, table, id)?;
+        let own = projects::find(&self.connection, place)?;
+        let mut kept = Vec::new();
+        for id in found.drain(..) {
+            if is_of_project(&self.connection, table, id, own, or_none)? {
+                kept.push(id);
+            }
+        }
+        one_of(&kept, what, id)
     }
 
     /// The memory that a person means.
