@@ -24,6 +24,7 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rutter_memory::quote::harmless;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -285,7 +286,11 @@ impl ServerHandler for Server {
             Err(refusal @ tools::Refusal::Unknown(_)) => {
                 return Err(ErrorData::invalid_params(refusal.to_string(), None));
             }
-            Err(refusal) => CallToolResult::error(vec![ContentBlock::text(refusal.to_string())]),
+            Err(refusal) => {
+                let text = refusal.to_string();
+                let lines: Vec<String> = text.lines().map(|line| harmless(line, false)).collect();
+                CallToolResult::error(vec![ContentBlock::text(lines.join("\n"))])
+            }
         };
         Ok(result.into())
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rutter_memory::quote::cite;
+use rutter_memory::quote::{cite, field, harmless};
 use rutter_memory::{Clean, Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -275,9 +275,36 @@ fn read<T: DeserializeOwned + JsonSchema>(name: &str, mut arguments: Value) -> R
 }
 
 fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
-    let structured = serde_json::to_value(given.value)
+    let mut structured = serde_json::to_value(given.value)
         .map_err(|error| Refusal::Refused(format!("the answer cannot be written: {error}")))?;
-    Ok(Answer { structured, text: given.text })
+    quote_strings(&mut structured);
+    // What is told in words was quoted where it was written; this holds for what may have been forgotten.
+    let lines: Vec<String> = given.text.lines().map(|line| harmless(line, false)).collect();
+    Ok(Answer { structured, text: lines.join("\n") })
+}
+
+/// Fields that are put together of quotations, and have lines of their own.
+const RENDERED: &[&str] = &["markdown"];
+
+/// Makes data of every text in an answer: clients show a model the answer for programs too.
+fn quote_strings(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let quoted = field(text);
+            if *text != quoted {
+                *text = quoted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(quote_strings),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                if !RENDERED.contains(&name.as_str()) {
+                    quote_strings(value);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// How much of a text stands on a line of a list.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use rutter_memory::config::Recall;
 use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
 use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::{Ask, GhapFilter, MIN_CASES};
@@ -34,9 +35,6 @@ pub(super) struct Search {
     #[schemars(range(min = 1, max = 50))]
     #[serde(default)]
     limit: Option<usize>,
-    /// In other projects as well
-    #[serde(default)]
-    everywhere: bool,
 }
 
 /// What was found, best first.
@@ -156,7 +154,7 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
         text: &search.query,
         axis: search.axis.unwrap_or(Axis::Full),
         place: Some(&place),
-        all: search.everywhere,
+        all: call.desk.settings(&place.root).scope.recall == Recall::Everywhere,
         kind: Some(Kind::Experience),
         domain: search.domain,
         outcome: search.outcome,
@@ -207,13 +205,10 @@ impl Search {
             || self.domain.is_some()
             || self.strategy.is_some()
             || self.outcome.is_some();
-        match (is_narrow, self.everywhere) {
-            (true, false) => {
-                "leave out axis, domain, strategy and outcome, or look into other projects with `everywhere: true`"
-            }
-            (true, true) => "leave out axis, domain, strategy and outcome to find more",
-            (false, false) => "`everywhere: true` looks into other projects as well",
-            (false, true) => "say it in other words, or ask recall_memories",
+        if is_narrow {
+            "leave out axis, domain, strategy and outcome to find more"
+        } else {
+            "say it in other words, or ask recall_memories"
         }
     }
 }

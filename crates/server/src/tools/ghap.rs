@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rutter_memory::config::Recall;
 use rutter_memory::ghap::{self, GhapError, Status, Tier};
 use rutter_memory::store::{GhapFilter, Owner};
 use rutter_memory::{Id, StoreError};
@@ -60,7 +61,7 @@ pub(super) fn update(update: &Update, call: &mut Call<'_>) -> Result<Given<Start
 pub(super) fn adopt(adopt: &Adopt, call: &mut Call<'_>) -> Result<Given<Started>, Refusal> {
     let owner = call.owner()?;
     let which = match &adopt.id {
-        Some(text) => call.store.ghap_id(&id("id", text)?)?,
+        Some(text) => call.store.ghap_id_in(&id("id", text)?, &owner.place)?,
         None => match &orphans(call, &owner)?[..] {
             [only] => only.id,
             [] => {
@@ -123,7 +124,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
     let owner = call.owner()?;
     let now = call.now();
     if let Some(text) = &resolve.id {
-        let which = call.store.ghap_id(&id("id", text)?)?;
+        let which = call.store.ghap_id_in(&id("id", text)?, &owner.place)?;
         let own = call.store.active_ghap(&owner)?.is_some_and(|active| active.id == which);
         if !own {
             return abandon_orphan(resolve, which, &owner, call);
@@ -135,7 +136,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
     // The run that settles it may have been left in the spool a moment ago.
     call.store.gather_if_free(now)?;
     let outcome = match &resolve.outcome {
-        Some(text) => Some(call.store.outcome_id(&id("outcome", text)?)?),
+        Some(text) => Some(call.store.outcome_id_in(&id("outcome", text)?, &owner.place)?),
         None => None,
     };
     let lesson = resolve.lesson.as_ref();
@@ -248,7 +249,12 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
         next_cursor: None,
     };
     if let Some(text) = &get.id {
-        let which = call.store.ghap_id(&id("id", text)?)?;
+        let meant = id("id", text)?;
+        // What a search may find elsewhere may be looked at.
+        let which = match call.desk.settings(&owner.place.root).scope.recall {
+            Recall::Everywhere => call.store.ghap_id(&meant)?,
+            Recall::Project => call.store.ghap_id_in(&meant, &owner.place)?,
+        };
         let ghap = call.store.ghap(which)?;
         let evidence = ghap.resolution.as_ref().and_then(|ended| ended.evidence);
         let run = match evidence.and_then(|evidence| evidence.outcome) {

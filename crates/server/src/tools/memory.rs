@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use rutter_memory::memory::{Category, Memory};
+use rutter_memory::quote;
 use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::entry::Place;
 use rutter_memory::store::{self, Ask, MemoryFilter, NewMemory};
@@ -27,9 +28,6 @@ pub(super) struct Remember {
     #[schemars(length(max = 20))]
     #[serde(default)]
     tags: Vec<String>,
-    /// For all projects, not only this one
-    #[serde(default)]
-    everywhere: bool,
 }
 
 /// `recall_memories`
@@ -117,7 +115,8 @@ pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Reme
     let place = call.owner()?.place;
     let now = call.now();
     let new = NewMemory {
-        place: (!new.everywhere).then_some(&place),
+        // What holds for all projects is a person's to say.
+        place: Some(&place),
         category: new.category,
         text: &new.content,
         importance: new.importance.unwrap_or_else(|| new.category.default_importance()),
@@ -160,7 +159,7 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
     let query = recall.query.as_deref().filter(|query| !query.trim().is_empty());
     let mut next_cursor = None;
     let mut results = if let Some(text) = &recall.id {
-        let which = call.store.memory_id(&id("id", text)?)?;
+        let which = call.store.memory_id_in(&id("id", text)?, &place)?;
         vec![Shown::new(&call.store.memory(which)?, None)]
     } else if let Some(query) = query {
         if recall.cursor.is_some() {
@@ -173,7 +172,7 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
         next_cursor = page.next_cursor;
         page.memories.iter().map(|memory| Shown::new(memory, None)).collect()
     };
-    // One alone is whole, in its own lines.
+    // One alone is whole.
     let is_list = results.len() > 1;
     let lines: Vec<String> = results
         .iter_mut()
@@ -181,7 +180,11 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
             if is_list {
                 shown.content = cut(&shown.content, PASSAGE);
             }
-            let content = if is_list { quoted(&shown.content) } else { shown.content.clone() };
+            let content = if is_list {
+                quoted(&shown.content)
+            } else {
+                format!("`{}`", quote::quoted(&quote::field(&shown.content)))
+            };
             format!("{} {}: {content}", short(&shown.id), shown.category)
         })
         .collect();
@@ -273,13 +276,13 @@ fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Page, Refus
 }
 
 pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
-    call.owner()?;
+    let place = call.owner()?.place;
     // What waits in the spool is to be found as well.
     call.store.gather(call.now())?;
     // All or none: a wrong one among them is found before anything goes.
     let mut rows = Vec::new();
     for text in &forget.ids {
-        let row = call.store.row(&id("ids", text)?)?;
+        let row = call.store.row_in(&id("ids", text)?, &place)?;
         if !rows.contains(&row) {
             rows.push(row);
         }

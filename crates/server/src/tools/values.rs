@@ -29,9 +29,6 @@ pub(super) struct Clusters {
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
-    /// In other projects as well
-    #[serde(default)]
-    everywhere: bool,
 }
 
 /// `add_value`
@@ -42,9 +39,6 @@ pub(super) struct Add {
     cluster: String,
     #[schemars(length(min = 1, max = value::LONGEST))]
     text: String,
-    /// For all projects, not only this one
-    #[serde(default)]
-    everywhere: bool,
 }
 
 /// `list_values`
@@ -166,9 +160,8 @@ fn is_none(count: &usize) -> bool {
 struct Scope(Option<ProjectKey>);
 
 impl Scope {
-    fn of(everywhere: bool, place: &Place, call: &Call<'_>) -> Result<Self, StoreError> {
-        let recall = call.desk.settings(&place.root).scope.recall;
-        let all = everywhere || recall == Recall::Everywhere;
+    fn of(place: &Place, call: &Call<'_>) -> Result<Self, StoreError> {
+        let all = call.desk.settings(&place.root).scope.recall == Recall::Everywhere;
         Ok(Self(if all { None } else { Some(call.store.project_key(place)?) }))
     }
 
@@ -257,7 +250,7 @@ fn up_to_date(call: &mut Call<'_>) -> Result<Place, Refusal> {
 
 pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grouped>, Refusal> {
     let place = up_to_date(call)?;
-    let scope = Scope::of(ask.everywhere, &place, call)?;
+    let scope = Scope::of(&place, call)?;
     if let Some(text) = &ask.cluster {
         return one(text, ask, &scope, &call.store);
     }
@@ -271,11 +264,7 @@ pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grou
         clusters.extend(scope.group(&cluster, &call.store)?);
     }
     let hint = clusters.is_empty().then(|| {
-        let elsewhere = match scope.0 {
-            Some(_) => "; `everywhere: true` looks into other projects as well",
-            None => "",
-        };
-        format!("there are none: a cluster is three experiences or more that are alike{elsewhere}")
+        "there are none: a cluster is three experiences or more that are alike".to_owned()
     });
     let text = match &hint {
         Some(hint) => format!("Nothing belongs together yet; {hint}."),
@@ -296,10 +285,7 @@ fn one(
 ) -> Result<Given<Grouped>, Refusal> {
     let cluster = store.cluster(store.cluster_id(&id("cluster", id_sent)?)?)?;
     let Some(group) = scope.group(&cluster, store)? else {
-        return Err(Refusal::Refused(format!(
-            "no experience of cluster {} was made in this project; `everywhere: true` shows those of others",
-            cluster.id.short()
-        )));
+        return Err(not_of_this_project(cluster.id));
     };
     let members: Vec<Member> = scope
         .members(cluster.id, store)?
@@ -328,11 +314,20 @@ fn one(
     Ok(Given { value: Grouped { clusters: vec![group], count: 1, members, hint: None }, text })
 }
 
+fn not_of_this_project(cluster: Id) -> Refusal {
+    let cluster = cluster.short();
+    Refusal::Refused(format!("no experience of cluster {cluster} was made in this project"))
+}
+
 pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusal> {
     let place = up_to_date(call)?;
     let cluster = call.store.cluster_id(&id("cluster", &new.cluster)?)?;
+    let scope = Scope::of(&place, call)?;
+    if scope.group(&call.store.cluster(cluster)?, &call.store)?.is_none() {
+        return Err(not_of_this_project(cluster));
+    }
     let new = NewValue {
-        place: (!new.everywhere).then_some(&place),
+        place: Some(&place),
         cluster,
         text: &new.text,
         standing: Standing::Accepted,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, confirm, falsify, start, with};
+use crate::support::{World, assert_answer, call, confirm, falsify, refused, start, with};
 
 /// Four that ended, each about something else.
 fn learnt() -> World {
@@ -128,26 +128,34 @@ fn an_axis_says_what_is_compared() {
 }
 
 #[test]
-fn other_projects_are_asked_only_when_it_is_said() {
+fn other_projects_are_asked_only_if_the_user_has_said_so() {
     let world = learnt();
     let boat = world.elsewhere("boat");
     let ask = json!({ "query": "the cache evicts old entries" });
     let found = call(&boat, "search_experiences", ask.clone());
     assert_eq!((goals(&found), &found["count"]), (vec![], &json!(0)));
-    let ask = with(ask, json!({ "everywhere": true }));
+    let asked = with(ask.clone(), json!({ "everywhere": true }));
+    assert!(refused(&boat, "search_experiences", asked).contains("there is no `everywhere`"));
+    let config = std::fs::read_to_string(&boat.config).unwrap();
+    std::fs::write(&boat.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n")).unwrap();
     let found = call(&boat, "search_experiences", ask);
     assert_eq!(goals(&found)[0], "the cache evicts old entries");
+    // What was found can be looked at, and nothing more.
+    let id = found["results"][0]["id"].clone();
+    let whole = call(&boat, "get_ghap", json!({ "id": id }));
+    assert_eq!(whole["ghap"]["goal"], "the cache evicts old entries");
+    assert!(refused(&boat, "forget", json!({ "ids": [id] })).contains("no row has an id"));
 }
 
 #[test]
 fn nothing_found_says_what_else_could_be_tried() {
     let world = World::new();
     assert_answer!(world.answer("search_experiences", json!({ "query": "cache" })), @r#"
-    Nothing was found; `everywhere: true` looks into other projects as well.
+    Nothing was found; say it in other words, or ask recall_memories.
     {
       "results": [],
       "count": 0,
-      "hint": "`everywhere: true` looks into other projects as well"
+      "hint": "say it in other words, or ask recall_memories"
     }
     "#);
 }

@@ -270,7 +270,7 @@ fn what_to_do_next_is_where_a_model_reads_it() {
     let clear = json!({ "prediction": "`cargo test parser` passes" });
     assert_eq!(world.call("update_ghap", clear)["hint"], Value::Null);
     let nothing = world.call("search_experiences", json!({ "query": "zebra" }));
-    assert_eq!(nothing["hint"], "`everywhere: true` looks into other projects as well");
+    assert_eq!(nothing["hint"], "say it in other words, or ask recall_memories");
     let nothing = world.call("recall_memories", json!({ "query": "zebra" }));
     assert_eq!(nothing["hint"], "what GHAPs taught is found by search_experiences");
 }

@@ -21,6 +21,8 @@ mod forget;
 mod ghaps;
 /// What a hook says of what a tool wrote.
 mod hooks;
+/// Text that wants to be more than data.
+mod hostile;
 /// How long, how many, from where to where.
 mod limits;
 /// Lists: short, and page by page.

@@ -1,8 +1,10 @@
 //! `remember` and `recall_memories`.
 
+use rutter_memory::memory::Category;
+use rutter_memory::store::NewMemory;
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, with};
+use crate::support::{World, assert_answer, call, now, refused, with};
 
 fn remember(world: &World, content: &str, fields: Value) -> Value {
     world.call("remember", with(json!({ "content": content, "category": "fact" }), fields))
@@ -134,7 +136,14 @@ fn filters_narrow_with_a_query_and_without() {
 fn a_memory_is_of_its_project_or_of_everywhere() {
     let world = World::new();
     remember(&world, "ship only", json!({}));
-    remember(&world, "every port", json!({ "everywhere": true }));
+    let everywhere = NewMemory {
+        place: None,
+        category: Category::Fact,
+        text: "every port",
+        importance: 0.5,
+        tags: &[],
+    };
+    let everywhere = world.store().remember(&everywhere, now()).unwrap().memory.id.to_string();
     let boat = world.elsewhere("boat");
     for ask in [json!({}), json!({ "query": "ship or every port" })] {
         let here = world.call("recall_memories", ask.clone());
@@ -143,6 +152,17 @@ fn a_memory_is_of_its_project_or_of_everywhere() {
         assert_eq!(here, ["every port", "ship only"], "{ask}");
         assert_eq!(contents(&call(&boat, "recall_memories", ask)), ["every port"]);
     }
+    // By its id, another project's is unknown; what holds everywhere can be read and not erased.
+    let own = world.call("recall_memories", json!({ "query": "ship only" }));
+    let own = own["results"].as_array().unwrap().iter().find(|one| one["content"] == "ship only");
+    let own = own.unwrap()["id"].clone();
+    let by_id = |id: &Value| json!({ "id": id });
+    assert!(refused(&boat, "recall_memories", by_id(&own)).contains("no memory has an id"));
+    assert!(refused(&boat, "forget", json!({ "ids": [own] })).contains("no row has an id"));
+    let everywhere = json!(everywhere);
+    assert_eq!(contents(&call(&boat, "recall_memories", by_id(&everywhere))), ["every port"]);
+    assert!(refused(&boat, "forget", json!({ "ids": [everywhere] })).contains("no row has an id"));
+    assert_eq!(world.call("recall_memories", by_id(&own))["count"], 1);
 }
 
 #[test]
@@ -182,10 +202,9 @@ fn same_words_are_remembered_once() {
     // Another category, another project, or other words are another memory.
     for (content, fields) in [
         ("Commits are signed.", json!({})),
-        ("Commits are signed.", json!({ "category": "preference", "everywhere": true })),
         ("Commits are signed off.", json!({ "category": "preference" })),
     ] {
         assert_eq!(remember(&world, content, fields.clone())["known"], false, "{content} {fields}");
     }
-    assert_eq!(world.call("recall_memories", json!({}))["count"], 4);
+    assert_eq!(world.call("recall_memories", json!({}))["count"], 3);
 }

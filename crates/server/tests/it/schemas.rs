@@ -88,7 +88,7 @@ fn every_answer_is_what_was_announced() {
     let cluster = grouped["clusters"][0]["id"].clone();
     assert!(grouped["clusters"][0]["size"].as_u64() >= Some(3), "{grouped}");
     check("list_clusters", json!({ "cluster": cluster }));
-    let value = json!({ "cluster": cluster, "text": "two places split lines", "everywhere": true });
+    let value = json!({ "cluster": cluster, "text": "two places split lines" });
     check("add_value", value);
     check("list_values", json!({}));
     check("list_values", json!({ "standing": "accepted", "limit": 1 }));

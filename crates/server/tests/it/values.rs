@@ -148,20 +148,20 @@ fn what_other_projects_learnt_is_shown_to_whoever_asks_for_it() {
     let axis = json!({ "axis": "root_cause" });
     let answer = world.answer("list_clusters", axis.clone());
     assert_answer!(answer, @r#"
-    Nothing belongs together yet; there are none: a cluster is three experiences or more that are alike; `everywhere: true` looks into other projects as well.
+    Nothing belongs together yet; there are none: a cluster is three experiences or more that are alike.
     {
       "clusters": [],
       "count": 0,
-      "hint": "there are none: a cluster is three experiences or more that are alike; `everywhere: true` looks into other projects as well"
+      "hint": "there are none: a cluster is three experiences or more that are alike"
     }
     "#);
     let theirs = call(&boat, "list_clusters", axis.clone());
     assert_eq!((&theirs["count"], &theirs["clusters"][0]["size"]), (&json!(1), &json!(4)));
     let id = theirs["clusters"][0]["id"].clone();
     let refusal = world.refused("list_clusters", json!({ "cluster": id }));
-    assert!(refusal.ends_with("`everywhere: true` shows those of others"), "{refusal}");
-    let all = world.call("list_clusters", json!({ "cluster": id, "everywhere": true }));
-    assert_eq!(all["members"].as_array().unwrap().len(), 4, "{all}");
+    assert!(refusal.ends_with("was made in this project"), "{refusal}");
+    let value = json!({ "cluster": id, "text": TRAPS[0].1 });
+    assert_eq!(world.refused("add_value", value), refusal);
 
     // Of a cluster of both each sees its own, and how many others there are.
     learnt_in(&world, &world.desk, &TRAPS[4..]);
@@ -203,14 +203,12 @@ fn what_other_projects_learnt_is_shown_to_whoever_asks_for_it() {
     assert_eq!(theirs["members"].as_array().unwrap().len(), 4);
     assert_eq!(theirs["clusters"][0]["medoid"], theirs["members"][0]["id"], "{theirs}");
 
-    let everywhere = with(axis.clone(), json!({ "everywhere": true }));
-    let all = world.call("list_clusters", everywhere);
-    assert_eq!(all["clusters"][0].get("elsewhere"), None, "{all}");
-    // Who wants all of it always has said so once.
+    // Who wants all of it has said so in the configuration.
     let config = std::fs::read_to_string(&world.desk.config).unwrap();
     std::fs::write(&world.desk.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n"))
         .unwrap();
-    assert_eq!(world.call("list_clusters", axis), all);
+    let all = world.call("list_clusters", axis);
+    assert_eq!(all["clusters"][0].get("elsewhere"), None, "{all}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use rutter_memory::Clean;
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome;
+use rutter_memory::quote::field;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -187,7 +188,7 @@ impl Whole {
     pub(super) fn new(ghap: &Ghap, run: Option<&outcome::Outcome>) -> Self {
         let ended = ghap.resolution.as_ref();
         let lesson = ended.and_then(|ended| ended.lesson.as_ref());
-        let text = |text: &Clean| text.to_string();
+        let text = |text: &Clean| field(text);
         Self {
             id: ghap.id.to_string(),
             status: ghap.status.to_string(),
