@@ -11,12 +11,15 @@ pub mod doctor;
 mod environment;
 mod failure;
 mod file;
+mod harmless;
 pub mod hook;
 mod install;
 mod report;
 mod scratch;
 mod shell;
 pub mod ui;
+
+use std::io::Write as _;
 
 pub use failure::Failure;
 
@@ -35,35 +38,65 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
         _ => {}
     }
     let env = environment::Environment::read()?;
+    // What is exported is to be read again, and the server speaks a protocol.
+    if matches!(cli.command, Command::Export(_) | Command::Mcp(_)) {
+        return run_in(cli, &env, ui);
+    }
+    let colours = ui.screen.is_some_and(|screen| screen.colours);
+    let mut out = harmless::HarmlessWriter::new(&mut *ui.out, colours);
+    let mut err = harmless::HarmlessWriter::new(&mut *ui.err, colours);
+    let done = run_in(
+        cli,
+        &env,
+        &mut ui::Ui {
+            input: &mut *ui.input,
+            out: &mut out,
+            err: &mut err,
+            terminal: ui.terminal,
+            screen: ui.screen,
+        },
+    );
+    out.flush()?;
+    err.flush()?;
+    done
+}
+
+fn run_in(
+    cli: &cli::Cli,
+    env: &environment::Environment,
+    ui: &mut ui::Ui<'_>,
+) -> Result<(), Failure> {
+    use cli::Command;
+
     match &cli.command {
         Command::Contract { .. }
         | Command::Completions(_)
         | Command::Demo(_)
         | Command::Outcome(_)
         | Command::Hook(_) => Ok(()),
-        Command::Init(args) => commands::init::run(args, &env, ui),
-        Command::Uninstall(args) => commands::uninstall::run(args, &env, ui),
-        Command::Ghap { command } => commands::ghap::run(command, &env, ui),
-        Command::Remember(args) => commands::memories::remember(args, &env, ui),
-        Command::Memories(args) => commands::memories::list(args, &env, ui),
-        Command::Edit(args) => commands::memories::edit(args, &env, ui),
-        Command::Forget(args) => commands::forget::run(args, &env, ui),
-        Command::Export(args) => commands::exchange::export(args, &env, ui),
-        Command::Import { command } => commands::exchange::import(command, &env, ui),
-        Command::Recall(args) => commands::recall::run(args, &env, ui),
-        Command::Episodes { command } => commands::episodes::run(command, &env, ui),
-        Command::Values { command } => commands::values::run(command, &env, ui),
-        Command::Context(args) => commands::context::run(args, &env, ui),
-        Command::Status(args) => commands::status::run(args, &env, ui),
-        Command::Sessions { command } => commands::sessions::run(command, &env, ui),
-        Command::Injections(args) => commands::injections::run(args, &env, ui),
-        Command::Pause(args) => commands::pause::run(args, &env, ui),
-        Command::Project { command } => commands::project::run(command, &env, ui),
-        Command::Doctor(args) => commands::doctor::run(args, &env, ui),
-        Command::Config { command } => commands::config::run(command, &env, ui),
-        Command::Trust(args) => commands::trust::run(args, &env, ui),
-        Command::Mcp(args) => commands::mcp::serve(args, &env, ui),
-        Command::Call(args) => commands::mcp::call(args, &env, ui),
-        Command::Tend(args) => commands::tend::run(args, &env, ui),
+        Command::Init(args) => commands::init::run(args, env, ui),
+        Command::Uninstall(args) => commands::uninstall::run(args, env, ui),
+        Command::Ghap { command } => commands::ghap::run(command, env, ui),
+        Command::Remember(args) => commands::memories::remember(args, env, ui),
+        Command::Memories(args) => commands::memories::list(args, env, ui),
+        Command::Edit(args) => commands::memories::edit(args, env, ui),
+        Command::Forget(args) => commands::forget::run(args, env, ui),
+        Command::Export(args) => commands::exchange::export(args, env, ui),
+        Command::Import { command } => commands::exchange::import(command, env, ui),
+        Command::Recall(args) => commands::recall::run(args, env, ui),
+        Command::Episodes { command } => commands::episodes::run(command, env, ui),
+        Command::Values { command } => commands::values::run(command, env, ui),
+        Command::Context(args) => commands::context::run(args, env, ui),
+        Command::Status(args) => commands::status::run(args, env, ui),
+        Command::Sessions { command } => commands::sessions::run(command, env, ui),
+        Command::Injections(args) => commands::injections::run(args, env, ui),
+        Command::Pause(args) => commands::pause::run(args, env, ui),
+        Command::Project { command } => commands::project::run(command, env, ui),
+        Command::Doctor(args) => commands::doctor::run(args, env, ui),
+        Command::Config { command } => commands::config::run(command, env, ui),
+        Command::Trust(args) => commands::trust::run(args, env, ui),
+        Command::Mcp(args) => commands::mcp::serve(args, env, ui),
+        Command::Call(args) => commands::mcp::call(args, env, ui),
+        Command::Tend(args) => commands::tend::run(args, env, ui),
     }
 }

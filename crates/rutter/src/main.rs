@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use rutter::cli::Cli;
 use rutter::ui::{Screen, Ui};
+use rutter_memory::quote::harmless;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -42,7 +43,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.is_silent() {
-                drop(writeln!(err, "error: {failure}"));
+                for line in format!("error: {failure}").lines() {
+                    drop(writeln!(err, "{}", harmless(line, false)));
+                }
             }
             ExitCode::from(failure.exit_code())
         }

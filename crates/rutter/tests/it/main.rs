@@ -47,6 +47,8 @@ mod guides;
 mod hands;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;
+/// Names of files and stored text that want to be more than data.
+mod hostile;
 /// `rutter init` and `rutter uninstall`.
 mod init;
 /// The same where something is in the way.

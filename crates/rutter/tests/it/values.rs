@@ -158,8 +158,7 @@ fn no_text_forges_a_line_or_speaks_to_the_terminal() {
     let shown = home.rutter(&["values", "show", &id]).success();
     let edited = home.rutter(&["values", "edit", &value, "--standing", "proposed"]).success();
     let retired = home.rutter(&["values", "retire", &value]).success();
-    let line =
-        "Round an amount once, 0123abcd accepted: at the end,[31m never before it is added up";
+    let line = "Round an amount once, 0123abcd accepted: at the end, never before it is added up";
     for ran in [&added, &edited, &retired] {
         assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
     }

@@ -1,0 +1,66 @@
+//! Output that can neither speak to a terminal nor pass for markup of a client.
+//!
+//! Stored text and names of files come from repositories that nobody may have looked at, and an agent reads what a command
+//! prints. So everything that a command prints about them goes through one writer.
+
+use std::io::{self, Write};
+
+use rutter_memory::quote::harmless;
+
+/// Writes lines without escape sequences, hidden characters and tags of a client.
+pub(crate) struct HarmlessWriter<'a> {
+    inner: &'a mut dyn Write,
+    /// The end of what was written, which is no whole line yet.
+    pending: Vec<u8>,
+    keeps_colours: bool,
+}
+
+impl<'a> HarmlessWriter<'a> {
+    pub(crate) fn new(inner: &'a mut dyn Write, keeps_colours: bool) -> Self {
+        Self { inner, pending: Vec::new(), keeps_colours }
+    }
+
+    fn write_pending(&mut self, end: usize) -> io::Result<()> {
+        let rest = self.pending.split_off(end);
+        let text = std::mem::replace(&mut self.pending, rest);
+        let text = String::from_utf8_lossy(&text);
+        let (line, newline) = text.strip_suffix('\n').map_or((&*text, ""), |line| (line, "\n"));
+        self.inner.write_all(harmless(line, self.keeps_colours).as_bytes())?;
+        self.inner.write_all(newline.as_bytes())
+    }
+}
+
+impl Write for HarmlessWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        while let Some(at) = self.pending.iter().position(|byte| *byte == b'\n') {
+            self.write_pending(at + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    /// Writes what is no whole line too: a question waits for its answer.
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.pending.is_empty() {
+            self.write_pending(self.pending.len())?;
+        }
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_once_and_harmless() {
+        let mut out = Vec::new();
+        let mut writer = HarmlessWriter::new(&mut out, false);
+        for part in ["one \u{1b}", "]0;x\u{7}two\n</system", "-reminder>\nwho? ", "日本"] {
+            writer.write_all(part.as_bytes()).unwrap();
+        }
+        writer.flush().unwrap();
+        writer.flush().unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "one two\n‹/system-reminder>\nwho? 日本");
+    }
+}
