@@ -18,11 +18,11 @@ pub use hunk::{Hunk, net};
 pub(crate) use hunk::{in_tree, is_trivial_file};
 pub use invocation::{Difference, difference};
 
-/// How many bytes of one change are kept while a failure is open.
+/// Maximum size of one kept change.
 pub const MAX_CHANGE_BYTES: usize = 8 * 1024;
 /// Beyond so many bytes a change is not read: what is kept of it would not grow.
 const MAX_READ_BYTES: usize = 64 * 1024;
-/// How many characters of a command are kept.
+/// Maximum length of a kept command.
 const MAX_COMMAND_CHARS: usize = 300;
 
 choice! {
@@ -61,12 +61,12 @@ pub struct Change {
     pub name: Clean,
     /// Lines that went (`-`) and came (`+`), each hunk below its `@@` line; empty for a command.
     pub patch: Clean,
-    /// When it was made.
+    /// The time of the change.
     pub at: Time,
     /// The command that made the edit; none for an edit by a tool of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<Clean>,
-    /// Why it is taken for a part of a fix.
+    /// The reason why it is taken for a part of a fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Clean>,
     /// The evidence is good enough to say that this is the fix.

@@ -24,10 +24,10 @@ pub(crate) use attribution::{GreenRun, attribute};
 pub use message::{Again, Known, NOT_CLAIMED, render, render_item};
 pub(crate) use message::{best_change, can_show};
 
-/// What is left of a shortened error must have so many bytes to tell anything.
+/// Minimum length of a shortened error that still tells anything.
 const MIN_SHORTENED_BYTES: usize = 12;
 
-/// How many bytes of what fixed a failure are kept.
+/// Maximum size of a kept fix.
 pub const MAX_FIX_BYTES: usize = 4 * 1024;
 
 choice! {
@@ -52,17 +52,17 @@ choice! {
 pub struct Episode {
     /// Its identity.
     pub id: Id,
-    /// Where it happened.
+    /// The project.
     pub project: ProjectKey,
     /// In which checkout.
     pub root: Clean,
-    /// What was run, when it last failed.
+    /// The selection of the run that failed last.
     pub selection: Selection,
     /// The normalised shape of the failure.
     pub signature: Clean,
     /// The test, by the runner's name.
     pub test: Option<Clean>,
-    /// What it said, in one line.
+    /// The error, in one line.
     pub error: Clean,
     /// The package, crate or file around the test, where its name does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,15 +76,15 @@ pub struct Episode {
     pub first: Option<Id>,
     /// The run that failed last.
     pub last: Option<Id>,
-    /// How many runs failed.
+    /// Number of failing runs.
     pub attempts: u32,
-    /// When it was first seen.
+    /// Time of the first failure.
     pub opened: Time,
-    /// When it was last seen.
+    /// Time of the last failure.
     pub seen: Time,
-    /// When a run that must have met it first did not have it any more, though other things failed.
+    /// Time of the first run that must have met it and did not have it any more, though other tests failed.
     pub gone: Option<Time>,
-    /// How it ended.
+    /// Its ending.
     pub ending: Option<Ending>,
 }
 

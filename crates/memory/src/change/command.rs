@@ -113,7 +113,7 @@ const WITH: &[(&str, &[&str])] = &[
     ("manage.py", &["migrate", "makemigrations", "loaddata"]),
 ];
 
-/// What scripts write files with.
+/// Calls with which scripts write files.
 const WRITING: &[&str] = &[
     ".write(",
     "write_text(",
@@ -140,7 +140,7 @@ fn runs_written_script(line: &CommandLine) -> bool {
 }
 
 /// Returns true if a line that runs tests changes something before it runs them: `sed -i … && pytest`, `echo x >> f && ruff`.
-/// What the run prints into a file, and what is done after it, is no such change.
+/// Output of the run that goes to a file, and changes after it, do not count.
 pub fn changes_before_run(line: &CommandLine) -> bool {
     let last = line.commands.iter().rposition(|command| table::is_run(&command.words));
     line.commands[..last.unwrap_or(0)]
@@ -268,7 +268,7 @@ pub(super) fn only_formats(line: &str) -> bool {
         })
 }
 
-/// What git does to changes that were made before.
+/// The effect of git on changes that were made before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Undoing {
     /// Puts them away, for a while.
@@ -281,7 +281,7 @@ pub(crate) enum Undoing {
     Takes(Vec<String>),
 }
 
-/// What a line does to earlier changes by means of git.
+/// Determines the effect of a line on earlier changes by means of git.
 pub(crate) fn undoing(line: &str) -> Option<Undoing> {
     CommandLine::parse(line).commands.iter().rev().find_map(|command| {
         if command.program() != "git" {

@@ -12,7 +12,7 @@ use crate::Clean;
 const HEADER: &str = "@@";
 /// Begins the line above a hunk that only changes a comment.
 const COMMENT_HEADER: &str = "@#";
-/// How many lines of a new file make one hunk.
+/// Number of lines of a new file in one hunk.
 const MAX_NEW_LINES: usize = 24;
 
 /// The lines that went and came at one place of a file.
@@ -410,8 +410,8 @@ pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
     there
 }
 
-/// What is left of changes, oldest first, once those that undo each other are taken out and those that go on where
-/// another ended are one. A change goes where its last part was made.
+/// Reduces changes, oldest first, to their net effect: those that undo each other are taken out, and those that go on where
+/// another one ended are put together.
 pub fn net(changes: &[Change]) -> Vec<Change> {
     // The change that a hunk belongs to, and the hunk.
     let mut kept: Vec<(usize, Hunk)> = Vec::new();
@@ -459,7 +459,7 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
     left
 }
 
-/// Where lines stand among others, in one piece.
+/// Finds lines among others, in one piece.
 fn part_of(lines: &[String], part: &[String]) -> Option<usize> {
     if part.is_empty() || part.len() > lines.len() {
         return None;

@@ -1,4 +1,4 @@
-//! How a command that succeeded was run otherwise than the one that failed: with a variable, a flag, a wrapper, or in another
+//! The difference between a command that succeeded and the one that failed: with a variable, a flag, a wrapper, or in another
 //! folder. Where nothing else was changed, that difference is the fix.
 
 use crate::runs::command_line::{Command, CommandLine, Folder};
@@ -47,7 +47,7 @@ const ENVIRONMENT_WRAPPERS: &[&str] = &[
 /// Flags that say where a project is, as `cd` does.
 const FOLDER_FLAGS: &[&str] = &["--manifest-path", "-C", "--prefix", "--cwd", "--dir", "--rootdir"];
 
-/// How a command was run otherwise.
+/// The difference between two ways to run a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// Variables and flags: `with TZ=UTC`. They were typed for a reason.

@@ -1,8 +1,8 @@
 //! The definition that a line of a source file stands in, and whether it stands in a comment.
 
-/// How many lines above a change are looked at.
+/// Maximum number of lines searched above a change.
 const MAX_LINES_ABOVE: usize = 400;
-/// How long the line of a definition may be.
+/// Maximum length of the line of a definition.
 const MAX_SECTION_CHARS: usize = 100;
 
 /// The definition around a line of a text: the nearest line above it that defines something and is set in less far. Lines

@@ -19,13 +19,13 @@ const ONLY_CHANGE: &str = "the only change between the last failing and the firs
 /// The reason of a change with nothing but comments, imports and the like beside it.
 const ONLY_CHANGE_THAT_COUNTS: &str =
     "the only change of code between the last failing and the first passing run";
-/// What a hunk at a line that the failure names is worth.
+/// Points of a hunk at a line that the failure names.
 const POINTS_AT_PLACE: i32 = 7;
-/// What a hunk loses in another package than that of the failure.
+/// Points that a hunk loses in another package than that of the failure.
 const POINTS_OF_OTHER_FOLDER: i32 = 3;
-/// What a hunk loses if a file of the same name is nearer to the failure.
+/// Points that a hunk loses if a file of the same name is nearer to the failure.
 const POINTS_OF_OTHER_PACKAGE: i32 = 6;
-/// How many points the only change has to have where it turned several failures green: it may have fixed another one.
+/// Minimum points of the only change where it turned several failures green: it may have fixed another one.
 const MIN_SHARED_POINTS: i32 = 4;
 /// A line so near to a place that the failure names is at that place.
 const NEAR_LINES: u32 = 3;
@@ -63,12 +63,12 @@ const SKIPPING: &[&str] = &[
 const DEFINING: &[&str] =
     &["fn", "def", "func", "function", "fun", "sub", "void", "Task", "it", "test", "describe"];
 
-/// What turned a failure green.
+/// The run that turned a failure green.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GreenRun<'a> {
-    /// When the run ended.
+    /// The end of the run.
     pub(crate) at: Option<Time>,
-    /// How its command differs from the one that failed.
+    /// The difference between its command and the one that failed.
     pub(crate) difference: Option<&'a Difference>,
     /// It turned several failures green. Then a change that says nothing about this one may have fixed another.
     pub(crate) is_shared: bool,
@@ -347,7 +347,7 @@ fn package_folder(file: &str) -> &str {
     end.map_or("", |end| &file[..=end])
 }
 
-/// How near a hunk is to a place that the failure names.
+/// Rates the distance between a hunk and the places that the failure names.
 fn near_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Option<(String, i32)> {
     let same = |place: &str| {
         place == file || (!place.contains('/') && file.rsplit('/').next() == Some(place))
@@ -373,7 +373,7 @@ fn near_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Opti
     }
 }
 
-/// How many lines lie between a hunk and a line of the file as it was when it failed.
+/// Counts the lines between a hunk and a line of the file as it was when it failed.
 fn distance(hunk: &Hunk, line: u32) -> u32 {
     let first = hunk.old_line.max(1);
     let last = first + u32::try_from(hunk.removed.len().saturating_sub(1)).unwrap_or(0);
@@ -459,7 +459,7 @@ fn is_test_file(file: &str) -> bool {
         || last.contains("_spec.")
 }
 
-/// What the failing test is about, by the name of its file: `test_cart.py` tests `cart`.
+/// The subject of the failing test, by the name of its file: `test_cart.py` tests `cart`.
 fn tested_stem(episode: &Episode) -> Option<&str> {
     let test = episode.test.as_deref()?;
     let stem = if has_path(test) {

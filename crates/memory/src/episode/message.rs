@@ -10,25 +10,25 @@ use crate::Time;
 use crate::change::{Change, Hunk, Sort, is_repeatable};
 use crate::quote::{ago, end_of, quoted, reads_like_instruction, start_of, tokens};
 
-/// How many tokens the text about the first failure may have, with the label.
+/// Maximum number of tokens for the label and the first failure.
 const MAX_TOKENS: usize = 220;
-/// How many of them the label has.
+/// Maximum number of tokens of the label.
 const LABEL_TOKENS: usize = 14;
-/// How many tokens each further failure of the same run may have.
+/// Maximum number of tokens for each further failure of the same run.
 const MAX_NEXT_TOKENS: usize = 110;
-/// How many of them the lines of the best hunk may have before others get room.
+/// Maximum number of tokens for the best hunk, so that others get room.
 const MAX_HUNK_TOKENS: usize = 120;
-/// How many characters of a line are shown.
+/// Maximum length of a shown line.
 const MAX_LINE_CHARS: usize = 110;
-/// How many hunks are shown.
+/// Maximum number of shown hunks.
 const MAX_HUNKS: usize = 3;
-/// How many other files are named.
+/// Maximum number of other files that are named.
 const MAX_FILES: usize = 4;
 
-/// How changes are introduced that are not said to be the fix.
+/// The words that introduce changes which are not claimed to be the fix.
 pub const NOT_CLAIMED: &str = "changed between red and green";
 
-/// Why an episode is brought up.
+/// The reason for recalling an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
     /// The same failure.
@@ -37,12 +37,12 @@ pub enum Again {
     Test,
 }
 
-/// What is known about a fix beside the episode.
+/// Facts about a fix beside the episode.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
-    /// How often the failure was fixed.
+    /// Number of times the failure was fixed.
     pub times: u32,
-    /// Whether the file has the change now, as far as that could be seen.
+    /// True if the file has the change now; none where that could not be seen.
     pub in_place: Option<bool>,
     /// The output shows why the test failed, so that it is known to be the same failure.
     pub is_cause_seen: bool,

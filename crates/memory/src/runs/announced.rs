@@ -37,7 +37,7 @@ fn printed_status(echo: &Command, text: &str) -> Option<i32> {
     })
 }
 
-/// What an `echo` prints; none where that is not plain, or too short to tell.
+/// The text that an `echo` prints; none where that is not plain, or too short to tell.
 fn literal(echo: &Command) -> Option<String> {
     let said = echo.words[1..].join(" ");
     let plain = said.len() > 1 && !said.contains(['$', '\\', '*']) && !said.starts_with('-');

@@ -1,4 +1,4 @@
-//! What a failure names: places in the project's files, and identifiers. A change that touches them is likely the fix.
+//! Clues of a failure: places in the project's files, and identifiers. A change that touches them is likely the fix.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use super::report::Failure;
 use super::scan;
 use crate::Clean;
 
-/// How many places of a failure are kept.
+/// Maximum number of places kept for one failure.
 const MAX_PLACES: usize = 8;
-/// How many words of a failure are kept.
+/// Maximum number of words kept for one failure.
 const MAX_WORDS: usize = 48;
-/// How many lines of an output belong to one failure at most.
+/// Maximum number of output lines that belong to one failure.
 const MAX_BLOCK_LINES: usize = 60;
 /// Identifiers that are shorter tell nothing.
 const MIN_WORD_CHARS: usize = 3;
 /// Longer words are data, not names.
 const MAX_WORD_BYTES: usize = 80;
-/// How much of one failure's text is looked at.
+/// Maximum length of one failure's text that is searched.
 const MAX_BLOCK_BYTES: usize = 6_000;
 
 /// A place in a file of the project.
@@ -32,7 +32,7 @@ pub struct ClueLine {
     pub line: u32,
 }
 
-/// What a failure names.
+/// The places and identifiers that a failure names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clues {

@@ -26,9 +26,9 @@ pub struct Command {
     pub words: Vec<String>,
     /// The redirections, in order.
     pub redirections: Vec<Redirection>,
-    /// What follows.
+    /// The operator that joins the next command.
     pub joiner: Joiner,
-    /// How many subshells are open around it.
+    /// Number of subshells open around it.
     pub subshells: u16,
     /// The folder in which it runs.
     pub folder: Folder,

@@ -5,10 +5,10 @@ use super::command_line::{Command, CommandLine};
 use super::shell::{Joiner, Stream, Target};
 use super::table::{self, FoundRunner, Task};
 
-/// How many runs of one line are looked at.
+/// Maximum number of runs read from one line.
 const MAX_RUNS: usize = 8;
 
-/// What was run.
+/// The runner or task that a command starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
     /// A runner that is known by name.
@@ -17,7 +17,7 @@ pub enum Program {
     Task(Task),
 }
 
-/// What the exit status of the line says about a run.
+/// The meaning of the line's exit status for one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It is the run's own.
@@ -41,27 +41,27 @@ pub enum Filter {
     Some,
 }
 
-/// How the output of a run reaches the reader.
+/// The way from a run's output to the reader.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shown {
     /// Nothing of it is shown: it went to a file that the line does not print.
     pub is_lost: bool,
     /// Standard error is not shown.
     pub loses_errors: bool,
-    /// What it goes through, in order.
+    /// Filters that it passes through, in order.
     pub filters: Vec<Filter>,
 }
 
 /// One run in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundRun {
-    /// What was run.
+    /// The runner or task.
     pub program: Program,
     /// The position of its command in the line.
     pub at: usize,
-    /// What the exit status of the line says about it.
+    /// The meaning of the line's exit status for it.
     pub status: Status,
-    /// How its output reaches the reader.
+    /// The way from its output to the reader.
     pub shown: Shown,
 }
 
@@ -156,7 +156,7 @@ fn shown(line: &CommandLine, at: usize) -> Shown {
     shown
 }
 
-/// What a command keeps of what it reads; none where it passes all of it on.
+/// The filter that a command is; none where it passes everything on.
 fn filter(command: &Command) -> Option<Filter> {
     match command.program() {
         "cat" | "tee" | "less" | "more" | "ts" | "nl" | "bat" | "sponge" => None,

@@ -8,15 +8,15 @@ use std::path::Path;
 use super::report::{Failure, PassedTest};
 use super::selection::has_path;
 
-/// How many leading folders of a foreign path are tried without.
+/// Maximum number of leading folders that are taken off a foreign path.
 const MAX_STRIPPED: usize = 8;
 
-/// How many levels of folders are looked into for a file that is not where it should be.
+/// Levels of folders searched for a file that is not where it should be.
 const SUBFOLDER_LEVELS: usize = 2;
-/// How many folders are looked into for it.
+/// Maximum number of folders searched for it.
 const MAX_SUBFOLDERS: usize = 300;
 
-/// Where a run ran.
+/// The checkout and folder of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunPlace<'a> {
     /// The root of the checkout.

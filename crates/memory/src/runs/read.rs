@@ -12,39 +12,39 @@ use super::table::{self, Runner, Task};
 use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
 use super::{Counts, Kind, Verdict, announced, signature, tells, text};
 
-/// What was seen of a command line that has ended.
+/// The exit status and output of a command line that has ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// The exit status of the line, where it is known.
     pub exit: Option<i32>,
-    /// What it printed, stdout and stderr in whatever order.
+    /// Its stdout and stderr, in any order.
     pub output: &'a [u8],
-    /// Some of what it printed is missing.
+    /// The client cut some of the output off.
     pub cut: bool,
 }
 
 /// The outcome of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What was run.
+    /// Tests, a build or a check.
     pub kind: Kind,
     /// The runner's name, or that of the task if nothing told its runner.
     pub runner: String,
-    /// How it went.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How many tests, where the text says so.
+    /// Numbers of tests, where the text has them.
     pub counts: Option<Counts>,
-    /// What failed, by the runner's names.
+    /// Names of the failing tests, as the runner prints them.
     pub failing: Vec<String>,
     /// The shape of the failure.
     pub signature: Option<String>,
     /// The exit status, where it is the run's own.
     pub exit: Option<i32>,
-    /// How long it says it took, in milliseconds.
+    /// Duration that the runner prints, in milliseconds.
     pub duration: Option<u64>,
     /// The reason for the verdict.
     pub because: &'static str,
-    /// What failed, as far as the text tells.
+    /// The failures, as far as the text has them.
     pub failures: Vec<Failure>,
     /// Tests that the text names as passed.
     pub passed: Vec<PassedTest>,
@@ -224,10 +224,10 @@ fn groups(runs: &[FoundRun]) -> Vec<Vec<FoundRun>> {
     groups
 }
 
-/// How many blank lines there may have been at the end of a text.
+/// Maximum number of blank lines that the client may have removed from the end of a text.
 const MAX_BLANK_LINES: usize = 3;
 
-/// How much of a run's output is missing.
+/// The part of a run's output that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Missing {
     Nothing,
@@ -239,7 +239,7 @@ enum Missing {
     Cut,
 }
 
-/// What there is to go by beside the report.
+/// Evidence beside the report of a reader.
 #[expect(clippy::struct_excessive_bools, reason = "each is an observation of its own")]
 struct Evidence {
     /// The exit status, as far as it is the run's own.
@@ -388,7 +388,7 @@ impl ReadGroup<'_> {
         read.collect()
     }
 
-    /// What the exit status and the shown text are worth.
+    /// Weighs the exit status and the shown text.
     fn evidence(&self, is_task: bool) -> Evidence {
         let last = &self.runs[self.runs.len() - 1];
         let mut if_reached = false;
@@ -437,8 +437,8 @@ impl Missing {
     }
 }
 
-/// What is missing of a run's output. `alone` is true if the text is that of this run only: then `head -20` that printed 12
-/// lines has cut nothing off.
+/// Determines the part of a run's output that is missing. `alone` is true if the text is that of this run only: then
+/// `head -20` that printed 12 lines has cut nothing off.
 fn missing(shown: &Shown, text: &str, alone: bool) -> Missing {
     let lines = text.lines().count();
     // The client takes blank lines away at the end.
@@ -491,8 +491,8 @@ fn inner_runs(
     found
 }
 
-/// Of a task with several parts a status other than 0 is that of one of them. Where one failed by its text, the others did
-/// not fail by the status; where none did, it was the last one that is not known to have passed.
+/// Corrects the verdicts of a task with several parts, of which a status other than 0 is that of one. Where one failed by its
+/// text, the others did not fail by the status; where none did, it was the last one that is not known to have passed.
 fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
     if readings.len() < 2 || exit.is_none_or(|exit| exit == 0) {
         return;

@@ -11,9 +11,9 @@ pub const MAX_PASSED_TESTS: usize = 2000;
 /// A program that runs tests, builds, or checks, and how to read what it prints.
 #[derive(Debug)]
 pub struct Runner {
-    /// What people call it: `pytest`, `cargo test`.
+    /// Its name: `pytest`, `cargo test`.
     pub name: &'static str,
-    /// What it runs.
+    /// Tests, a build or a check.
     pub kind: Kind,
     /// A text in which none of these stands says nothing to it; where there are none, any text may. A line break in
     /// them stands for the ends of the text as well. A script may run anything, and to have each reader look at all of
@@ -25,20 +25,20 @@ pub struct Runner {
     pub read: fn(&str) -> Report,
 }
 
-/// What the text of a run says. On doubt it says nothing.
+/// The content of a run's text. On doubt it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// How it went, by the text alone. Passed only where a summary says so and nothing else says otherwise; a text that
+    /// The verdict, by the text alone. Passed only where a summary says so and nothing else says otherwise; a text that
     /// was cut off before its summary is unknown.
     pub verdict: Verdict,
-    /// How many, over all parts of the run.
+    /// Numbers of tests over all parts of the run.
     pub counts: Option<Counts>,
-    /// What failed, in the order of the output, each once.
+    /// The failures in the order of the output, each once.
     pub failures: Vec<Failure>,
     /// Tests that the output names as passed, in the order of the output, at most [`MAX_PASSED_TESTS`]. Most runners
     /// name them only when asked for more output.
     pub passed: Vec<PassedTest>,
-    /// How long it says it took, in milliseconds.
+    /// Duration that the runner prints, in milliseconds.
     pub duration: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub struct Failure {
     pub scope: Option<String>,
     /// The kind of error: `AssertionError`, `E0308`, `TS2322`, `panicked`.
     pub error: Option<String>,
-    /// What it says, first line.
+    /// First line of the message.
     pub message: Option<String>,
     /// The innermost place in the project's own code: a file as printed, without line and column.
     pub frame: Option<String>,
@@ -120,7 +120,7 @@ impl PassedTests {
 }
 
 impl Report {
-    /// Whether it says anything.
+    /// Returns true if the verdict is known.
     pub fn is_known(&self) -> bool {
         self.verdict != Verdict::Unknown || self.counts.is_some()
     }

@@ -11,9 +11,9 @@ use super::{Counts, Kind, signature};
 use crate::outcome::Outcome;
 use crate::{Clean, checksum};
 
-/// How many failures of one run are followed. More than that have one cause.
+/// Maximum number of failures followed from one run. More than that have one cause.
 const MAX_FAULTS: usize = 8;
-/// How many characters of an error are kept: what tells it apart stands at its beginning.
+/// Maximum length of a kept error. Errors differ at their beginning.
 const MAX_ERROR_CHARS: usize = 200;
 
 /// One captured run.
@@ -22,12 +22,12 @@ const MAX_ERROR_CHARS: usize = 200;
 pub struct Run {
     /// Its outcome as a whole.
     pub outcome: Outcome,
-    /// What it was asked for; none where its command line does not tell.
+    /// Its selection; none where the command line does not tell.
     pub selection: Option<Selection>,
-    /// What else it was asked for, where one line starts the same runner several times.
+    /// Further selections, where one line starts the same runner several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_selections: Vec<Selection>,
-    /// What failed.
+    /// The failures.
     pub faults: Vec<Fault>,
     /// Everything that failed is among the faults.
     pub whole: bool,
@@ -78,7 +78,7 @@ pub struct Fault {
     pub is_compile_error: bool,
     /// Its shape; none where there is nothing to go by.
     pub signature: Option<Clean>,
-    /// What it names.
+    /// Places and identifiers that it names.
     #[serde(default, skip_serializing_if = "Clues::is_empty")]
     pub clues: Clues,
 }

@@ -1,4 +1,4 @@
-//! What readers look for in a line: rules, amounts, places and errors, as many runners print them. Plain scanning: this
+//! Scanners for readers: rules, amounts, places and errors, as many runners print them. Plain scanning: this
 //! runs in a hook.
 
 /// How many failures are kept of a run. Whoever has more has one reason for them, and a hook has no time to lose: names are
@@ -103,7 +103,7 @@ pub(super) fn located(text: &str) -> Option<(Place<'_>, &str)> {
     }
 }
 
-/// Whether a file is the project's own, not the language's and not a library's.
+/// Returns true if a file is the project's own, not the language's and not a library's.
 pub(super) fn own(path: &str) -> bool {
     const OTHERS: &[&str] = &[
         "site-packages",
@@ -165,7 +165,7 @@ pub(super) fn is_timing(line: &str) -> bool {
         || line.ends_with("pagefaults 0swaps")
 }
 
-/// Whether a file's name ends in an extension.
+/// Returns true if a file's name ends in an extension.
 pub(super) fn has_extension(file: &str, extension: &str) -> bool {
     file.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
 }

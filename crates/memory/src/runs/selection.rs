@@ -1,4 +1,4 @@
-//! What a run was asked to run, and whether a green run must have executed a test that failed before.
+//! The selection of a run, and the decision whether a green run must have executed a test that failed before.
 //!
 //! A failure is over when a run that executed its test was green, however that run was spelled: the same command, the whole
 //! suite, or a run that selects the test by name, file, package or keyword. A run whose selection is not understood closes
@@ -19,7 +19,7 @@ use crate::Clean;
 /// A manifest that is longer is not read.
 const MAX_MANIFEST_BYTES: u64 = 64 * 1024;
 
-/// What a run was asked for.
+/// The tests, packages and settings that a run was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
@@ -42,7 +42,7 @@ pub struct Selection {
     pub package: Option<Clean>,
 }
 
-/// What failed, as far as it matters for whether a run executed it.
+/// A failure, as far as it matters for coverage.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Failed<'a> {
     /// The test, by the runner's name for it; a path in it starts at the root of the checkout.
@@ -55,7 +55,7 @@ pub struct Failed<'a> {
     pub is_compile_error: bool,
 }
 
-/// How sure it is that a run executed a test.
+/// Certainty that a run executed a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// It did not, or nothing tells that it did.
@@ -142,7 +142,7 @@ impl Selection {
             && (self.task == other.task || !(self.is_partial || other.is_partial))
     }
 
-    /// Whether a run that was asked for this must have executed what failed in a run that was asked for `other`.
+    /// Determines whether a run with this selection must have executed a failure of a run with the selection `other`.
     pub fn covers(&self, other: &Self, failed: &Failed<'_>) -> Coverage {
         if self.is_same_command(other) {
             return Coverage::Yes;
@@ -200,7 +200,7 @@ fn answers(runner: &Runner, their: &Runner, failed: &Failed<'_>) -> bool {
     }
 }
 
-/// What a selection chooses of a failure.
+/// The part of a failure that a selection chooses.
 enum Selects {
     /// Everything below its folder.
     Everything,
@@ -511,7 +511,7 @@ fn manifest_package(folder: &Path) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// What a JavaScript runner matches a name pattern against: the titles without the file, with blanks between them.
+/// The text that a JavaScript runner matches a name pattern against: the titles without the file, with blanks between them.
 fn title(test: &str) -> String {
     let titles =
         if has_path(test) { test.split_once(" > ").map_or(test, |(_, rest)| rest) } else { test };

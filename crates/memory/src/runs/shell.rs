@@ -6,10 +6,10 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// How deep `sh -c "…"`, `$(…)` and here-documents for a shell are followed.
+/// Maximum depth to which `sh -c "…"`, `$(…)` and here-documents for a shell are followed.
 const MAX_DEPTH: usize = 4;
 
-/// What stands between a command and the next one.
+/// The operator between a command and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joiner {
     /// `&&`: the next one runs if this one succeeds.
@@ -33,7 +33,7 @@ pub enum Joiner {
 pub struct Redirection {
     /// The stream that is redirected.
     pub stream: Stream,
-    /// Where it goes to or comes from.
+    /// Its target or source.
     pub target: Target,
 }
 
@@ -72,9 +72,9 @@ pub struct SimpleCommand {
     pub words: Vec<String>,
     /// The redirections, in order.
     pub redirections: Vec<Redirection>,
-    /// What follows.
+    /// The operator that joins the next command.
     pub joiner: Joiner,
-    /// How many subshells, `(…)`, are open around it.
+    /// Number of subshells, `(…)`, open around it.
     pub subshells: u16,
 }
 

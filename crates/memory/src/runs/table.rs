@@ -20,7 +20,7 @@ use rows::ROWS;
 pub struct Runner {
     /// Its name, as people say it: `pytest`, `cargo test`.
     pub name: &'static str,
-    /// What it runs; none for a program that can be predicted about, such as `cargo run`, but is no test, build or check.
+    /// The kind of run; none for a program that can be predicted about, such as `cargo run`, but is no test, build or check.
     pub kind: Option<Kind>,
     /// The language of what it runs; `any` for every language.
     pub language: &'static str,
@@ -29,7 +29,7 @@ pub struct Runner {
     /// Words of which one must be there: `black` changes files, `black --check` checks them. `*test` is any word that
     /// ends so.
     pub only_with: &'static [&'static str],
-    /// What its arguments do.
+    /// Its arguments and their effects.
     pub arguments: &'static Arguments,
     /// The name of the reader of its output. Where there is no such reader, the exit status alone decides.
     pub reader: &'static str,
@@ -62,7 +62,7 @@ impl Runner {
 pub struct FoundRunner {
     /// The row.
     pub runner: &'static Runner,
-    /// How many words its start has.
+    /// Number of words in its start.
     pub words: usize,
     /// The position of the first argument.
     pub arguments: usize,

@@ -27,13 +27,13 @@ pub(super) fn telling(text: &str) -> Vec<&'static Runner> {
     runners.into_iter().zip(asked).filter_map(|(runner, asked)| asked.then_some(runner)).collect()
 }
 
-/// How long a word is at least.
+/// Minimum length of a word.
 const LEAST: usize = 3;
 
-/// How many ways of beginning are told apart.
+/// Number of beginnings that are told apart.
 const BEGINNINGS: usize = 1 << 17;
 
-/// How a word begins, as a number below [`BEGINNINGS`]. Two may share one.
+/// The beginning of a word, as a number below [`BEGINNINGS`]. Two may share one.
 fn beginning([first, second, third]: [u8; LEAST]) -> usize {
     usize::from(first) << 9 ^ usize::from(second) << 5 ^ usize::from(third)
 }

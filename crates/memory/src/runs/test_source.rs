@@ -10,7 +10,7 @@ use super::selection::has_path;
 
 /// A file that is longer is not looked into.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
-/// How many lines of a test are read.
+/// Maximum number of lines read from a test.
 const MAX_TEST_LINES: usize = 60;
 
 /// Reads the source of the test that failed; none where its file is not known or does not have it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 const ESCAPE: u8 = 0x1b;
 
-/// What a terminal would show of these bytes, as far as a reader of outcomes cares.
+/// The text that a terminal would show of these bytes, as far as a reader of outcomes cares.
 ///
 /// Colours and other escape sequences go, CRLF becomes LF, a line that was written over (a progress bar) keeps what was
 /// written last, NULs go, and what is no UTF-8 becomes the replacement character. Plain text is borrowed.
@@ -45,7 +45,7 @@ fn after_any(bytes: &[u8], at: usize, one: fn(u8) -> bool) -> usize {
     bytes[at..].iter().position(|&byte| !one(byte)).map_or(bytes.len(), |more| at + more)
 }
 
-/// Where the escape sequence ends whose first byte was just read. One that does not end is given up at the line's end,
+/// Returns the end of the escape sequence whose first byte was just read. One that does not end is given up at the line's end,
 /// so that a stray escape cannot swallow the run.
 fn after_escape(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {

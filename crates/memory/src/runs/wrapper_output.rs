@@ -1,4 +1,4 @@
-//! What task runners print around the program that they run: the command that they start, and that it failed.
+//! Lines that task runners print around the program that they run: the command that they start, and that it failed.
 //!
 //! `npm test` does not tell what tests; the line that npm prints first does. What a wrapper says about itself is never the
 //! failure: `script "lint" exited with code 1` is the same line for every lint error there is.
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::command_line::CommandLine;
 use super::table;
 
-/// How many commands of one output are looked at.
+/// Maximum number of commands read from one output.
 const MAX_INNER_COMMANDS: usize = 8;
 
 /// The output of a task, without the lines that its wrapper printed about itself.
@@ -44,7 +44,7 @@ pub struct PackageOutput<'a> {
     pub text: Cow<'a, str>,
 }
 
-/// Of so many lines or more most have to begin with a package for the text to be that of several.
+/// From so many lines on, most have to begin with a package for the text to be that of several.
 const MIN_PREFIXED_LINES: usize = 3;
 
 /// Splits the output of a wrapper that prints the package before each line: turbo, `pnpm -r`, docker compose.

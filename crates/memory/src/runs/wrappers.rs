@@ -9,7 +9,7 @@ struct Wrapper {
     start: &'static str,
     /// Options whose value is the next word.
     valued: &'static str,
-    /// How many plain words stand before the command: a duration, a container.
+    /// Number of plain words before the command: a duration, a container.
     operands: usize,
 }
 
@@ -230,7 +230,7 @@ pub(super) fn is_no_wrapper(program: &str) -> bool {
     NOT_WRAPPERS.contains(&base(program))
 }
 
-/// How many words of an unknown program may stand before a runner that it wraps.
+/// Maximum number of words of an unknown program before the runner that it wraps.
 const MAX_UNKNOWN_PREFIX: usize = 3;
 
 /// Returns true if a package manager starts a program of a package by its name: `yarn jest`.
@@ -327,7 +327,7 @@ fn base(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// How many words a known wrapper takes up to the command that it runs.
+/// Counts the words of a known wrapper up to the command that it runs.
 fn wrapper_length(words: &[String]) -> Option<usize> {
     let (wrapper, start) = WRAPPERS
         .iter()
@@ -382,7 +382,7 @@ fn is_known_head(words: &[String]) -> bool {
     table::is_known_program(head) || is_shell(head) || is_interpreter(head)
 }
 
-/// How many words a start such as `docker compose exec` takes; options may stand between its words.
+/// Counts the words of a start such as `docker compose exec`; options may stand between them.
 fn start_length(start: &str, words: &[String]) -> Option<usize> {
     let mut parts = start.split(' ');
     if parts.next()? != base(words.first()?) {
@@ -412,7 +412,7 @@ fn is_interpreter(base: &str) -> bool {
     base.starts_with("python") || matches!(base, "node" | "ruby" | "php" | "tsx" | "ts-node")
 }
 
-/// How many words stand before the module or script that an interpreter runs.
+/// Counts the words before the module or script that an interpreter runs.
 fn interpreter_length(words: &[String]) -> Option<usize> {
     let head = base(words.first()?);
     if head.starts_with("python") {
@@ -438,7 +438,7 @@ fn interpreter_length(words: &[String]) -> Option<usize> {
     None
 }
 
-/// How many words of a program that is not known stand before a run.
+/// Counts the words of an unknown program before a run.
 fn unknown_prefix_length(words: &[String]) -> Option<usize> {
     let head = base(words.first()?);
     if table::is_known_program(head) || is_no_wrapper(head) || head.contains('=') {

@@ -12,7 +12,7 @@ pub(super) fn keywords_match(expression: &str, test: &str) -> Option<bool> {
     (parser.at == tokens.len()).then_some(value)
 }
 
-/// How deep brackets of an expression are followed.
+/// Maximum depth of brackets in an expression.
 const MAX_BRACKETS: usize = 16;
 
 struct Keywords<'a> {

@@ -1,6 +1,6 @@
-//! What the arguments of a runner do to the choice of what it runs.
+//! Arguments of runners, and their effect on the choice of what runs.
 
-/// What a flag does.
+/// The effect of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Changes what is printed, or how fast it runs.
@@ -25,7 +25,7 @@ pub enum Effect {
     GoesOn,
 }
 
-/// How plain words choose what runs.
+/// The meaning of plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
     /// Paths of files or folders, perhaps with the name of a test behind `::` or `:`.
@@ -42,7 +42,7 @@ pub enum Operands {
     Targets,
 }
 
-/// How the pattern of a name flag is meant.
+/// The syntax of a name pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamePattern {
     /// pytest's `-k`: words joined by `and`, `or` and `not`, looked for without case.
@@ -59,9 +59,9 @@ pub enum NamePattern {
 /// it is typed `--flag=value` or `--flag value`. A flag in no list sets something up.
 #[derive(Debug)]
 pub struct Arguments {
-    /// How plain words choose what runs.
+    /// The meaning of plain words.
     pub operands: Operands,
-    /// How the patterns of `names` are meant.
+    /// The syntax of the patterns of `names`.
     pub pattern: NamePattern,
     /// Returns true if a run without operands has everything below its folder, rather than one package.
     pub runs_all_below: bool,
@@ -293,7 +293,7 @@ pub(super) const JVM: Arguments = Arguments {
 };
 
 impl Arguments {
-    /// What a flag does, and whether it takes a value. `flag` has no value joined to it.
+    /// Returns the effect of a flag, and whether it takes a value. `flag` has no value joined to it.
     pub fn effect(&self, flag: &str) -> (Effect, bool) {
         let lists = [
             (self.stops, Effect::StopsEarly),

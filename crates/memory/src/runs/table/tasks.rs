@@ -5,9 +5,9 @@ use crate::runs::Kind;
 /// A task of a task runner, or a script of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// What was started, as people say it: `npm test`, `make check`, `scripts/ci.sh`.
+    /// Its name, as people say it: `npm test`, `make check`, `scripts/ci.sh`.
     pub name: String,
-    /// What its name says that it runs; none where only its output can tell.
+    /// The kind of run that its name tells; none where only its output can.
     pub kind: Option<Kind>,
     /// The position of the first argument that is passed on to what it runs.
     pub arguments: usize,
@@ -22,7 +22,7 @@ struct TaskRunner {
     direct: bool,
     /// Options whose value is the next word.
     valued: &'static [&'static str],
-    /// What it runs without a name.
+    /// The kind of run without a name.
     default: Option<Kind>,
 }
 
@@ -227,7 +227,7 @@ fn find_script(words: &[String]) -> Option<Task> {
     Some(Task { name: path.clone(), kind: kind_of_script(stem), arguments: 1 })
 }
 
-/// What the name of a script says that it runs, where it says nothing else: `run_tests` does, `test-harness` does not.
+/// The kind of run that the name of a script tells, where it tells nothing else: `run_tests` does, `test-harness` does not.
 fn kind_of_script(stem: &str) -> Option<Kind> {
     const PLAIN: &[&str] = &[
         "run",
@@ -256,7 +256,7 @@ fn kind_of_script(stem: &str) -> Option<Kind> {
     is_plain.then(|| kind_of_name(&stem.replace("runtest", "run-test"))).flatten()
 }
 
-/// What the name of a task says that it runs.
+/// The kind of run that the name of a task tells.
 pub fn kind_of_name(name: &str) -> Option<Kind> {
     let parts = || name.split([':', '-', '_', '.', '/']).map(str::to_ascii_lowercase);
     let says = |words: &[&str]| parts().any(|part| words.contains(&part.as_str()));
