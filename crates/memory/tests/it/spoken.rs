@@ -96,7 +96,7 @@ fn a_prediction_that_comes_true_is_told_and_a_better_run_is_no_question() {
     assert!(story.red("cargo test", &two).contains("contradicts"));
     let said = story.red("cargo test", &FAILING);
     assert!(
-        said.contains("fewer fail than before (1 of 2)") && !said.contains("resolve"),
+        said.contains("fewer fail than before (1 of 2; quoted data") && !said.contains("resolve"),
         "{said}"
     );
     let passed = json!({ "stdout": crate::story::output(5, &[]), "stderr": "", "interrupted": false, "isImage": false });

@@ -164,7 +164,7 @@ impl Scene<'_, '_> {
             "What it wants, believes, does and predicts. Runs are held against it.",
         )?;
         self.edits(CUT, ROUNDED)?;
-        self.runs_red(&["`pytest -q` failed in", "That contradicts it."])?;
+        self.runs_red(&["`pytest -q` failed in", "That contradicts it"])?;
         let printed = self.types(
             "rutter ghap resolve --status falsified",
             &RESOLVE,

@@ -112,7 +112,7 @@ fn a_prediction_by_tool_is_contradicted_by_a_run_and_taught_to_a_later_session()
     );
     let held = said_by(&record, "PostToolUseFailure");
     assert_eq!(held.len(), 1, "{held:?}");
-    assert!(held[0].contains("That contradicts it."), "{held:?}");
+    assert!(held[0].contains("That contradicts it"), "{held:?}");
     // It has called a tool, so it is told of tools.
     assert!(held[0].contains("`resolve_ghap` with status falsified takes"), "{held:?}");
     assert!(results[2].1.contains(r#""tier":"gold""#), "{results:?}");
