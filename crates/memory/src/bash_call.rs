@@ -48,6 +48,11 @@ impl<'a> Call<'a> {
         if !ended || wire.text("tool_name")? != "Bash" {
             return None;
         }
+        Self::typed(wire)
+    }
+
+    /// The command that was typed, before or after it ran.
+    pub(crate) fn typed(wire: &Wire<'a>) -> Option<Cow<'a, str>> {
         Wire::parse(wire.raw("tool_input")?.as_bytes()).ok()?.text("command")
     }
 

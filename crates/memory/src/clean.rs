@@ -7,7 +7,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
-use crate::quote::without_sequences;
+use crate::escape::without_sequences;
 use crate::redact::redact;
 
 /// Text without secrets.

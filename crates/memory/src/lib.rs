@@ -15,6 +15,7 @@ pub mod config;
 pub mod context;
 pub mod embed;
 pub mod episode;
+mod escape;
 pub mod experience;
 pub mod ghap;
 pub mod hook;

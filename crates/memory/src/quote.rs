@@ -1,6 +1,7 @@
 //! Stored text as it is put before an agent: short, in one line, and unable to pass for anything but a quotation.
 
 use crate::Time;
+use crate::escape::after_sequence;
 
 /// About how many tokens a text is: four letters each, and one for every letter that is not ASCII.
 pub fn tokens(text: &str) -> usize {
@@ -58,63 +59,21 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
 /// The characters of a text that a reader sees, in their plain form. Everything that breaks a line, turns the writing around,
 /// is not visible or speaks to a terminal is left out. Terminal sequences go whole: `ESC [31m` leaves nothing behind.
 pub fn seen(text: &str) -> impl Iterator<Item = char> {
-    let mut signs = text.chars().peekable();
+    let mut rest = text;
     std::iter::from_fn(move || {
         loop {
-            let sign = signs.next()?;
-            if sign == '\u{1b}' {
-                skip_sequence(&mut signs);
+            if let Some(behind) = after_sequence(rest) {
+                rest = behind;
                 continue;
             }
+            let sign = rest.chars().next()?;
+            rest = &rest[sign.len_utf8()..];
             let sign = plain_form(sign);
             if is_visible(sign) {
                 return Some(sign);
             }
         }
     })
-}
-
-/// A text without terminal sequences, each taken out whole.
-pub(crate) fn without_sequences(text: &str) -> String {
-    let mut signs = text.chars().peekable();
-    let mut kept = String::with_capacity(text.len());
-    while let Some(sign) = signs.next() {
-        match sign {
-            '\u{1b}' => skip_sequence(&mut signs),
-            // The same in one character, which older terminals know.
-            '\u{9b}' => skip_control(&mut signs),
-            sign => kept.push(sign),
-        }
-    }
-    kept
-}
-
-/// Skips what follows an escape character: a sequence such as `[31m`, or a title such as `]0;text` up to its end.
-fn skip_sequence(signs: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match signs.peek() {
-        Some('[') => {
-            signs.next();
-            skip_control(signs);
-        }
-        Some(']' | 'P' | '_' | '^') => {
-            while let Some(sign) = signs.next_if(|sign| *sign != '\n') {
-                if sign == '\u{7}' {
-                    break;
-                }
-                if sign == '\u{1b}' {
-                    signs.next_if_eq(&'\\');
-                    break;
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Skips the parameters and the last sign of a sequence such as `31m`.
-fn skip_control(signs: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    while signs.next_if(|sign| matches!(sign, '0'..='?' | ' '..='/')).is_some() {}
-    signs.next_if(|sign| matches!(sign, '@'..='~'));
 }
 
 /// The character that programs make of another one when they normalise a text, as far as it matters in a quotation.
@@ -205,7 +164,7 @@ pub fn field(text: &str) -> String {
 pub fn harmless(line: &str, keeps_colours: bool) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = rest.find(['<', '\u{1b}', '\u{fe64}', '\u{ff1c}']) {
+    while let Some(at) = rest.find(['<', '\u{1b}', '\u{9b}', '\u{fe64}', '\u{ff1c}']) {
         kept.extend(seen_or_tab(&rest[..at]));
         rest = &rest[at..];
         let colour = rest.strip_prefix("\u{1b}[").and_then(|codes| {
@@ -217,10 +176,8 @@ pub fn harmless(line: &str, keeps_colours: bool) -> String {
                 kept.push_str(&rest[..length]);
             }
             rest = &rest[length..];
-        } else if rest.starts_with('\u{1b}') {
-            let mut signs = rest[1..].chars().peekable();
-            skip_sequence(&mut signs);
-            rest = &rest[rest.len() - signs.map(char::len_utf8).sum::<usize>()..];
+        } else if let Some(behind) = after_sequence(rest) {
+            rest = behind;
         } else {
             let length = rest.chars().next().map_or(0, char::len_utf8);
             rest = &rest[length..];

@@ -282,8 +282,8 @@ pub(crate) enum Undoing {
 }
 
 /// Determines the effect of a line on earlier changes by means of git.
-pub(crate) fn undoing(line: &str) -> Option<Undoing> {
-    CommandLine::parse(line).commands.iter().rev().find_map(|command| {
+pub(crate) fn undoing(line: &CommandLine) -> Option<Undoing> {
+    line.commands.iter().rev().find_map(|command| {
         if command.program() != "git" {
             return None;
         }
@@ -486,7 +486,7 @@ mod tests {
             ("sed -i s/a/b/ src/a.rs", None),
             ("git", None),
         ] {
-            assert_eq!(undoing(line), expected, "{line}");
+            assert_eq!(undoing(&CommandLine::parse(line)), expected, "{line}");
         }
     }
 

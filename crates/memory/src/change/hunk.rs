@@ -7,6 +7,7 @@ use super::command::{Undoing, undoing};
 use super::section::{enclosing_definition, has_extension, is_definition, is_in_comment};
 use super::{Change, MAX_READ_BYTES, Sort};
 use crate::Clean;
+use crate::runs::command_line::CommandLine;
 
 /// Begins the line above a hunk: `@@ -12 +14 @@ def total(items):`.
 const HEADER: &str = "@@";
@@ -380,7 +381,7 @@ pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {
         let git = match change.sort {
-            Sort::Command => undoing(&change.name),
+            Sort::Command => undoing(&CommandLine::parse(&change.name)),
             Sort::Edit | Sort::Invocation => None,
         };
         // Edits that the command itself was seen to make say better what it did.

@@ -72,9 +72,8 @@ pub(super) fn hear(
     }
     // In a single word a password is a word like any other; in its line it stands behind its option.
     let clean = Clean::new(&command);
-    let clean_line = CommandLine::parse(&clean);
-    let still_there = find_runs(&clean_line).len() == runs.len();
-    let line = if still_there { clean_line } else { line };
+    let line =
+        if clean.as_str() == &*command { line } else { clean_line(&clean, line, runs.len()) };
     let command = Command { text: &clean, line: &line, event };
     let mut whats = command.changes(wire, &mut call, changes);
     let Some(seen) = seen() else {
@@ -102,6 +101,12 @@ pub(super) fn hear(
             _ => call.say::<PostToolUseFailure>(&text, heard),
         }
     }
+}
+
+/// The line without its secrets, unless a run is no longer recognised in it.
+fn clean_line(clean: &Clean, line: CommandLine, runs: usize) -> CommandLine {
+    let clean = CommandLine::parse(clean);
+    if find_runs(&clean).len() == runs { clean } else { line }
 }
 
 /// A command line that has ended.

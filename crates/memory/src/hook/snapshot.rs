@@ -43,7 +43,7 @@ struct SnapshotFile {
 }
 
 /// Reads the files that a command may change, where it may change any.
-pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine, command: &str) {
+pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
     let Some(path) = snapshot_path(wire, call) else { return };
     let place = call.place.clone();
     let Ok(store) = call.store() else { return };
@@ -54,7 +54,7 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine, command
     // Files that are not named: those that the failures are about, and those that were edited.
     let root = call.located.root.clone();
     let names_file = paths.iter().any(|path| root.join(path).is_file());
-    if !names_file || undoing(command).is_some_and(|undoing| undoing != Undoing::BringsBack) {
+    if !names_file || undoing(line).is_some_and(|undoing| undoing != Undoing::BringsBack) {
         if let Ok(store) = call.store()
             && let Ok(files) = store.files_of_open(&place)
         {

@@ -7,6 +7,7 @@ use rutter_contract::input::{PreToolUse, Wire};
 use serde::Deserialize;
 
 use super::{Call, Heard, fingerprint, snapshot};
+use crate::bash_call::Call as BashCall;
 use crate::change::changes_something;
 use crate::config::Recall;
 use crate::context::Depth;
@@ -58,17 +59,14 @@ pub(super) fn hear(
 
 /// Reads the files that a command may change, while a failure is open.
 fn look_before(wire: &Wire<'_>, call: &mut Call) {
-    let command = wire
-        .raw("tool_input")
-        .and_then(|input| Wire::parse(input.as_bytes()).ok())
-        .and_then(|input| input.text("command"));
+    let command = BashCall::typed(wire);
     let Some(command) = command.filter(|command| command.len() <= super::bash::MAX_LINE_BYTES)
     else {
         return;
     };
     let line = CommandLine::parse(&command);
     if changes_something(&line) {
-        snapshot::take(wire, call, &line, &command);
+        snapshot::take(wire, call, &line);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-const ESCAPE: u8 = 0x1b;
+use crate::escape::{ESCAPE, after_any, after_escape};
 
 /// The text that a terminal would show of these bytes, as far as a reader of outcomes cares.
 ///
@@ -38,42 +38,6 @@ pub fn plain(bytes: &[u8]) -> Cow<'_, str> {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
-}
-
-/// The first place at or after `at` whose byte is not one of these.
-fn after_any(bytes: &[u8], at: usize, one: fn(u8) -> bool) -> usize {
-    bytes[at..].iter().position(|&byte| !one(byte)).map_or(bytes.len(), |more| at + more)
-}
-
-/// Returns the end of the escape sequence whose first byte was just read. One that does not end is given up at the line's end,
-/// so that a stray escape cannot swallow the run.
-fn after_escape(bytes: &[u8], at: usize) -> usize {
-    match bytes.get(at) {
-        Some(b'[') => {
-            let end = after_any(bytes, at + 1, |byte| (0x20..0x40).contains(&byte));
-            match bytes.get(end) {
-                Some(0x40..=0x7e) => end + 1,
-                _ => end,
-            }
-        }
-        // Titles and links: up to a bell or ESC backslash.
-        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let end = after_any(bytes, at + 1, |byte| !matches!(byte, 7 | ESCAPE | b'\n'));
-            match bytes.get(end) {
-                Some(7) => end + 1,
-                Some(&ESCAPE) if bytes.get(end + 1) == Some(&b'\\') => end + 2,
-                _ => end,
-            }
-        }
-        Some(_) => {
-            let end = after_any(bytes, at, |byte| (0x20..0x30).contains(&byte));
-            match bytes.get(end) {
-                Some(0x30..=0x7e) => end + 1,
-                _ => end,
-            }
-        }
-        None => at,
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::entry::Place;
 use super::files::Lock;
 use super::{
     EpisodeFilter, Store, StoreError, at, clusters, episodes, files, ghaps, memories, outcomes,
-    projects, remove_if_there, spool, tables, values,
+    remove_if_there, spool, tables, values,
 };
 use crate::episode::Episode;
 use crate::ghap::Ghap;
@@ -106,29 +106,22 @@ impl Store {
 
     /// The row that a person means.
     pub fn row(&self, id: &IdSuffix) -> Result<Row, StoreError> {
-        let mut found = Vec::new();
-        for kind in Forgettable::ALL {
-            for id in tables::matching(&self.connection, kind.table(), id)? {
-                found.push((kind, id));
-            }
-        }
-        match found.as_slice() {
-            [(kind, id)] => self.shown(*kind, *id),
-            [] => Err(StoreError::NotFound { what: "row", id: id.clone() }),
-            several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
-        }
+        self.one_row(id, |table| tables::matching(&self.connection, table, id))
     }
 
     /// The row that an agent means, of its own project. Others are unknown to it.
     pub fn row_in(&self, id: &IdSuffix, place: &Place) -> Result<Row, StoreError> {
-        let own = projects::find(&self.connection, place)?;
+        self.one_row(id, |table| tables::own_matching(&self.connection, table, id, place, false))
+    }
+
+    fn one_row(
+        &self,
+        id: &IdSuffix,
+        matching: impl Fn(&str) -> Result<Vec<Id>, StoreError>,
+    ) -> Result<Row, StoreError> {
         let mut found = Vec::new();
         for kind in Forgettable::ALL {
-            for id in tables::matching(&self.connection, kind.table(), id)? {
-                if tables::is_of_project(&self.connection, kind.table(), id, own, false)? {
-                    found.push((kind, id));
-                }
-            }
+            found.extend(matching(kind.table())?.into_iter().map(|id| (kind, id)));
         }
         match found.as_slice() {
             [(kind, id)] => self.shown(*kind, *id),

@@ -71,23 +71,6 @@ fn one_of(found: &[Id], what: &'static str, id: &IdSuffix) -> Result<Id, StoreEr
     }
 }
 
-/// Returns true if a row belongs to a project, or to none where that is asked for.
-pub(crate) fn is_of_project(
-    connection: &Connection,
-    table: &str,
-    id: Id,
-    project: Option<i64>,
-    or_none: bool,
-) -> Result<bool, StoreError> {
-    let query = format!("SELECT project FROM {table} WHERE uid = ?1");
-    let of: Option<Option<i64>> =
-        connection.prepare_cached(&query)?.query_row([id], |row| row.get(0)).optional()?;
-    Ok(of.is_some_and(|of| match of {
-        Some(of) => Some(of) == project,
-        None => or_none,
-    }))
-}
-
 /// Every row of a table whose id ends so.
 pub(crate) fn matching(
     connection: &Connection,
@@ -99,6 +82,23 @@ pub(crate) fn matching(
     // Only hexadecimal letters get here, so nothing in it is a wildcard.
     Ok(rows
         .query_map(params![format!("%{}", id.hex())], |row| row.get(0))?
+        .collect::<Result<_, _>>()?)
+}
+
+/// Every row of a table whose id ends so and which belongs to the project of a place, or to none where that is asked for.
+pub(crate) fn own_matching(
+    connection: &Connection,
+    table: &str,
+    id: &IdSuffix,
+    place: &Place,
+    or_none: bool,
+) -> Result<Vec<Id>, StoreError> {
+    let project = projects::find(connection, place)?;
+    let mut rows = connection.prepare(&format!(
+        "SELECT uid FROM {table} WHERE lower(hex(uid)) LIKE ?1 AND (project = ?2 OR (?3 AND project IS NULL))"
+    ))?;
+    Ok(rows
+        .query_map(params![format!("%{}", id.hex()), project, or_none], |row| row.get(0))?
         .collect::<Result<_, _>>()?)
 }
 
@@ -152,15 +152,7 @@ impl Store {
         place: &Place,
         or_none: bool,
     ) -> Result<Id, StoreError> {
-        let mut found = matching(&self.connection, table, id)?;
-        let own = projects::find(&self.connection, place)?;
-        let mut kept = Vec::new();
-        for id in found.drain(..) {
-            if is_of_project(&self.connection, table, id, own, or_none)? {
-                kept.push(id);
-            }
-        }
-        one_of(&kept, what, id)
+        one_of(&own_matching(&self.connection, table, id, place, or_none)?, what, id)
     }
 
     /// The memory that a person means.

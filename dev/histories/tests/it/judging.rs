@@ -181,7 +181,7 @@ fn oracle(history: &History) -> Played {
                 Name::Test(_) => String::new(),
                 Name::Finding(texts) => format!("{} {}", texts.join(" "), check.file),
             },
-            root: format!("/work/{folder}"),
+            root: format!("/srv/{folder}"),
             ending: ending.map(str::to_owned),
         };
         let event =
