@@ -7,6 +7,7 @@ use crate::choice::choice;
 use crate::episode::{Episode, Known, render_item};
 use crate::ghap::{Ghap, Status};
 use crate::memory::Memory;
+use crate::origin::Unconfirmed;
 use crate::quote::{ago, cite, tokens};
 use crate::search::document::Kind;
 use crate::value::{self, Standing, Value};
@@ -420,10 +421,15 @@ pub(crate) fn of_ghap(ghap: &Ghap, depth: Depth, now: Time) -> Option<String> {
 }
 
 /// What is said of a failure that was fixed.
-pub(crate) fn of_episode(episode: &Episode, depth: Depth, now: Time) -> Option<String> {
+pub(crate) fn of_episode(
+    episode: &Episode,
+    depth: Depth,
+    unconfirmed: Option<Unconfirmed>,
+    now: Time,
+) -> Option<String> {
     render_item(
         episode,
-        &Known { times: 1, in_place: None, is_cause_seen: true, now },
+        &Known { times: 1, in_place: None, is_cause_seen: true, unconfirmed, now },
         depth.each(),
     )
 }

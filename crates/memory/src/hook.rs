@@ -77,6 +77,9 @@ pub struct Around {
     /// Whether a session that was started in a folder has the tools of our server, where that can be told. Asked only when
     /// something is said.
     pub has_tools: fn(&Path) -> Option<bool>,
+    /// The file of a project that names a server as ours is named and starts something else: the folder that the client was
+    /// started in, and the name. Asked only before a tool of ours is called.
+    pub foreign_server: fn(&Path, &str) -> Option<PathBuf>,
 }
 
 /// What comes of it.

@@ -24,6 +24,7 @@ pub mod injection;
 pub mod log;
 pub mod memory;
 mod mention;
+pub mod origin;
 pub mod outcome;
 pub mod pause;
 pub mod project;

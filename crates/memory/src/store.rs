@@ -16,6 +16,7 @@ use files::Lock;
 
 use crate::ghap::GhapError;
 use crate::memory::MemoryError;
+use crate::origin::Origin;
 use crate::value::ValueError;
 use crate::{IdSuffix, Time};
 
@@ -36,10 +37,12 @@ mod ghaps;
 pub mod hot;
 mod injections;
 mod memories;
+mod origins;
 mod outcomes;
 mod overview;
 mod premortem;
 mod projects;
+mod review;
 mod salvage;
 mod schema;
 mod session_context;
@@ -54,7 +57,10 @@ pub use clusters::{Cluster, ClusterFilter, Member, Plotted, Regrouped};
 pub use context::{Audience, Wanted};
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
-pub use exchange::{Exported, ImportError, Imported, Record};
+pub use exchange::{
+    BatchSummary, Exported, ImportError, ImportFile, ImportSummary, Imported, ImportedProject,
+    ProjectAlias, Record, RowOrigin, WhoseRows,
+};
 pub use files::Files;
 pub(crate) use files::{
     append_to, make_folder as make_private_folder, private, remove_if_there, replace_private,
@@ -66,6 +72,7 @@ pub use memories::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
 pub use overview::{Counts, Progress};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
+pub use review::{Proposal, Proposed};
 pub use salvage::Salvaged;
 pub use schema::VERSION;
 pub use session_context::SessionWanted;
@@ -81,6 +88,8 @@ pub struct Store {
     set_aside: Option<PathBuf>,
     /// Which file it has open.
     inode: Option<u64>,
+    /// The origin of the rows that it writes; none where nobody has said.
+    author: Option<Origin>,
     /// Behind the connection, so that it is closed first.
     _using: Lock,
 }
@@ -172,6 +181,9 @@ pub enum StoreError {
     /// No such project.
     #[error("no project is known as `{0}`; `rutter project list` shows them")]
     NoProject(String),
+    /// What was accepted cannot be done.
+    #[error("it cannot be accepted: {0}")]
+    NotAccepted(String),
     /// No such session.
     #[error("no session is known as `{0}`; `rutter sessions list --all` shows them")]
     NoSession(String),
@@ -255,7 +267,14 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL")?;
         wait_for_others(&mut connection)?;
         let inode = inode(&path);
-        Ok(Self { connection, files: files.clone(), set_aside: None, inode, _using: using })
+        Ok(Self {
+            connection,
+            files: files.clone(),
+            set_aside: None,
+            inode,
+            author: None,
+            _using: using,
+        })
     }
 
     /// Whether this handle can be kept for what comes next: its file is still in its place and of the form that this program

@@ -82,12 +82,18 @@ pub enum Command {
     Forget(memory::ForgetCommand),
     /// Write everything out as lines of JSON
     Export(memory::ExportArgs),
-    /// Take rows in
+    /// Take rows in, list what was taken in, and take it out again
     Import {
-        /// From what.
+        /// What to do.
         #[command(subcommand)]
         command: memory::ImportCommand,
     },
+    /// Decide what waits for you: imports, values, memories that are to hold everywhere
+    ///
+    /// Agents and files propose; nothing of it holds beyond its project until you accept it.
+    Review(memory::ReviewArgs),
+    /// Show any row by its id, and where it came from
+    Show(memory::ShowRowArgs),
     /// Find what was learnt or remembered, by words and by meaning
     ///
     /// For example: rutter recall "the total is wrong after a discount" --why
@@ -198,7 +204,7 @@ pub struct ClientArgs {
 }
 
 /// How a report is printed.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub struct FormatArgs {
     /// Print JSON; short for `--format json`
     #[arg(long)]

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use rutter_contract::version::Version;
 use rutter_memory::config::{Config, Loaded};
+use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::Located;
 use rutter_memory::store::{Files, Owner};
 use rutter_memory::{Clean, Store, Time};
@@ -203,7 +204,8 @@ impl Environment {
 
     /// The memory, open. Says so where a damaged one had to be put aside.
     pub(crate) fn store(&self, ui: &mut Ui<'_>) -> Result<Store, Failure> {
-        let store = Store::open(&self.data, self.now)?;
+        let mut store = Store::open(&self.data, self.now)?;
+        store.write_as(self.origin());
         if let Some(path) = store.set_aside() {
             ui.remark(&format!(
                 "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
@@ -211,6 +213,20 @@ impl Environment {
             ))?;
         }
         Ok(store)
+    }
+
+    /// The origin of what a command writes: the agent whose client runs it, else a person.
+    fn origin(&self) -> Origin {
+        let owner = self.owner().ok();
+        let checkout = owner.map(|owner| owner.place.checkout());
+        match self.session() {
+            Some(session) => Origin {
+                writer: Some(Writer::Agent),
+                session: Some(session),
+                ..Origin::person(checkout)
+            },
+            None => Origin::person(checkout),
+        }
     }
 
     /// What the user has decided, and the checkout at this root.

@@ -66,6 +66,7 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
                 called: environment::called,
                 // A plugin brings its server along with its hooks.
                 has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
+                foreign_server: install::foreign_server,
             }
         }),
         Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },

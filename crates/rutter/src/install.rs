@@ -43,7 +43,7 @@ pub(crate) use program::{build_folder, choose as choose_start, is_found};
 pub(crate) use record::{Record, Records};
 pub(crate) use registered::is_registered;
 pub(crate) use scope::Scope;
-pub(crate) use server::{PLUGIN_RULE, entry as server_entry};
+pub(crate) use server::{PLUGIN_RULE, entry as server_entry, foreign_server, tool_rules};
 pub(crate) use site::{Site, Step, Way};
 pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of, quoted};
 pub(crate) use work::carry_out;

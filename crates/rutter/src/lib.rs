@@ -83,6 +83,8 @@ fn run_in(
         Command::Forget(args) => commands::forget::run(args, env, ui),
         Command::Export(args) => commands::exchange::export(args, env, ui),
         Command::Import { command } => commands::exchange::import(command, env, ui),
+        Command::Review(args) => commands::review::run(args, env, ui),
+        Command::Show(args) => commands::show::run(args, env, ui),
         Command::Recall(args) => commands::recall::run(args, env, ui),
         Command::Episodes { command } => commands::episodes::run(command, env, ui),
         Command::Values { command } => commands::values::run(command, env, ui),

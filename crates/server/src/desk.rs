@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rutter_memory::config::{Config, Loaded, PROJECT_FILE};
+use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::Located;
 use rutter_memory::quiet::Quiet;
 use rutter_memory::session::Process;
@@ -78,6 +79,16 @@ impl Desk {
     /// The memory, open.
     pub(crate) fn store(&self) -> Result<Store, StoreError> {
         Store::open(&self.data, (self.now)())
+    }
+
+    /// The origin of what a call writes.
+    pub(crate) fn origin(&self, owner: &Owner) -> Origin {
+        let person = Origin::person(Some(owner.place.checkout()));
+        if self.door == Door::Typed && owner.client.is_none() {
+            return person;
+        }
+        let (session, agent) = (owner.client.clone(), owner.agent.clone());
+        Origin { writer: Some(Writer::Agent), session, agent, ..person }
     }
 
     /// On whose behalf a call is made, by the client's name for it.

@@ -154,9 +154,9 @@ fn list() -> Vec<Tool> {
 
 fn described(tool: &tools::Tool) -> Tool {
     let annotations = ToolAnnotations::with_title(tool.title)
-        .read_only(tool.effect == Effect::Reads)
+        .read_only(tool.effect.only_reads())
         .destructive(tool.effect == Effect::Removes)
-        .idempotent(tool.effect == Effect::Reads)
+        .idempotent(tool.effect.only_reads())
         .open_world(false);
     let mut meta = JsonObject::new();
     if tool.always {

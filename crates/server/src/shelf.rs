@@ -43,7 +43,7 @@ impl Shelf {
         tool_use: Option<&str>,
     ) -> Result<Answer, Refusal> {
         let tool = tools::named(name)?;
-        let pen = (tool.effect != Effect::Reads).then(|| lock(&self.pen));
+        let pen = (!tool.effect.only_reads()).then(|| lock(&self.pen));
         let (answer, store) = tool.call(desk, self.take(desk)?, arguments, tool_use);
         drop(pen);
         // What went wrong with a handle is not to go wrong again; what removes rows builds the database anew.

@@ -50,6 +50,20 @@ pub enum Effect {
     Adds,
     /// What it takes away is gone.
     Removes,
+    /// It looks into other projects.
+    ReadsElsewhere,
+}
+
+impl Effect {
+    /// Returns true for a tool that changes nothing.
+    pub const fn only_reads(self) -> bool {
+        matches!(self, Self::Reads | Self::ReadsElsewhere)
+    }
+
+    /// Returns true for a tool that stays inside the caller's project and removes nothing.
+    pub const fn stays_inside(self) -> bool {
+        matches!(self, Self::Reads | Self::Adds)
+    }
 }
 
 /// What came of a call.
@@ -94,6 +108,7 @@ impl Call<'_> {
     /// On whose behalf, unless somebody wants quiet there. Asked for before anything else is done.
     pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, Refusal> {
         let Caller { owner, quiet } = self.caller()?;
+        self.store.write_as(self.desk.origin(&owner));
         match quiet {
             None => Ok(owner),
             Some(quiet) => Err(Refusal::Refused(quiet)),
@@ -163,6 +178,10 @@ pub const TOOLS: &[Tool] = &[
     tool!(
         "search_experiences", "Search experiences", Reads, experience::search: experience::Search => experience::Found, "lessons learnt earlier failures surprises root causes",
         "What earlier GHAPs taught: when a task, error or plan may have been tried before. Ask in words; axis narrows what is compared. Hits come best first; get_ghap with an id shows one whole."
+    ),
+    tool!(
+        "search_other_projects", "Search other projects", ReadsElsewhere, experience::search_elsewhere: experience::SearchElsewhere => experience::Found, "lessons of other repositories",
+        "What GHAPs of other projects taught, for when search_experiences found nothing and the user works on related repositories. Needs the user's scope.recall = \"everywhere\"."
     ),
     tool!(
         "assemble_context", "Assemble context", Reads, context::assemble: context::Assemble => context::Assembled, "background memories episodes for a prompt",
@@ -305,6 +324,17 @@ fn quote_strings(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// The origin of a row in one line, if it was imported: of other rows whoever wants to know asks for one by its id.
+fn foreign_origin(call: &Call<'_>, row: Id) -> Result<Option<String>, StoreError> {
+    let origin = call.store.origin(row)?.filter(|origin| origin.import.is_some());
+    Ok(origin.map(|origin| origin.describe(call.now())))
+}
+
+/// The origin of a row in one line.
+fn origin(call: &Call<'_>, row: Id) -> Result<Option<String>, StoreError> {
+    Ok(call.store.origin(row)?.map(|origin| origin.describe(call.now())))
 }
 
 /// How much of a text stands on a line of a list.

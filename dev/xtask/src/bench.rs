@@ -154,7 +154,7 @@ fn rows_per_second(binary: &Path) -> Result<f64> {
     std::fs::write(&file, lines)?;
     let from = Instant::now();
     let output = Command::new(binary)
-        .args(["import", "jsonl"])
+        .args(["import", "jsonl", "--own", "--yes"])
         .arg(&file)
         .env("RUTTER_HOME", folder.path().join("memory"))
         .output()?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rutter_memory::search::score::{FLOOR, MEANING};
-use rutter_memory::store::Query;
+use rutter_memory::store::{ImportFile, Query, WhoseRows};
 use rutter_memory::{Id, Store, Time};
 use serde_json::{Value, json};
 
@@ -53,7 +53,8 @@ impl Scratch {
             lines.push_str(&json!({ "memory": memory }).to_string());
             lines.push('\n');
         }
-        store.import(lines.as_bytes(), |_| {})?;
+        let file = ImportFile::read(lines.as_bytes(), |_| {})?;
+        store.import(&file, "evaluation", WhoseRows::Own, now)?;
         Ok(Self { store, names, _folder: folder })
     }
 

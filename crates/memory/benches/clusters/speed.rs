@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use rutter_memory::session::{Session, Source};
 use rutter_memory::store::entry::Place;
-use rutter_memory::store::{ClusterFilter, Forgettable, Project, Record, Row};
+use rutter_memory::store::{
+    ClusterFilter, Forgettable, ImportFile, Project, Record, Row, WhoseRows,
+};
 use rutter_memory::{Clean, Id, Store, Time};
 use rutter_testkit::lessons::{Lesson, lessons};
 
@@ -129,5 +131,6 @@ fn fill(store: &mut Store, lessons: &[Lesson]) {
     }
     let text: String =
         lines.iter().map(|record| serde_json::to_string(record).expect("a line") + "\n").collect();
-    store.import(text.as_bytes(), |_| {}).expect("imported");
+    let file = ImportFile::read(text.as_bytes(), |_| {}).expect("read");
+    store.import(&file, "bench", WhoseRows::Own, Time::from_millis(0)).expect("imported");
 }

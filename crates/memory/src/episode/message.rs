@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::{Ending, Episode};
 use crate::Time;
 use crate::change::{Change, Hunk, Sort, is_repeatable};
+use crate::origin::Unconfirmed;
 use crate::quote::{ago, end_of, quoted, reads_like_instruction, start_of, tokens};
 
 /// Maximum number of tokens for the label and the first failure.
@@ -46,6 +47,8 @@ pub struct Known {
     pub in_place: Option<bool>,
     /// The output shows why the test failed, so that it is known to be the same failure.
     pub is_cause_seen: bool,
+    /// The reason to mark the episode.
+    pub unconfirmed: Option<Unconfirmed>,
     /// The current time.
     pub now: Time,
 }
@@ -55,7 +58,7 @@ pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
     let mut bodies = Vec::new();
     let mut room = MAX_TOKENS - LABEL_TOKENS;
     for (episode, known) in returning {
-        let Some(shown) = episode.ending.as_ref().and_then(Shown::choose) else { continue };
+        let Some(shown) = choose_for(episode, known) else { continue };
         // The earlier cause of another failure helps only where it is certain.
         if why == Again::Test && !shown.is_certain {
             continue;
@@ -67,6 +70,12 @@ pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
     }
     let label = match (why, bodies.len()) {
         (_, 0) => return None,
+        _ if returning
+            .iter()
+            .any(|(_, known)| known.unconfirmed == Some(Unconfirmed::Imported)) =>
+        {
+            "Recorded data: an imported file knows this failure."
+        }
         (Again::Failure, 1) if returning.iter().any(|(_, known)| !known.is_cause_seen) => {
             "Recorded data: this test was fixed before."
         }
@@ -77,9 +86,16 @@ pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
     Some(format!("{label}\n{}", bodies.join("\n")))
 }
 
+/// The changes of an episode that are shown. What was imported is never claimed to be the fix.
+fn choose_for<'a>(episode: &'a Episode, known: &Known) -> Option<Shown<'a>> {
+    let mut shown = Shown::choose(episode.ending.as_ref()?)?;
+    shown.is_certain &= known.unconfirmed != Some(Unconfirmed::Imported);
+    Some(shown)
+}
+
 /// Writes an episode as one item among others, in so many tokens.
 pub fn render_item(episode: &Episode, known: &Known, max_tokens: usize) -> Option<String> {
-    let shown = Shown::choose(episode.ending.as_ref()?)?;
+    let shown = choose_for(episode, known)?;
     render_body(episode, &shown, known, max_tokens)
 }
 
@@ -233,6 +249,9 @@ impl<'a> Shown<'a> {
         let mut end = format!("\n{}", capitalized(&ago(ending.at, known.now)));
         if known.times > 1 {
             let _ = write!(end, ", fixed {} times", known.times);
+        }
+        if let Some(unconfirmed) = known.unconfirmed {
+            let _ = write!(end, " {}", unconfirmed.words());
         }
         end.push('.');
         let is_edit = self.changes.first().is_some_and(|change| change.sort == Sort::Edit);

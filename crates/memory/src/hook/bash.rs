@@ -264,10 +264,11 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Opt
     let now = call.around.now;
     let returning: Vec<(&Episode, Known)> = recalled
         .iter()
-        .map(|Recalled { episode, times, is_cause_seen, .. }| {
+        .map(|Recalled { episode, times, is_cause_seen, unconfirmed, .. }| {
             let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
             let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
-            (episode, Known { times: *times, in_place, is_cause_seen: *is_cause_seen, now })
+            let (times, is_cause_seen, unconfirmed) = (*times, *is_cause_seen, *unconfirmed);
+            (episode, Known { times, in_place, is_cause_seen, unconfirmed, now })
         })
         .collect();
     let text = render(&returning, why)?;

@@ -2,8 +2,10 @@
 //! about to be started gets what was learnt about its task.
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use rutter_contract::input::{PreToolUse, Wire};
+use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
 use super::{Call, Heard, fingerprint, snapshot};
@@ -11,6 +13,7 @@ use crate::bash_call::Call as BashCall;
 use crate::change::changes_something;
 use crate::config::Recall;
 use crate::context::Depth;
+use crate::quote::quoted;
 use crate::runs::command_line::CommandLine;
 use crate::store::entry::{Parked, What};
 use crate::store::{Audience, Wanted};
@@ -40,6 +43,10 @@ pub(super) fn hear(
         park(wire, &mut call, heard);
     }
     if is_ours(tool) {
+        if let Some(file) = find_foreign_server(tool, &call) {
+            heard.stdout = ask_about(&file).answer().stdout;
+            return;
+        }
         // The server is asked right behind this, and cannot tell whose question it is.
         if let Some(tool_use) = wire.text("tool_use_id").filter(|id| !id.is_empty()) {
             let agent = call.agent.clone();
@@ -55,6 +62,21 @@ pub(super) fn hear(
     if call.config.hooks.ghap_checkin.enabled {
         check_in(&mut call, heard);
     }
+}
+
+/// The file by which the project has put another server in the place of ours. Rules that allow our tools allow its tools, too.
+fn find_foreign_server(tool: &str, call: &Call) -> Option<PathBuf> {
+    let server = tool.strip_prefix("mcp__")?.split("__").next()?;
+    let folder = call.around.started_in.as_deref().unwrap_or(&call.located.root);
+    (call.around.foreign_server)(folder, server)
+}
+
+fn ask_about(file: &Path) -> HookOutput<PreToolUse> {
+    HookOutput::new().ask(format!(
+        "`{}` names a server as rutter's server is named, and it starts something else. Allow this call only if you know that \
+         server.",
+        quoted(&file.to_string_lossy())
+    ))
 }
 
 /// Reads the files that a command may change, while a failure is open.

@@ -6,7 +6,7 @@ use super::documents::{self, Ask};
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{
-    Files, Store, StoreError, episode_files, episodes, ghaps, injections, memories, values,
+    Files, Store, StoreError, episode_files, episodes, ghaps, injections, memories, origins, values,
 };
 use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
 use crate::mention::Mentions;
@@ -77,7 +77,7 @@ impl HotStore {
             let kind = documents::kind_of(&self.connection, *row)?;
             // What is in no index can only be a value.
             let kind = kind.map_or(Source::Value, Source::from);
-            if let Some(text) = said(&self.connection, kind, *row, wanted.depth, now)? {
+            if let Some(text) = said(&self.connection, kind, *row, wanted, now)? {
                 let refused =
                     is_shown(&self.connection, wanted, *row, now)?.then_some(LeftOut::Shown);
                 candidates.push(Candidate {
@@ -154,7 +154,7 @@ fn assemble(
         // Nobody reads the whole text of what is not shown.
         let text = match refused {
             Some(_) => Some(recall.text.to_string()),
-            None => said(connection, kind, row, wanted.depth, now)?,
+            None => said(connection, kind, row, wanted, now)?,
         };
         if let Some(text) = text {
             let confidence = recall.hit.confidence;
@@ -237,12 +237,27 @@ fn fitting_values(
         };
         let text = match refused {
             Some(_) => near.value.text.to_string(),
-            None => context::of_value(&near.value, wanted.depth),
+            None => {
+                marked(connection, row, wanted.place, context::of_value(&near.value, wanted.depth))?
+            }
         };
         let (kind, section) = (Source::Value, Section::Recalled);
         found.push((near.rank, Candidate { row, kind, section, confidence, refused, text }));
     }
     Ok(found)
+}
+
+/// A text with the mark of its row behind it.
+fn marked(
+    connection: &Connection,
+    row: Id,
+    place: &Place,
+    text: String,
+) -> Result<String, StoreError> {
+    Ok(match origins::unconfirmed(connection, row, place)? {
+        Some(unconfirmed) => format!("{text} {}", unconfirmed.words()),
+        None => text,
+    })
 }
 
 fn is_shown(
@@ -262,10 +277,12 @@ fn said(
     connection: &Connection,
     kind: Source,
     row: Id,
-    depth: Depth,
+    wanted: &Wanted<'_>,
     now: Time,
 ) -> Result<Option<String>, StoreError> {
-    Ok(match kind {
+    let depth = wanted.depth;
+    let unconfirmed = origins::unconfirmed(connection, row, wanted.place)?;
+    let text = match kind {
         Source::Value => documents::missing_is_none(values::one(connection, row))?
             .filter(|value| value.standing != Standing::Retired)
             .map(|value| context::of_value(&value, depth)),
@@ -275,6 +292,12 @@ fn said(
             .and_then(|ghap| context::of_ghap(&ghap, depth, now)),
         Source::Episode => episodes::select(connection, "WHERE episode.uid = ?1", [row])?
             .pop()
-            .and_then(|episode| context::of_episode(&episode, depth, now)),
+            .and_then(|episode| context::of_episode(&episode, depth, unconfirmed, now)),
+    };
+    Ok(match unconfirmed {
+        Some(unconfirmed) if kind != Source::Episode => {
+            text.map(|text| format!("{text} {}", unconfirmed.words()))
+        }
+        _ => text,
     })
 }

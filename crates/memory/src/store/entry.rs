@@ -4,7 +4,8 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    StoreError, callers, effects, episodes, injections, outcomes, projects, sessions, spoken,
+    StoreError, callers, effects, episodes, injections, origins, outcomes, projects, sessions,
+    spoken,
 };
 use crate::change::Change;
 use crate::ghap::Told;
@@ -25,6 +26,14 @@ pub struct Place {
     pub root: Clean,
     /// What people call it.
     pub name: Clean,
+}
+
+impl Place {
+    /// The main folder of the repository, which its worktrees share, or the folder itself without git.
+    pub fn checkout(&self) -> Clean {
+        let key = self.aliases.last().unwrap_or(&self.key).as_str();
+        key.strip_prefix("dir:").map_or_else(|| self.root.clone(), Clean::new)
+    }
 }
 
 impl From<&Located> for Place {
@@ -149,6 +158,9 @@ pub(crate) fn apply(
             let project = projects::row_of(connection, &entry.place, entry.at)?;
             if outcomes::insert(connection, project, Some(session), &run.outcome)? {
                 let outcome = connection.last_insert_rowid();
+                let origin =
+                    origins::of_run(&entry.place, &entry.client, run.outcome.agent.as_ref());
+                origins::insert(connection, run.outcome.id, &origin, None)?;
                 episodes::apply_run(connection, project, &entry.place.root, run, outcome, session)?;
             }
         }

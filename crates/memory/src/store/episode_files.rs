@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::entry::Place;
-use super::{StoreError, effects, episodes, projects};
+use super::{StoreError, effects, episodes, origins, projects};
 use crate::context::{Candidate, Section, Source};
 use crate::episode::Episode;
 use crate::mention::{Mentions, files_of, is_same_file};
@@ -70,7 +70,9 @@ pub(crate) fn references(
             add(episode.id, reference::open_failure(episode, path, now));
         }
         for (_, row) in fixed.iter().rev().filter(|(fixed, _)| fixed == path) {
-            if effects::ever(connection, *row)?.is_harmful() {
+            if effects::ever(connection, *row)?.is_harmful()
+                || origins::is_unconfirmed_import(connection, *row)?
+            {
                 continue;
             }
             let episode: Option<Episode> =

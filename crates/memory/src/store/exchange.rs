@@ -1,24 +1,31 @@
 //! Export and import: every row as a line of JSON, without loss, and rows of several machines into one store.
 //!
-//! Rows are known by their ids. Of a row that both sides have, the one that changed last wins, so importing the same
-//! file twice, or two files in either order, ends the same.
+//! Rows are known by their ids. A person says whose rows a file holds. Of their own, the one that changed last wins, so
+//! importing the same file twice, or two files in either order, ends the same. Those of others are taken in as *imported*:
+//! they change no row that is here, and what would reach beyond their project waits for a person.
 
 use serde::{Deserialize, Serialize};
 
 use super::projects::Project;
+use crate::Id;
 use crate::change::Noted;
 use crate::episode::Episode;
 use crate::experience::Experience;
 use crate::ghap::Ghap;
 use crate::injection::Injection;
 use crate::memory::Memory;
+use crate::origin::Origin;
 use crate::outcome::Outcome;
+use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::value::Value;
 
+mod batch;
 mod export;
+mod foreign;
 mod import;
 
+pub use batch::{BatchSummary, ImportFile, ImportSummary, ImportedProject, WhoseRows};
 pub use export::Exported;
 pub(crate) use export::unreadable;
 pub(crate) use import::{Became, Refused, import};
@@ -53,4 +60,28 @@ pub enum Record {
     Change(Noted),
     /// What was shown.
     Injection(Injection),
+    /// Where a row came from.
+    Origin(RowOrigin),
+    /// Another key that a project is known by.
+    Alias(ProjectAlias),
+}
+
+/// The origin of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowOrigin {
+    /// The row.
+    pub row: Id,
+    /// Its origin.
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+/// Another key that a project is known by. Only proposals hold one; an export has them with their project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectAlias {
+    /// The other key.
+    pub key: ProjectKey,
+    /// A key that the project is known by here.
+    pub project: ProjectKey,
 }

@@ -18,7 +18,7 @@ use super::entry::Place;
 use super::files::Lock;
 use super::{
     EpisodeFilter, Store, StoreError, at, clusters, episodes, files, ghaps, memories, outcomes,
-    remove_if_there, spool, tables, values,
+    remove_if_there, review, spool, tables, values,
 };
 use crate::episode::Episode;
 use crate::ghap::Ghap;
@@ -43,10 +43,23 @@ pub enum Forgettable {
     Change,
     /// What many experiences say together.
     Value,
+    /// What waits for a person.
+    Proposal,
 }
 
 impl Forgettable {
-    const ALL: [Self; 6] =
+    const ALL: [Self; 7] = [
+        Self::Ghap,
+        Self::Memory,
+        Self::Outcome,
+        Self::Episode,
+        Self::Change,
+        Self::Value,
+        Self::Proposal,
+    ];
+
+    /// Those whose rows belong to a project.
+    const OF_PROJECT: [Self; 6] =
         [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change, Self::Value];
 
     const fn table(self) -> &'static str {
@@ -57,6 +70,7 @@ impl Forgettable {
             Self::Episode => "episode",
             Self::Change => "change",
             Self::Value => "value",
+            Self::Proposal => "proposal",
         }
     }
 }
@@ -106,22 +120,25 @@ impl Store {
 
     /// The row that a person means.
     pub fn row(&self, id: &IdSuffix) -> Result<Row, StoreError> {
-        self.one_row(id, |table| tables::matching(&self.connection, table, id))
+        self.one_row(id, &Forgettable::ALL, |table| tables::matching(&self.connection, table, id))
     }
 
     /// The row that an agent means, of its own project. Others are unknown to it.
     pub fn row_in(&self, id: &IdSuffix, place: &Place) -> Result<Row, StoreError> {
-        self.one_row(id, |table| tables::own_matching(&self.connection, table, id, place, false))
+        self.one_row(id, &Forgettable::OF_PROJECT, |table| {
+            tables::own_matching(&self.connection, table, id, place, false)
+        })
     }
 
     fn one_row(
         &self,
         id: &IdSuffix,
+        kinds: &[Forgettable],
         matching: impl Fn(&str) -> Result<Vec<Id>, StoreError>,
     ) -> Result<Row, StoreError> {
         let mut found = Vec::new();
-        for kind in Forgettable::ALL {
-            found.extend(matching(kind.table())?.into_iter().map(|id| (kind, id)));
+        for kind in kinds {
+            found.extend(matching(kind.table())?.into_iter().map(|id| (*kind, id)));
         }
         match found.as_slice() {
             [(kind, id)] => self.shown(*kind, *id),
@@ -140,6 +157,7 @@ impl Store {
             },
             Forgettable::Episode => named(&self.episode(id)?),
             Forgettable::Value => self.value(id)?.value.text,
+            Forgettable::Proposal => review::find(&self.connection, id)?.what.text(),
             Forgettable::Change => self.connection.query_row(
                 "SELECT name FROM change WHERE uid = ?1",
                 [id],
@@ -194,6 +212,12 @@ impl Store {
         for value in values::every(&self.connection)? {
             if holds(&values::texts(&value), &words) {
                 found.push(Row { kind: Forgettable::Value, id: value.id, text: value.text });
+            }
+        }
+        for proposal in review::every(&self.connection)? {
+            let text = proposal.what.text();
+            if holds(&[&text], &words) {
+                found.push(Row { kind: Forgettable::Proposal, id: proposal.id, text });
             }
         }
         let mut changes = self.connection.prepare("SELECT * FROM change ORDER BY id")?;
@@ -264,6 +288,9 @@ impl Store {
             }
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
             clusters::forget(transaction)?;
+            for key in &keys {
+                review::drop_aliases_of(transaction, key)?;
+            }
             transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
             begin_erasing(transaction)?;
             Ok((count, keys))
@@ -281,7 +308,9 @@ impl Store {
                 count += transaction.execute(&format!("DELETE FROM {table}"), [])?;
             }
             transaction.execute("DELETE FROM project", [])?;
-            transaction.execute("DELETE FROM drained", [])?;
+            transaction.execute_batch(
+                "DELETE FROM drained; DELETE FROM proposal; DELETE FROM origin; DELETE FROM import_batch;",
+            )?;
             clusters::forget(transaction)?;
             begin_erasing(transaction)?;
             Ok(count)
@@ -311,7 +340,7 @@ impl Store {
 
     /// Sees to it that what was deleted is nowhere in the folder. From here on an error is no excuse to say that
     /// nothing was changed.
-    fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
+    pub(super) fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
         super::tend::remove_snapshots(&self.files, None);
         let forgotten = self
             .erase_files()
@@ -355,7 +384,7 @@ impl Store {
 }
 
 /// Writes down that bytes of deleted rows may be left, together with the deletion.
-fn begin_erasing(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(super) fn begin_erasing(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute("INSERT OR IGNORE INTO erasing (id) VALUES (1)", [])?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::entry::Place;
 use super::values::Followed;
-use super::{Store, StoreError, sessions, values};
+use super::{Store, StoreError, origins, sessions, values};
 use crate::ghap::{self, Domain, Expectation, Ghap, GhapError, Resolve, Start, Status, Update};
 use crate::outcome::Outcome;
 use crate::project::ProjectKey;
@@ -72,6 +72,7 @@ impl Store {
         let confidence = start.confidence.map(ghap::confidence).transpose()?;
         let Expectation { expects, target, stated, testable } =
             Expectation::of(&prediction, &action, start.expects, target);
+        let author = self.author.clone();
         self.write(|transaction| {
             let at = standing(transaction, owner, now)?;
             if let Some(active) = active(transaction, &at)? {
@@ -103,6 +104,7 @@ impl Store {
                 changed: now,
             };
             put(transaction, at.project, at.session, &ghap)?;
+            origins::insert_if_known(transaction, ghap.id, author.as_ref())?;
             by_id(transaction, ghap.id)
         })
     }

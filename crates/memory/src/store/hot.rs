@@ -145,7 +145,7 @@ impl HotStore {
     ) -> Result<Vec<Recalled>, StoreError> {
         self.settle()?;
         match projects::find(&self.connection, place)? {
-            Some(project) => episodes::recall(&self.connection, project, client, agent, run),
+            Some(project) => episodes::recall(&self.connection, project, place, client, agent, run),
             None => Ok(Vec::new()),
         }
     }

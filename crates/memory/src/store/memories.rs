@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::entry::Place;
 use super::tables::{list, to_json};
-use super::{Store, StoreError, projects};
+use super::{Store, StoreError, origins, projects};
 use crate::memory::{self, Category, Memory};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
@@ -119,6 +119,7 @@ impl Store {
             created: now,
             changed: now,
         };
+        let author = self.author.clone();
         self.write(|transaction| {
             let project =
                 new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
@@ -126,6 +127,7 @@ impl Store {
                 return Ok(Remembered { memory: one(transaction, known)?, is_known: true });
             }
             put(transaction, project, &memory)?;
+            origins::insert_if_known(transaction, memory.id, author.as_ref())?;
             Ok(Remembered { memory: one(transaction, memory.id)?, is_known: false })
         })
     }

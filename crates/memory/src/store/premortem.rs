@@ -113,7 +113,9 @@ impl HotStore {
             }
             let learnt: Option<Option<Clean>> = moment
                 .prepare_cached(
-                    "SELECT coalesce(takeaway, surprise) FROM ghap WHERE uid = ?1 AND status = 'falsified'",
+                    "SELECT coalesce(takeaway, surprise) FROM ghap WHERE uid = ?1 AND status = 'falsified'
+                         AND NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+                                         WHERE origin.row = ghap.uid AND import_batch.accepted IS NULL)",
                 )?
                 .query_row([hit.row], |row| row.get(0))
                 .optional()?;
@@ -135,7 +137,10 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
     let mut causes: Vec<(Cause, u32, Option<Clean>)> = Vec::new();
     let mut rows = connection.prepare_cached(
         "SELECT status, strategy, cause, takeaway FROM ghap
-         WHERE project = ?1 AND status IN ('confirmed', 'falsified') ORDER BY resolved DESC LIMIT ?2",
+         WHERE project = ?1 AND status IN ('confirmed', 'falsified')
+             AND NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+                             WHERE origin.row = ghap.uid AND import_batch.accepted IS NULL)
+         ORDER BY resolved DESC LIMIT ?2",
     )?;
     let mut rows = rows.query(params![project, RECENT])?;
     while let Some(row) = rows.next()? {

@@ -22,7 +22,7 @@ use crate::{Id, Time};
 const PROBES: i64 = 1_000_000;
 const PAGE: usize = 4096;
 /// Every table that holds something of the user's, parents first.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 16] = [
     "project",
     "project_alias",
     "session",
@@ -36,6 +36,9 @@ const TABLES: [&str; 13] = [
     "episode",
     "change",
     "injection",
+    "import_batch",
+    "origin",
+    "proposal",
 ];
 
 /// What was saved.
@@ -100,7 +103,7 @@ impl Store {
                 transaction.execute_batch("SAVEPOINT record")?;
                 match import(transaction, record) {
                     Ok(Became::Added) => done.saved += 1,
-                    Ok(Became::Updated | Became::Kept) => {}
+                    Ok(_) => {}
                     Err(Refused::Row(_)) => {
                         done.refused += 1;
                         transaction.execute_batch("ROLLBACK TO record")?;

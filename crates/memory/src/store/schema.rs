@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_values.sql"),
     concat!(include_str!("migrations/0006_effects.sql"), include_str!("migrations/0006_sums.sql")),
     concat!(include_str!("migrations/0007_runs.sql"), include_str!("migrations/0007_session.sql")),
+    include_str!("migrations/0008_origin.sql"),
 ];
 
 /// The version that this program reads and writes.

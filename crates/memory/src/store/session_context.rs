@@ -7,10 +7,13 @@ use rusqlite::{Connection, params};
 
 use super::entry::Place;
 use super::hot::HotStore;
-use super::{Store, StoreError, episodes, ghaps, injections, memories, projects, spoken, values};
+use super::{
+    Store, StoreError, episodes, ghaps, injections, memories, origins, projects, spoken, values,
+};
 use crate::config::SessionStart;
 use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
 use crate::ghap::Ghap;
+use crate::origin::Unconfirmed;
 use crate::{Clean, Hands, Id, Time, reference, speech};
 
 /// Runs that are told of.
@@ -295,6 +298,14 @@ fn candidates(
         if section == Section::RecentWork && candidates.iter().any(is_same) {
             continue;
         }
+        let text = match origins::unconfirmed(connection, row, wanted.place)? {
+            // Nobody has asked for it, so it waits until a person has accepted it.
+            Some(Unconfirmed::Imported) => continue,
+            Some(Unconfirmed::OtherCheckout) => {
+                format!("{text} {}", Unconfirmed::OtherCheckout.words())
+            }
+            None => text,
+        };
         let refused = is_shown(row)?.then_some(LeftOut::Shown);
         fresh += usize::from(refused.is_none());
         candidates.push(Candidate { row, kind, section, confidence: 1.0, refused, text });

@@ -4,12 +4,12 @@ use rutter_memory::memory::Category;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::{Entry, Place, What};
 use rutter_memory::store::{
-    GhapFilter, ImportError, Imported, MemoryEdit, NewMemory, Owner, Record,
+    GhapFilter, ImportError, ImportFile, Imported, MemoryEdit, NewMemory, Owner, Record,
 };
 use rutter_memory::{Clean, Store};
 
 use crate::story::Story;
-use crate::support::{World, all, at, confirm, falsify, start};
+use crate::support::{ImportText as _, World, all, at, confirm, falsify, start};
 
 /// A store with something of everything.
 pub(crate) fn filled(world: &World) -> Store {
@@ -64,20 +64,21 @@ fn out_and_in_again_loses_nothing() {
     let (here, there) = (World::new(), World::new());
     let mut store = filled(&here);
     let text = lines(&mut store);
-    assert_eq!(text.lines().count(), 20, "{text}");
+    assert_eq!(text.lines().count(), 24, "{text}");
     let mut other = there.store();
     let mut read = 0;
-    let imported = other.import(text.as_bytes(), |bytes| read += bytes).unwrap();
+    ImportFile::read(text.as_bytes(), |bytes| read += bytes).unwrap();
+    let imported = other.import_own(text.as_bytes()).unwrap();
     assert_eq!(imported, Imported { added: 19, ..Imported::default() });
     assert_eq!(read, text.len() as u64);
     assert_eq!(lines(&mut other), text);
     // Again, and into where it came from: everything is there.
     assert_eq!(
-        other.import(text.as_bytes(), |_| {}).unwrap(),
+        other.import_own(text.as_bytes()).unwrap(),
         Imported { kept: 19, ..Imported::default() }
     );
     assert_eq!(
-        store.import(text.as_bytes(), |_| {}).unwrap(),
+        store.import_own(text.as_bytes()).unwrap(),
         Imported { kept: 19, ..Imported::default() }
     );
     assert_eq!(lines(&mut store), text);
@@ -104,8 +105,8 @@ fn of_two_versions_of_a_row_the_later_wins_in_either_order() {
     for (first, second) in [(&old, &new), (&new, &old)] {
         let there = World::new();
         let mut other = there.store();
-        other.import(first.as_bytes(), |_| {}).unwrap();
-        other.import(second.as_bytes(), |_| {}).unwrap();
+        other.import_own(first.as_bytes()).unwrap();
+        other.import_own(second.as_bytes()).unwrap();
         let sorted = |text: &str| {
             let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
             lines.sort();
@@ -128,7 +129,7 @@ fn one_project_can_be_taken_out() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(count, 19);
+    assert_eq!(count, 23);
 }
 
 #[test]
@@ -145,34 +146,34 @@ fn a_wrong_line_is_named_and_nothing_is_taken() {
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "it was exported by a newer rutter (schema 99, this one knows 7); update this one",
+            "it was exported by a newer rutter (schema 99, this one knows 8); update this one",
         ),
-        (with("{\"memory\":{\"id\":"), 21, "the line is cut off"),
-        (with("nonsense"), 21, "no JSON from column 1 on"),
+        (with("{\"memory\":{\"id\":"), 25, "the line is cut off"),
+        (with("nonsense"), 25, "no JSON from column 1 on"),
         (
             with(&memory.replace("decision", "dance")),
-            21,
+            25,
             "`dance` is no category; the values are: preference, fact, event, workflow, context, error, decision",
         ),
         (
             with(&memory.replace("\"tags\"", "\"rags\"")),
-            21,
+            25,
             "unknown field `rags`, expected one of `id`, `project`, `category`, `text`, `importance`, `tags`, `created`, `changed`",
         ),
         (
             with(&memory.replace("0.30000000000000004", "7")),
-            21,
+            25,
             "importance is a number from 0 to 1, not 7",
         ),
         (
             with(&memory.replace("\"project\":null", "\"project\":\"dir:/nowhere\"")),
-            21,
+            25,
             "its project is not in the file before it",
         ),
     ] {
         let there = World::new();
         let mut other = there.store();
-        match other.import(text.as_bytes(), |_| {}) {
+        match other.import_own(text.as_bytes()) {
             Err(ImportError::Line { line: found, why: said }) => {
                 assert_eq!((found, said.as_str()), (line, why));
             }
@@ -188,7 +189,7 @@ fn gold_cannot_be_imported_without_what_makes_it() {
     let text = lines(&mut filled(&here));
     let forged = text.replace("\"tier\":\"silver\"", "\"tier\":\"gold\"");
     assert_ne!(forged, text);
-    let error = there.store().import(forged.as_bytes(), |_| {}).unwrap_err();
+    let error = there.store().import_own(forged.as_bytes()).unwrap_err();
     assert!(
         error.to_string().contains("it is called gold, and its evidence does not make it so"),
         "{error}"
@@ -210,7 +211,7 @@ proptest! {
             store.start_ghap(&here.owner(), &start, at(2)).unwrap();
         }
         let text = lines(&mut store);
-        other.import(text.as_bytes(), |_| {}).unwrap();
+        other.import_own(text.as_bytes()).unwrap();
         prop_assert_eq!(lines(&mut other), text);
     }
 }
@@ -219,7 +220,7 @@ proptest! {
 fn lines_after(base: &str, change: impl FnOnce(&mut Store)) -> String {
     let world = World::new();
     let mut store = world.store();
-    store.import(base.as_bytes(), |_| {}).unwrap();
+    store.import_own(base.as_bytes()).unwrap();
     change(&mut store);
     lines(&mut store)
 }
@@ -229,8 +230,8 @@ fn joined(one: &str, two: &str) -> Vec<Record> {
     let [mut first, mut second] = [(one, two), (two, one)].map(|(first, second)| {
         let world = World::new();
         let mut store = world.store();
-        store.import(first.as_bytes(), |_| {}).unwrap();
-        store.import(second.as_bytes(), |_| {}).unwrap();
+        store.import_own(first.as_bytes()).unwrap();
+        store.import_own(second.as_bytes()).unwrap();
         all(&mut store)
     });
     for records in [&mut first, &mut second] {
@@ -283,7 +284,7 @@ fn two_sights_of_a_session_are_joined_in_either_order() {
         let world = World::new();
         let mut store = world.store();
         for text in [&project, first, second] {
-            store.import(text.as_bytes(), |_| {}).unwrap();
+            store.import_own(text.as_bytes()).unwrap();
         }
         let session = store.session("session-1").unwrap().unwrap();
         assert_eq!((session.calls, session.started, session.seen), (5, at(10), at(20)));
@@ -319,8 +320,8 @@ fn what_was_resolved_on_two_machines_ends_one_way() {
     );
     let world = World::new();
     let mut store = world.store();
-    store.import(one.as_bytes(), |_| {}).unwrap();
-    store.import(two.as_bytes(), |_| {}).unwrap();
+    store.import_own(one.as_bytes()).unwrap();
+    store.import_own(two.as_bytes()).unwrap();
     let tiers: Vec<_> = all(&mut store)
         .into_iter()
         .filter_map(|record| {
@@ -342,8 +343,8 @@ fn two_machines_that_each_have_an_active_ghap_in_one_place_keep_the_younger() {
     let two = lines_after(&base, |store| drop(store.start_ghap(&owner, &start(), at(9)).unwrap()));
     let world = World::new();
     let mut store = world.store();
-    store.import(one.as_bytes(), |_| {}).unwrap();
-    store.import(two.as_bytes(), |_| {}).unwrap();
+    store.import_own(one.as_bytes()).unwrap();
+    store.import_own(two.as_bytes()).unwrap();
     assert_eq!(store.active_ghap(&owner).unwrap().unwrap().created, at(9));
     assert_eq!(store.ghaps(&GhapFilter::default(), at(10)).unwrap().len(), 3);
 }
@@ -373,7 +374,7 @@ fn two_machines_that_each_follow_one_failure_in_one_place_follow_the_later() {
         let world = World::new();
         let mut store = world.store();
         for text in [first, second, first] {
-            store.import(text.as_bytes(), |_| {}).unwrap();
+            store.import_own(text.as_bytes()).unwrap();
         }
         let mut episodes = store.episodes(&rutter_memory::store::EpisodeFilter::default()).unwrap();
         episodes.sort_by_key(|episode| episode.seen);
@@ -400,10 +401,10 @@ fn a_project_that_got_a_remote_is_imported_where_it_was_known_without() {
     store.remember(&new(&before), at(1)).unwrap();
     let there = World::new();
     let mut other = there.store();
-    other.import(lines(&mut store).as_bytes(), |_| {}).unwrap();
+    other.import_own(lines(&mut store).as_bytes()).unwrap();
     let after = Place { aliases: vec![before.key.clone()], ..elsewhere() };
     store.remember(&new(&after), at(2)).unwrap();
-    other.import(lines(&mut store).as_bytes(), |_| {}).unwrap();
+    other.import_own(lines(&mut store).as_bytes()).unwrap();
     assert_eq!(lines(&mut other), lines(&mut store));
 }
 
@@ -425,7 +426,7 @@ fn a_project_taken_out_alone_can_be_taken_in_alone() {
     assert!(!text.contains(world.place().key.as_str()), "{text}");
     let there = World::new();
     let mut other = there.store();
-    other.import(text.as_bytes(), |_| {}).unwrap();
+    other.import_own(text.as_bytes()).unwrap();
     assert!(other.active_ghap(&owner).unwrap().is_some());
 }
 
@@ -443,11 +444,11 @@ fn an_edit_after_the_clock_was_set_back_travels() {
     let memory = store.remember(&new, at(100)).unwrap().memory;
     let there = World::new();
     let mut other = there.store();
-    other.import(lines(&mut store).as_bytes(), |_| {}).unwrap();
+    other.import_own(lines(&mut store).as_bytes()).unwrap();
     store
         .edit_memory(memory.id, &MemoryEdit { text: Some("new"), ..MemoryEdit::default() }, at(50))
         .unwrap();
-    other.import(lines(&mut store).as_bytes(), |_| {}).unwrap();
+    other.import_own(lines(&mut store).as_bytes()).unwrap();
     assert_eq!(other.memory(memory.id).unwrap().text.as_str(), "new");
 }
 
@@ -460,7 +461,7 @@ fn a_run_with_very_many_failures_travels() {
         (0..100_000).map(|n| Clean::new(&format!("tests::of_a_long_name::number_{n}"))).collect();
     world.ran(&outcome);
     let there = World::new();
-    there.store().import(lines(&mut store).as_bytes(), |_| {}).unwrap();
+    there.store().import_own(lines(&mut store).as_bytes()).unwrap();
 }
 
 #[test]
@@ -470,7 +471,7 @@ fn numbers_that_no_database_holds_are_a_wrong_line() {
     world.record(&world.entry("session-1", 1, What::Called(None)));
     let text = lines(&mut store).replace("\"calls\":1", "\"calls\":18446744073709551615");
     let there = World::new();
-    let error = there.store().import(text.as_bytes(), |_| {}).unwrap_err().to_string();
+    let error = there.store().import_own(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(error, "line 3: a number in it is out of range; nothing was imported");
 }
 
@@ -480,7 +481,7 @@ fn an_error_never_quotes_the_file() {
     let mut store = world.store();
     let line = "{\"memory\":{\"id\":\"my secret\"}}";
     let error = store
-        .import(format!("{{\"rutter-export\":{{\"schema\":1}}}}\n{line}").as_bytes(), |_| {})
+        .import_own(format!("{{\"rutter-export\":{{\"schema\":1}}}}\n{line}").as_bytes())
         .unwrap_err();
     assert!(!error.to_string().contains("my secret"), "{error}");
 }

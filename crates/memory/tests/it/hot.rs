@@ -142,7 +142,7 @@ fn before_there_is_a_store_everything_waits_in_the_spool() {
     let tended = tend(&world.memory(), &Bounds::default(), at(2)).unwrap().unwrap();
     assert_eq!(tended.drained, 1);
     assert_eq!(world.store().outcome(outcome.id).unwrap(), Some(outcome));
-    assert_eq!(all(&mut world.store()).len(), 4, "header, project, session, outcome");
+    assert_eq!(all(&mut world.store()).len(), 5, "header, project, session, outcome, origin");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rutter_memory::store::{Hit, MemoryEdit, NewMemory, Query};
 use rutter_memory::{Id, Store};
 use serde_json::json;
 
-use crate::support::{World, at, confirm, falsify, start};
+use crate::support::{ImportText as _, World, at, confirm, falsify, start};
 
 const LOCK: &str = "the queue waits for ever because two workers take the lock in another order";
 
@@ -125,7 +125,7 @@ fn many(world: &World, count: usize) {
         });
         lines.push(json!({ "memory": memory }).to_string());
     }
-    world.store().import(lines.join("\n").as_bytes(), |_| {}).unwrap();
+    world.store().import_own(lines.join("\n").as_bytes()).unwrap();
 }
 
 #[test]

@@ -34,6 +34,8 @@ mod forget;
 mod ghaps;
 /// The handle of a hook.
 mod hot;
+/// Rows of somebody else, and where rows came from.
+mod imports;
 /// The files that are searched: torn, missing, foreign, old.
 mod index;
 /// What must not be taken for a fix, and what must not be missed.

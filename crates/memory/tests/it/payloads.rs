@@ -88,7 +88,7 @@ proptest! {
             }
         }
         let around = Around { files: world.files(), now: Time::from_millis(1_763_200_000_000), begun: Instant::now(), window: WINDOW, started_in: None,
-            parent: None, config: world.config(), home: || None, called: || "rutter".to_owned(), has_tools: |_| None };
+            parent: None, config: world.config(), home: || None, called: || "rutter".to_owned(), has_tools: |_| None, foreign_server: |_, _| None };
         let heard = hear(payload.to_string().as_bytes(), None, || around);
         prop_assert!(heard.stdout.is_empty() || serde_json::from_str::<Value>(&heard.stdout).is_ok());
     }

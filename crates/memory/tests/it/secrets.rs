@@ -5,7 +5,7 @@ use rutter_memory::store::entry::{Place, What};
 use rutter_memory::store::{MemoryEdit, NewMemory, Owner, spool};
 use rutter_memory::{Clean, log};
 
-use crate::support::{World, at, falsify, start};
+use crate::support::{ImportText as _, World, at, falsify, start};
 
 /// A token as GitHub gives them out. Put together here, so that no scanner takes this file for a leak.
 fn secret() -> String {
@@ -96,7 +96,7 @@ fn a_secret_in_any_text_is_nowhere() {
         })
     );
     store
-        .import(format!("{{\"rutter-export\":{{\"schema\":1}}}}\n{line}\n").as_bytes(), |_| {})
+        .import_own(format!("{{\"rutter-export\":{{\"schema\":1}}}}\n{line}\n").as_bytes())
         .unwrap();
 
     assert!(!world.files_with("redacted:").is_empty(), "something was written");

@@ -299,6 +299,7 @@ fn of_many_at_once_exactly_one_in_ten_asks() {
                         home: || None,
                         called: || "rutter".to_owned(),
                 has_tools: |_| None,
+                foreign_server: |_, _| None,
                     };
                     let heard = rutter_memory::hook::hear(payload.to_string().as_bytes(), None, around);
                     assert_eq!(heard.faults, [] as [Clean; 0]);

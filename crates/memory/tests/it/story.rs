@@ -53,6 +53,7 @@ impl<'a> Story<'a> {
             home: || None,
             called: || "rutter".to_owned(),
             has_tools: |_| None,
+            foreign_server: |_, _| None,
         };
         hear(payload.to_string().as_bytes(), None, || around)
     }

@@ -4,7 +4,7 @@ use rutter_memory::ghap::{Cause, Domain, Ghap, Resolve, Start, Status, Strategy}
 use rutter_memory::outcome::{Kind, Outcome, Verdict};
 use rutter_memory::project::{Located, ProjectKey};
 use rutter_memory::store::entry::{Entry, Place, What};
-use rutter_memory::store::{Files, Owner, Record};
+use rutter_memory::store::{Files, ImportError, ImportFile, Imported, Owner, Record, WhoseRows};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Switches the offer to start a GHAP off.
@@ -219,4 +219,21 @@ pub(crate) fn ghaps(store: &mut Store) -> Vec<Ghap> {
 
 pub(crate) fn key(text: &str) -> ProjectKey {
     ProjectKey::new(text)
+}
+
+/// Imports a text in one call.
+pub(crate) trait ImportText {
+    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError>;
+
+    /// As rows of the user's own.
+    fn import_own(&mut self, text: &[u8]) -> Result<Imported, ImportError> {
+        self.import_as(text, WhoseRows::Own)
+    }
+}
+
+impl ImportText for Store {
+    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError> {
+        let file = ImportFile::read(text, |_| {})?;
+        self.import(&file, "export.jsonl", whose, at(500))
+    }
 }

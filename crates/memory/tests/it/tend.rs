@@ -49,7 +49,7 @@ fn the_log_of_changes_is_folded_and_emptied() {
     assert!(world.files().wal().metadata().unwrap().len() > 0);
     assert!(tend(&world.memory(), &Bounds::default(), at(60)).unwrap().unwrap().folded);
     assert!(!world.files().wal().exists(), "the last to leave removes what is empty");
-    assert_eq!(all(&mut world.store()).len(), 1 + 1 + 1 + 50);
+    assert_eq!(all(&mut world.store()).len(), 1 + 1 + 1 + 2 * 50, "each run with its origin");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use rutter_memory::{Clean, Store, StoreError};
 use rutter_testkit::lessons::Lesson;
 
 use crate::clusters::{again, learn, repeated};
-use crate::support::{World, all, at};
+use crate::support::{ImportText as _, World, all, at};
 use crate::values::{LATER, OWN, cluster, new, values};
 
 /// The same of another project.
@@ -146,7 +146,7 @@ fn what_two_machines_proposed_is_one_and_what_somebody_decided_counts() {
 fn import(store: &mut Store, records: &[Record]) {
     let lines: Vec<String> =
         records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
-    store.import(lines.join("\n").as_bytes(), |_| {}).unwrap();
+    store.import_own(lines.join("\n").as_bytes()).unwrap();
 }
 
 #[test]

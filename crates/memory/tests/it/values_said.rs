@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::clusters::{again, learn, repeated};
 use crate::story::Story;
-use crate::support::{World, all, at};
+use crate::support::{ImportText as _, World, all, at};
 
 const LATER: i64 = 90_000_000;
 const ASKED: &str = "where do I release the connection? in a finally block?";
@@ -44,7 +44,7 @@ fn import(store: &mut Store, values: impl IntoIterator<Item = Value>) {
     records.extend(values.into_iter().map(Record::Value));
     let lines: String =
         records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
-    store.import(lines.as_bytes(), |_| {}).unwrap();
+    store.import_own(lines.as_bytes()).unwrap();
 }
 
 fn other(value: &Value, text: &str) -> Value {

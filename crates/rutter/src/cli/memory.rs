@@ -325,8 +325,14 @@ pub struct ExportArgs {
 pub enum ImportCommand {
     /// Take in what `rutter export` wrote: all of it, or nothing when a line is wrong
     ///
-    /// Of a row that is here already, the one that changed last stays.
+    /// What the file holds is shown first. Its rows are marked as imported: they are no evidence, change no row that is
+    /// here, and can be taken out again. Accepted values, texts for every project and other names of projects wait for
+    /// `rutter review`. Without a terminal it needs --yes.
     Jsonl(ImportArgs),
+    /// List the imports that have rows here
+    List(ImportListArgs),
+    /// Take out every row that an import has added
+    Undo(ImportUndoArgs),
     /// Something that is no format: a file, mostly.
     #[command(external_subcommand)]
     Other(Vec<OsString>),
@@ -338,9 +344,73 @@ pub struct ImportArgs {
     /// The file; `-` is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// The rows are your own, from another machine or a backup: take them as they are, and of two versions the later one
+    #[arg(long)]
+    pub own: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,
+}
+
+/// `rutter import list`
+#[derive(Debug, Args)]
+pub struct ImportListArgs {
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter import undo`
+#[derive(Debug, Args)]
+pub struct ImportUndoArgs {
+    /// The import [default: the newest]
+    #[arg(value_name = "ID")]
+    pub id: Option<IdSuffix>,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `rutter show`
+#[derive(Debug, Args)]
+pub struct ShowRowArgs {
+    /// The row
+    #[arg(value_name = "ID")]
+    pub id: IdSuffix,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter review`
+#[derive(Debug, Args)]
+pub struct ReviewArgs {
+    /// What to do [default: list]
+    #[command(subcommand)]
+    pub command: Option<ReviewCommand>,
+    /// How to print.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter review …`
+#[derive(Debug, Subcommand)]
+pub enum ReviewCommand {
+    /// Let it hold; of an import: take its rows for your own
+    Accept(ReviewIds),
+    /// Drop it; of an import: take its rows out; of a value: retire it
+    Reject(ReviewIds),
+}
+
+/// The rows that are decided.
+#[derive(Debug, Args)]
+pub struct ReviewIds {
+    /// The rows
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<IdSuffix>,
 }
 
 /// `rutter forget`

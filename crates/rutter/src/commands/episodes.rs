@@ -22,7 +22,7 @@ pub(crate) fn run(
     store.gather_if_free(env.now)?;
     match command {
         EpisodesCommand::List(args) => list(args, &store, env, ui),
-        EpisodesCommand::Show(args) => show(args, &store, ui),
+        EpisodesCommand::Show(args) => show(args, &store, env, ui),
     }
 }
 
@@ -37,18 +37,22 @@ struct Shown<'a> {
     times_fixed: u32,
     /// What was changed so far, while it is open.
     changes: Vec<Change>,
+    /// Where it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
     #[serde(flatten)]
     episode: &'a Episode,
 }
 
 impl<'a> Shown<'a> {
-    fn of(episode: &'a Episode, store: &Store) -> Result<Self, Failure> {
+    fn of(episode: &'a Episode, store: &Store, env: &Environment) -> Result<Self, Failure> {
         let how = episode.ending.as_ref().map(|ending| ending.how);
         Ok(Self {
             short: episode.id.short(),
             state: how.map_or("open", How::as_str),
             times_fixed: store.times_fixed(episode)?,
             changes: if how.is_none() { store.changes_of(episode)? } else { Vec::new() },
+            origin: super::show::origin(episode.id, store, env)?,
             episode,
         })
     }
@@ -73,8 +77,10 @@ fn list(
         let limit = Some(args.limit);
         store.episodes(&EpisodeFilter { project, open: args.open, how: args.ending, limit })?
     };
-    let shown =
-        episodes.iter().map(|episode| Shown::of(episode, store)).collect::<Result<Vec<_>, _>>()?;
+    let shown = episodes
+        .iter()
+        .map(|episode| Shown::of(episode, store, env))
+        .collect::<Result<Vec<_>, _>>()?;
     if args.format.chosen() == Format::Json {
         return ui.json(&shown);
     }
@@ -110,9 +116,14 @@ fn list(
     Ok(ui.table(["ID", "STATE", "LAST FAILED", "RUNS", "FAILURE", "CHANGED"], rows)?)
 }
 
-fn show(args: &EpisodesShowArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn show(
+    args: &EpisodesShowArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
     let episode = store.episode(store.episode_id(&args.id)?)?;
-    let shown = Shown::of(&episode, store)?;
+    let shown = Shown::of(&episode, store, env)?;
     if args.format.chosen() == Format::Json {
         return ui.json(&shown);
     }
@@ -142,6 +153,9 @@ fn show(args: &EpisodesShowArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), F
         line("by", task)?;
     }
     line("checkout", &episode.root)?;
+    if let Some(origin) = &shown.origin {
+        line("origin", origin)?;
+    }
     line("signature", &episode.signature)?;
     if shown.times_fixed > 1 {
         line("fixed", &format!("{} times in this project", shown.times_fixed))?;

@@ -1,4 +1,4 @@
-//! `rutter export` and `rutter import jsonl`.
+//! `rutter export` and `rutter import`.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -6,13 +6,13 @@ use std::io::{self, BufReader, Read, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use rutter_memory::Store;
 use rutter_memory::project::ProjectKey;
-use rutter_memory::store::{Exported, Record};
+use rutter_memory::store::{Exported, ImportFile, ImportSummary, Imported, Record, WhoseRows};
 
 use crate::cli::Format;
-use crate::cli::memory::{ExportArgs, ImportArgs, ImportCommand};
+use crate::cli::memory::{ExportArgs, ImportArgs, ImportCommand, ImportListArgs, ImportUndoArgs};
 use crate::environment::Environment;
-use crate::ui::Ui;
-use crate::{Failure, file, shell};
+use crate::ui::{Ui, count, first_line};
+use crate::{Failure, ask, file, shell};
 
 pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
@@ -46,42 +46,162 @@ pub(crate) fn import(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    let args = match command {
-        ImportCommand::Jsonl(args) => args,
+    match command {
+        ImportCommand::Jsonl(args) => import_file(args, env, ui),
+        ImportCommand::List(args) => list(args, env, ui),
+        ImportCommand::Undo(args) => undo(args, env, ui),
         ImportCommand::Other(words) => {
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             let typed: Vec<_> = words.iter().map(|word| shell::word(word)).collect();
-            return Err(Failure::Usage(format!(
+            Err(Failure::Usage(format!(
                 "the format is missing; type `rutter import jsonl {}`",
                 typed.join(" ")
-            )));
+            )))
         }
-    };
-    let ImportArgs { file: path, format } = args;
-    let mut store = env.store(ui)?;
-    let (input, length): (Box<dyn Read + '_>, Option<u64>) = if path.as_os_str() == "-" {
-        (Box::new(&mut *ui.input), None)
-    } else {
-        let refuse =
-            |error: io::Error| Failure::Refused(format!("cannot read {}: {error}", path.display()));
-        let file = File::open(path).map_err(refuse)?;
-        let metadata = file.metadata().map_err(refuse)?;
-        (Box::new(file), metadata.is_file().then_some(metadata.len()))
-    };
-    // Draws nothing where stderr is no terminal.
-    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}") {
-        bar.set_style(style);
     }
-    let imported = store.import(BufReader::new(input), |bytes| bar.inc(bytes));
-    bar.finish_and_clear();
-    let imported = imported?;
+}
+
+fn import_file(args: &ImportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let ImportArgs { file: path, own, yes, format } = args;
+    let is_piped = path.as_os_str() == "-";
+    let file = {
+        let (input, length): (Box<dyn Read + '_>, Option<u64>) = if is_piped {
+            (Box::new(&mut *ui.input), None)
+        } else {
+            let refuse = |error: io::Error| {
+                Failure::Refused(format!("cannot read {}: {error}", path.display()))
+            };
+            let file = File::open(path).map_err(refuse)?;
+            let metadata = file.metadata().map_err(refuse)?;
+            (Box::new(file), metadata.is_file().then_some(metadata.len()))
+        };
+        // Draws nothing where stderr is no terminal.
+        let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}") {
+            bar.set_style(style);
+        }
+        // Before the database is locked: a pipe may take its time, and hooks must not wait for it.
+        let file = ImportFile::read(BufReader::new(input), |bytes| bar.inc(bytes));
+        bar.finish_and_clear();
+        file?
+    };
+    let mut store = env.store(ui)?;
+    announce(&store.summarize_import(&file)?, *own, ui)?;
+    if !yes {
+        if !ui.terminal || is_piped {
+            return Err(Failure::Refused(
+                "there is no terminal to ask on; look at what the file holds, and add --yes"
+                    .to_owned(),
+            ));
+        }
+        if !ask::agreed("Import this?", ui)? {
+            writeln!(ui.err, "nothing was imported")?;
+            return Err(Failure::Declined);
+        }
+    }
+    let whose = if *own { WhoseRows::Own } else { WhoseRows::Foreign };
+    let name = if is_piped { "stdin".into() } else { path.to_string_lossy() };
+    let imported = store.import(&file, &name, whose, env.now)?;
     if format.chosen() == Format::Json {
         return ui.json(&imported);
     }
-    Ok(writeln!(
-        ui.out,
-        "{} added, {} updated, {} here already",
-        imported.added, imported.updated, imported.kept
-    )?)
+    let Imported { added, updated, kept, waiting, left_out } = imported;
+    writeln!(ui.out, "{added} added, {updated} updated, {kept} here already")?;
+    if left_out > 0 {
+        let rows = count(left_out as u64, "row");
+        ui.remark(&format!(
+            "{rows} left out: failures that are open there, and what was shown there"
+        ))?;
+    }
+    if !own && added + waiting > 0 {
+        ui.remark(&format!(
+            "the rows are marked as imported, and {waiting} more wait: `rutter review` decides, `rutter import undo` takes \
+             them out"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Says what a file holds, so that a person can decide.
+fn announce(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> io::Result<()> {
+    for project in &summary.projects {
+        let known = if project.is_known { "known here" } else { "new here" };
+        writeln!(
+            ui.err,
+            "project {} ({}, {known}): {}, {}, {}, {}, {}",
+            first_line(&project.name),
+            first_line(project.key.as_str()),
+            count(project.runs as u64, "run"),
+            count(project.episodes as u64, "failure"),
+            count(project.ghaps as u64, "GHAP"),
+            plural(project.memories, "memory", "memories"),
+            count(project.values as u64, "value"),
+        )?;
+    }
+    for text in &summary.everywhere {
+        writeln!(ui.err, "for every project: {}", first_line(text))?;
+    }
+    for text in &summary.accepted_values {
+        writeln!(ui.err, "accepted value: {}", first_line(text))?;
+    }
+    if own {
+        return Ok(());
+    }
+    for (key, project) in &summary.aliases {
+        let (key, project) = (first_line(key.as_str()), first_line(project.as_str()));
+        writeln!(ui.err, "folders known as {key} are to share the project {project}")?;
+    }
+    Ok(())
+}
+
+fn plural(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+fn list(args: &ImportListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let imports = env.store(ui)?.imports()?;
+    if args.format.chosen() == Format::Json {
+        return ui.json(&imports);
+    }
+    if imports.is_empty() {
+        return Ok(ui.remark("nothing that was imported is here")?);
+    }
+    let rows = imports.iter().map(|import| {
+        [
+            import.batch.id.short(),
+            import.batch.at.to_string(),
+            if import.batch.is_accepted { "accepted" } else { "not accepted" }.to_owned(),
+            import.rows.to_string(),
+            import.waiting.to_string(),
+            first_line(&import.batch.file),
+        ]
+    });
+    Ok(ui.table(["ID", "WHEN", "STATE", "ROWS", "WAITING", "FILE"], rows)?)
+}
+
+fn undo(args: &ImportUndoArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    let wanted = args.id.as_ref().map(|id| store.import_id(id)).transpose()?;
+    let imports = store.imports()?;
+    let found = imports.iter().find(|import| wanted.is_none_or(|id| import.batch.id == id));
+    let Some(import) = found else {
+        return Err(Failure::Refused("nothing that was imported is here".to_owned()));
+    };
+    let name = first_line(&import.batch.file);
+    let rows = count((import.rows + import.waiting) as u64, "row");
+    ui.remark(&format!("{rows} of {name}, imported {}", import.batch.at))?;
+    if !args.yes {
+        if !ui.terminal {
+            return Err(Failure::Refused(
+                "there is no terminal to ask on, and the rows are removed for good; add --yes"
+                    .to_owned(),
+            ));
+        }
+        if !ask::agreed("Take them out for good?", ui)? {
+            writeln!(ui.err, "nothing was changed")?;
+            return Err(Failure::Declined);
+        }
+    }
+    let gone = store.undo_import(import.batch.id)?;
+    Ok(writeln!(ui.out, "took out {}", count(gone.rows as u64, "row"))?)
 }

@@ -13,7 +13,7 @@ use crate::cli::memory::{
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-mod show;
+pub(super) mod show;
 
 pub(super) use show::one as show;
 
@@ -259,7 +259,7 @@ fn one(args: &ShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failur
         Some(id) => find(id)?,
         None => store.active_ghap(&env.owner()?)?.ok_or(StoreError::Ghap(GhapError::NoneActive))?,
     };
-    show::one(&ghap, &store, args.format.chosen(), env, ui)
+    show::whole(&ghap, &store, args.format.chosen(), env, ui)
 }
 
 fn list(args: &ListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {

@@ -5,7 +5,9 @@ use std::path::Path;
 use super::init::as_oneself;
 use crate::Failure;
 use crate::environment::Environment;
-use crate::install::{PLUGIN_RULE, Records, Scope, Step, carry_out, choose_start, plugin};
+use crate::install::{
+    PLUGIN_RULE, Records, Scope, Step, carry_out, choose_start, plugin, tool_rules,
+};
 use crate::shell;
 use crate::ui::Ui;
 
@@ -49,7 +51,8 @@ pub(super) fn init(
     writeln!(
         ui.out,
         "No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:\n\
-         {{\"permissions\": {{\"allow\": [\"{PLUGIN_RULE}\"]}}}}"
+         {}",
+        serde_json::json!({ "permissions": { "allow": tool_rules(PLUGIN_RULE).collect::<Vec<_>>() } })
     )?;
     Ok(writeln!(ui.out, "`rutter uninstall --plugin {shown}` takes the files back.")?)
 }

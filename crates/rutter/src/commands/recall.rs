@@ -130,6 +130,9 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
                     others => format!("; {others} more say the same"),
                 },
             )?;
+            if let Some(origin) = super::show::origin(hit.row, &store, env)? {
+                writeln!(ui.out, "  origin: {origin}")?;
+            }
             if hit.kind == Kind::Episode {
                 for line in fix_reasons(&store.episode(hit.row)?) {
                     writeln!(ui.out, "  {line}")?;

@@ -193,7 +193,7 @@ impl Stage {
         let rows = calendar::set_back(&rows).map_err(|error| wrong(&error))?;
         self.memory = self.scratch.path().join("memory-later");
         self.configure().map_err(|error| wrong(&error))?;
-        self.rutter(&["import", "jsonl", "-"], &rows)?;
+        self.rutter(&["import", "jsonl", "-", "--own", "--yes"], &rows)?;
         Ok(())
     }
 

@@ -234,6 +234,9 @@ codes! {
             "A server that is not rutter's is called `rutter`, and the rule that was meant for ours lets the agent call all of its \
              tools without a question. A `.mcp.json` that came with a checkout can do that.",
             "look at what it starts, and take it out";
+        SERVER_ALLOWED_WHOLE = "server-allowed-whole", Warning,
+            "A rule allows every tool of rutter's server: also `forget`, and the one that looks into other projects.",
+            "rutter init, which allows the tools by name";
         SERVER_PROGRAM_DIFFERS = "server-program-differs", Warning,
             "The server is another rutter than the one that hooks run.",
             "rutter init";

@@ -101,9 +101,31 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
     finding.place = Some(Place::file(&here.file));
     if all != server::RULE {
         // No plugin can bring a rule, and `init` writes none for it.
-        finding = finding.advise(format!("add \"{all}\" to permissions.allow of your settings"));
+        let rules: Vec<String> =
+            server::tool_rules(all).map(|rule| format!("\"{rule}\"")).collect();
+        finding = finding
+            .advise(format!("add {} to permissions.allow of your settings", rules.join(", ")));
     }
     Some(finding)
+}
+
+/// A rule that allows every tool of the server, those that remove rows or look into other projects included.
+pub(super) fn allowed_whole(layers: &[Layer], all: &str) -> Option<Finding> {
+    layers.iter().find_map(|layer| {
+        let rules = list(layer, "allow");
+        let (rule, document, node) =
+            rules.into_iter().find(|(rule, ..)| *rule == all)?;
+        let what = format!(
+            "the rule `{}` lets the agent remove rows and look into other projects without a question",
+            named(rule)
+        );
+        let finding = Finding::new(&codes::SERVER_ALLOWED_WHOLE, what).at(document.place(node.at));
+        // What a plugin needs nobody writes but the user.
+        Some(match all == server::RULE {
+            true => finding,
+            false => finding.advise("write the rules that `rutter init --plugin` names in its place"),
+        })
+    })
 }
 
 /// What a file says of our tools, and nothing else of it.

@@ -318,6 +318,7 @@ impl Servers {
         let here = here.map(|entry| &entry.place);
         for server in self.running() {
             findings.extend(rules::examine(around.layers, &server.rule(), here));
+            findings.extend(rules::allowed_whole(around.layers, &server.rule()));
         }
     }
 

@@ -87,7 +87,7 @@ fn an_organisation_decides_about_servers() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let at = |name: &str| root.join(name);
-    let allow = "{\"permissions\": {\"allow\": [\"mcp__rutter\"]}}";
+    let allow = "{\"permissions\": {\"allow\": [\"mcp__rutter__status\"]}}";
     put(&at("ship/.claude/settings.local.json"), allow);
     let server = json!({ "rutter": { "command": "/opt/rutter", "args": ["mcp"] } });
     put(&at("home/.claude.json"), &json!({ "mcpServers": server }).to_string());
@@ -134,7 +134,7 @@ fn an_organisation_decides_about_servers() {
         assert_eq!(found(), [expected], "{text}");
         std::fs::remove_file(at("etc").join(file)).unwrap();
     }
-    let own = "{\"allowManagedPermissionRulesOnly\": true, \"permissions\": {\"allow\": [\"mcp__rutter\"]}}";
+    let own = "{\"allowManagedPermissionRulesOnly\": true, \"permissions\": {\"allow\": [\"mcp__rutter__status\"]}}";
     put(&at("etc").join(settings), own);
     put(&at("etc").join(servers), &json!({ "mcpServers": server }).to_string());
     assert_eq!(found(), []);

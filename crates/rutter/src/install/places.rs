@@ -63,7 +63,9 @@ impl Place {
         let path = self.path().unwrap_or_default();
         match self {
             Self::Hooks(groups) => groups.iter().map(hooks::addition).collect(),
-            Self::Rule(true) => vec![Addition { path, entry: (None, server::RULE.into()) }],
+            Self::Rule(true) => server::tool_rules(server::RULE)
+                .map(|rule| Addition { path: path.clone(), entry: (None, rule.into()) })
+                .collect(),
             Self::Server(_, Some(value)) => {
                 vec![Addition { path, entry: (Some(server::NAME.to_owned()), value.clone()) }]
             }
@@ -87,17 +89,26 @@ impl Place {
             reached => reached?,
         };
         let items = if depth == path.len() { document.outline.items(&list) } else { Vec::new() };
-        let is = |range: &Range<usize>, rule: &str| {
-            serde_json::from_str::<Value>(document.outline.slice(range)).is_ok_and(|it| it == rule)
+        let is = |range: &Range<usize>, rule: &Value| {
+            serde_json::from_str::<Value>(document.outline.slice(range)).is_ok_and(|it| it == *rule)
         };
         let mut found = Found::nothing();
         if wanted {
-            let there = |rule: &str| items.iter().any(|item| is(&item.value, rule));
-            if !there(server::RULE) && !there(server::RULE_FOR_EACH) {
+            let there = |rule: &Value| items.iter().any(|item| is(&item.value, rule));
+            // Somebody has chosen to allow all of them.
+            if !there(&server::RULE_FOR_EACH.into()) {
                 found.missing = self.additions();
+                found.missing.retain(|addition| !there(&addition.entry.1));
             }
+            let whole = items.into_iter().filter(|item| is(&item.value, &server::RULE.into()));
+            found.gone = whole.map(|item| item.range).collect();
         } else {
-            let ours = items.into_iter().filter(|item| is(&item.value, server::RULE));
+            let rules: Vec<Value> = server::tool_rules(server::RULE)
+                .chain([server::RULE.to_owned()])
+                .map(Value::from)
+                .collect();
+            let ours =
+                items.into_iter().filter(|item| rules.iter().any(|rule| is(&item.value, rule)));
             found.gone = ours.map(|item| item.range).collect();
         }
         Ok(found)

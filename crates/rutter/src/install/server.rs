@@ -6,7 +6,9 @@
 //! the request, nothing on the screen, and the session does not wait for it).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
 
+use rutter_server::tools::TOOLS;
 use serde_json::{Value, json};
 
 use super::Scope;
@@ -18,9 +20,16 @@ pub(crate) const NAME: &str = "rutter";
 /// Where the rules are by which the agent may call tools.
 pub(super) const RULES: [&str; 2] = ["permissions", "allow"];
 
-/// The rule that lets the agent call all tools of the server. A user may say the same with a star.
+/// The rule that allows all tools of the server, `forget` included. Older versions of `init` wrote it.
 pub(crate) const RULE: &str = "mcp__rutter";
 pub(super) const RULE_FOR_EACH: &str = "mcp__rutter__*";
+
+/// The rules by which the agent may call tools that stay inside its project and remove nothing, for the server that this rule
+/// is about. A rule names a tool and not its arguments, so every tool that may do more asks.
+pub(crate) fn tool_rules(server: &str) -> impl Iterator<Item = String> {
+    let tools = TOOLS.iter().filter(|tool| tool.effect.stays_inside());
+    tools.map(move |tool| format!("{server}__{}", tool.name))
+}
 
 /// The same for the server of the plugin, whose name has the plugin's in it. No plugin can bring a rule.
 pub(crate) const PLUGIN_RULE: &str = "mcp__plugin_rutter_rutter";
@@ -122,6 +131,40 @@ pub(crate) fn covers(rule: &str, allowed_by: &str) -> bool {
         Some(start) => format!("{allowed_by}__").starts_with(start),
         None => rule == allowed_by,
     }
+}
+
+/// Maximum length of a `.mcp.json` that is read. A longer one is taken for foreign.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
+
+/// The `.mcp.json` of a folder, or of one above, that names a server so and starts something else than the program that asks.
+/// The client reads all of them, and prefers their servers to those of the user.
+pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
+    folder.ancestors().map(|folder| folder.join(".mcp.json")).find(|path| {
+        let Ok(metadata) = path.metadata() else { return false };
+        if !metadata.is_file() {
+            return false;
+        }
+        if metadata.len() > MAX_FILE_BYTES {
+            return true;
+        }
+        let text = std::fs::read(path).unwrap_or_default();
+        let file: Value = serde_json::from_slice(&text).unwrap_or_default();
+        file["mcpServers"].get(name).is_some_and(|entry| name != NAME || !starts_this(entry))
+    })
+}
+
+/// Returns true if an entry starts the program that a shell finds as `rutter`, as `init --project` writes it, or this program. A
+/// path inside the project would be the project's own program.
+fn starts_this(there: &Value) -> bool {
+    let shared = Start::Shared { program: NAME.to_owned(), scope: Scope::Project };
+    let Some(program) = program(there).filter(|_| there.get("env").is_none()) else { return false };
+    if *there == entry(&shared) {
+        return true;
+    }
+    let own = crate::environment::program();
+    is_right(there)
+        && Path::new(program).is_absolute()
+        && own.is_some_and(|own| Path::new(program).canonicalize().is_ok_and(|path| path == own))
 }
 
 /// Whether a line asks for rutter, and starts the server where there is one. It is ours only as we write it, to the byte.

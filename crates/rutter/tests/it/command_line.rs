@@ -35,7 +35,9 @@ fn help() {
       outcome      Say what a run of tests, a build or a check said, and how that was decided
       forget       Forget rows, and every byte they were written with
       export       Write everything out as lines of JSON
-      import       Take rows in
+      import       Take rows in, list what was taken in, and take it out again
+      review       Decide what waits for you: imports, values, memories that are to hold everywhere
+      show         Show any row by its id, and where it came from
       recall       Find what was learnt or remembered, by words and by meaning
       episodes     Failures that were followed: what was tried, and what turned them green
       values       What many lessons have in common: clusters of experiences, and what was made of them

@@ -256,7 +256,7 @@ fn a_setup_that_is_well_has_nothing_to_find() {
                   SubagentStart [TIME]  silent
                   PreCompact [TIME]  silent
                   Stop [TIME]  silent
-        server    local    15 tools in [TIME]: [HOME]/home/.claude.json
+        server    local    16 tools in [TIME]: [HOME]/home/.claude.json
         heard     nothing in 14 days
         memory    [HOME]/home/.local/share/rutter
         database  schema [N], [SIZE]

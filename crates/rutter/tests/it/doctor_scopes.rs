@@ -49,7 +49,7 @@ fn what_a_team_shares_is_run_where_nobody_trusts_the_folder() {
     let pairs = expected.map(|(code, advice)| (code.to_owned(), advice.to_owned()));
     assert_eq!(found(&setup, "ship"), pairs);
     let report = setup.report();
-    assert_eq!(report["servers"][0]["tools"], 15, "{report:#}");
+    assert_eq!(report["servers"][0]["tools"], 16, "{report:#}");
     assert_eq!(report["hooks"].as_array().unwrap().len(), 9);
     assert_eq!(report["hooks"][0]["answer"], "heard", "{report:#}");
     // The same line with a blank more is somebody else's.

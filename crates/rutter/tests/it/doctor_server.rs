@@ -202,7 +202,7 @@ fn every_scope_that_is_well_has_nothing_to_find() {
             (row("whose"), row("state"), row("kind")),
             (json!(whose), json!("used"), json!("ours"))
         );
-        assert_eq!(row("tools"), 15);
+        assert_eq!(row("tools"), 16);
         assert!(row("milliseconds").as_f64().unwrap() > 0.0, "{report:#}");
     }
     // Who was told to leave the rule out has one thing to read, and nothing that is wrong.
@@ -278,7 +278,7 @@ fn people_read_what_becomes_of_a_server() {
     let setup = of_project();
     note(&setup, "enabledMcpjsonServers", json!([]));
     let waits = said(&setup);
-    assert!(waits.starts_with("server    project  waits for a yes, 15 tools in "), "{waits}");
+    assert!(waits.starts_with("server    project  waits for a yes, 16 tools in "), "{waits}");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn the_server_of_a_team_is_found_from_deeper_inside() {
     let ran = Ran::of(doctor.current_dir(setup.path("ship/deep/er")));
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["servers"][0]["whose"], "project", "{report:#}");
-    assert_eq!(report["servers"][0]["tools"], 15, "{report:#}");
+    assert_eq!(report["servers"][0]["tools"], 16, "{report:#}");
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn a_server_of_a_plugin_runs_beside_ones_own() {
     setup.write("home/.claude/plugins/installed_plugins.json", &installed.to_string());
     let settings = json!({
         "enabledPlugins": { "rutter@rutter": true },
-        "permissions": { "allow": ["mcp__plugin_rutter_rutter"] },
+        "permissions": { "allow": ["mcp__plugin_rutter_rutter__status"] },
     });
     setup.write(USER, &settings.to_string());
     let twice = place(&setup, "plugins/rutter/.mcp.json", "\"rutter\": ");
@@ -425,4 +425,12 @@ fn a_program_in_path_that_the_server_of_a_team_needs() {
     fs::copy(other.path(SHARED), setup.path(SHARED)).unwrap();
     let name = place(&setup, SHARED, "\"rutter\": ");
     setup.finds("program-not-in-path", &name, "add the folder of rutter to PATH");
+}
+
+#[test]
+fn a_rule_for_all_tools_is_found() {
+    let setup = Setup::new();
+    setup.write(USER, "{\"permissions\":{\"allow\":[\"mcp__rutter\"]}}");
+    let advice = "rutter init, which allows the tools by name";
+    setup.finds("server-allowed-whole", &format!("[HOME]/{USER}:1:26"), advice);
 }

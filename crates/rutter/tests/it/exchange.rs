@@ -21,20 +21,12 @@ fn out_and_in_again_is_the_same() {
     --- stderr
     note: 6 rows in [HOME]/export.jsonl
     ");
-    assert_output!(there, there.rutter(&["import", "jsonl", file.to_str().unwrap()]), @"
-    exit 0
-    --- stdout
-    6 added, 0 updated, 0 here already
-    ");
-    assert_output!(there, there.rutter(&["import", "jsonl", file.to_str().unwrap(), "--json"]), @r#"
-    exit 0
-    --- stdout
-    {
-      "added": 0,
-      "updated": 0,
-      "kept": 6
-    }
-    "#);
+    let import = ["import", "jsonl", file.to_str().unwrap(), "--own", "--yes"];
+    let ran = there.rutter(&import).success();
+    assert_eq!(ran.stdout, "6 added, 0 updated, 0 here already\n");
+    assert!(ran.stderr.contains(", new here): 0 runs, 0 failures, 1 GHAP, 2 memories"), "{ran}");
+    let again = there.json(&import);
+    assert_eq!(again["kept"], 6, "{again}");
     let (exported, imported) = (here.rutter(&["export"]), there.rutter(&["export"]));
     assert!(exported.stdout.lines().count() > 5, "{exported}");
     assert_eq!(exported.stdout, imported.stdout);
@@ -48,7 +40,7 @@ fn an_export_can_be_piped_in() {
     let import = std::process::Command::new("sh")
         .args([
             "-c",
-            "printf %s \"$1\" | \"$2\" import jsonl -",
+            "printf %s \"$1\" | \"$2\" import jsonl - --own --yes",
             "sh",
             &lines,
             env!("CARGO_BIN_EXE_rutter"),
@@ -65,10 +57,10 @@ fn a_file_that_is_wrong_is_refused_whole() {
     let before = home.rutter(&["export"]).stdout;
     let file = home.path("wrong.jsonl");
     std::fs::write(&file, format!("{before}{{\"memory\":{{}}}}\n")).unwrap();
-    assert_output!(home, home.rutter(&["import", "jsonl", file.to_str().unwrap()]), @"
+    assert_output!(home, home.rutter(&["import", "jsonl", file.to_str().unwrap(), "--own", "--yes"]), @"
     exit 1
     --- stderr
-    error: line 8: missing field `id`; nothing was imported
+    error: line 11: missing field `id`; nothing was imported
     ");
     assert_output!(home, home.rutter(&["import", "jsonl", "/nonexistent"]), @"
     exit 1

@@ -203,6 +203,7 @@ fn the_json_has_every_field() {
     {
       "short": "[ID]    ",
       "orphaned": false,
+      "origin": "person in [HOME]/ship",
       "id": "[UUID]",
       "project": "dir:[HOME]/ship",
       "session": "command-line:[UUID]",

@@ -108,6 +108,7 @@ fn the_story_in_the_shipped_binary() {
       error       AssertionError: 90.0 != 100
       run         unittest
       checkout    [HOME]/ship
+      origin      captured run in [HOME]/ship, session one
       signature   tests.test_cart.Cart.test_total | AssertionError | # != # | test_cart.py
       fixed in    shop/cart.py
         because   the failing test is about `cart`; the only change between the last failing and the first passing run
@@ -145,8 +146,9 @@ fn reasons_of_hunks_are_printed() {
     home.ok(&["tend"]);
     let why = home.rutter(&["recall", "test_total 90.0 != 100", "--why"]).success().stdout;
     let lines: Vec<&str> = why.lines().filter(|line| line.starts_with("  ")).collect();
+    assert!(lines[0].starts_with("  origin: captured run in "), "{why}");
     let fixed = format!("  fixed in shop/cart.py: {about}; {only}");
-    assert_eq!(lines, [fixed, format!("  changed shop/cart.py: {about}")], "{why}");
+    assert_eq!(lines[1..], [fixed, format!("  changed shop/cart.py: {about}")], "{why}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
 
     --- /dev/null
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -0,0 +1,138 @@
+    @@ -0,0 +1,151 @@
     +{
     +  "hooks": {
     +    "SessionStart": [
@@ -151,7 +151,20 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     +  },
     +  "permissions": {
     +    "allow": [
-    +      "mcp__rutter"
+    +      "mcp__rutter__start_ghap",
+    +      "mcp__rutter__update_ghap",
+    +      "mcp__rutter__resolve_ghap",
+    +      "mcp__rutter__get_ghap",
+    +      "mcp__rutter__adopt_ghap",
+    +      "mcp__rutter__search_experiences",
+    +      "mcp__rutter__assemble_context",
+    +      "mcp__rutter__premortem",
+    +      "mcp__rutter__remember",
+    +      "mcp__rutter__recall_memories",
+    +      "mcp__rutter__list_clusters",
+    +      "mcp__rutter__add_value",
+    +      "mcp__rutter__list_values",
+    +      "mcp__rutter__status"
     +    ]
     +  }
     +}
@@ -180,7 +193,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
     let gone = home.rutter(&["uninstall"]).success();
     let start =
-        format!("--- {}\n+++ /dev/null\n@@ -1,138 +0,0 @@\n-{{\n", home.settings().display());
+        format!("--- {}\n+++ /dev/null\n@@ -1,151 +0,0 @@\n-{{\n", home.settings().display());
     assert!(gone.stdout.starts_with(&start), "{gone}");
     assert_output!(home, gone.stdout.rsplit_once("\n\n").unwrap().1, @"The memory is kept in [HOME]/memory; `rm -r [HOME]/memory` removes it.");
     assert!(!home.path("ship/.claude").exists());
@@ -339,7 +352,20 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
       },
       "permissions": {
         "allow": [
-          "mcp__rutter"
+          "mcp__rutter__start_ghap",
+          "mcp__rutter__update_ghap",
+          "mcp__rutter__resolve_ghap",
+          "mcp__rutter__get_ghap",
+          "mcp__rutter__adopt_ghap",
+          "mcp__rutter__search_experiences",
+          "mcp__rutter__assemble_context",
+          "mcp__rutter__premortem",
+          "mcp__rutter__remember",
+          "mcp__rutter__recall_memories",
+          "mcp__rutter__list_clusters",
+          "mcp__rutter__add_value",
+          "mcp__rutter__list_values",
+          "mcp__rutter__status"
         ]
       }
     }

@@ -42,7 +42,7 @@ fn git_leaves_the_settings_alone() {
 
     --- /dev/null
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -0,0 +1,138 @@
+    @@ -0,0 +1,151 @@
     +{
     +  "hooks": {
     +    "SessionStart": [
@@ -177,7 +177,20 @@ fn git_leaves_the_settings_alone() {
     +  },
     +  "permissions": {
     +    "allow": [
-    +      "mcp__rutter"
+    +      "mcp__rutter__start_ghap",
+    +      "mcp__rutter__update_ghap",
+    +      "mcp__rutter__resolve_ghap",
+    +      "mcp__rutter__get_ghap",
+    +      "mcp__rutter__adopt_ghap",
+    +      "mcp__rutter__search_experiences",
+    +      "mcp__rutter__assemble_context",
+    +      "mcp__rutter__premortem",
+    +      "mcp__rutter__remember",
+    +      "mcp__rutter__recall_memories",
+    +      "mcp__rutter__list_clusters",
+    +      "mcp__rutter__add_value",
+    +      "mcp__rutter__list_values",
+    +      "mcp__rutter__status"
     +    ]
     +  }
     +}

@@ -54,15 +54,13 @@ fn other_peoples_entries_stay_where_they_are() {
 
     --- [HOME]/ship/.claude/settings.local.json
     +++ [HOME]/ship/.claude/settings.local.json
-    @@ -2,10 +2,115 @@
+    @@ -2,10 +2,128 @@
        "hooks": {
          "PostToolUse": [
            { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },
     -      "strange", {"hooks": 3}
     +      "strange", {"hooks": 3}, {"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
-         ],
-    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
-    -    "NoSuchEvent": []
+    +    ],
     +    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}, {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}],
     +    "NoSuchEvent": [],
     +    "SessionEnd": [
@@ -150,7 +148,9 @@ fn other_peoples_entries_stay_where_they_are() {
     +          }
     +        ]
     +      }
-    +    ],
+         ],
+    -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
+    -    "NoSuchEvent": []
     +    "Stop": [
     +      {
     +        "hooks": [
@@ -170,7 +170,20 @@ fn other_peoples_entries_stay_where_they_are() {
     +  "after": true,
     +  "permissions": {
     +    "allow": [
-    +      "mcp__rutter"
+    +      "mcp__rutter__start_ghap",
+    +      "mcp__rutter__update_ghap",
+    +      "mcp__rutter__resolve_ghap",
+    +      "mcp__rutter__get_ghap",
+    +      "mcp__rutter__adopt_ghap",
+    +      "mcp__rutter__search_experiences",
+    +      "mcp__rutter__assemble_context",
+    +      "mcp__rutter__premortem",
+    +      "mcp__rutter__remember",
+    +      "mcp__rutter__recall_memories",
+    +      "mcp__rutter__list_clusters",
+    +      "mcp__rutter__add_value",
+    +      "mcp__rutter__list_values",
+    +      "mcp__rutter__status"
     +    ]
     +  }
      }

@@ -7,6 +7,13 @@ use serde_json::{Value, json};
 use crate::init_server::{SCOPES, init, server};
 use crate::support::Home;
 
+/// The rules that `init` writes: tools by their names, without those that remove rows or look into other projects.
+pub(crate) fn allowed() -> Vec<String> {
+    let tools = rutter_server::tools::TOOLS.iter().map(|tool| tool.name);
+    let tools = tools.filter(|name| !["forget", "search_other_projects"].contains(name));
+    tools.map(|name| format!("mcp__rutter__{name}")).collect()
+}
+
 /// The rules of a settings file.
 fn rules(home: &Home, file: &str) -> Value {
     let text = fs::read_to_string(home.path(file)).unwrap();
@@ -37,7 +44,7 @@ fn a_rule_that_denies_is_respected_and_told_of() {
     let home = Home::new();
     home.has_settings(r#"{"permissions":{"deny":["mcp__rutter__status"]}}"#);
     assert_eq!(init(&home, "--local", &[]).success().stderr, "");
-    assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(["mcp__rutter"]));
+    assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(allowed()));
 }
 
 #[test]
@@ -59,7 +66,7 @@ fn a_rule_by_which_the_client_asks_wins_and_is_told_of() {
             );
             assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 1, "{ran}");
         }
-        assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(["mcp__rutter"]));
+        assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(allowed()));
         assert_eq!(init(&home, "--local", &["--no-allow"]).success().stderr, "");
     }
     let home = Home::new();
@@ -82,7 +89,7 @@ fn permissions_are_left_alone_where_that_is_asked_for() {
         let (_, servers) = SCOPES.iter().find(|(name, _)| *name == scope).unwrap();
         fs::remove_file(home.path(servers)).unwrap();
         drop(init(&home, scope, &[]).success());
-        assert_eq!(rules(&home, file), json!(["mcp__rutter"]));
+        assert_eq!(rules(&home, file), json!(allowed()));
         assert_eq!(server(&home, scope)["type"], "stdio");
         drop(home.rutter(&["uninstall", scope]).success());
         assert!(!home.path(file).exists() && !home.path(servers).exists(), "{scope}");
@@ -90,27 +97,31 @@ fn permissions_are_left_alone_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_rule_that_was_there_stays() {
+fn a_rule_for_all_tools_becomes_names() {
     let home = Home::new();
     let text = "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls)\", \"mcp__rutter\"]\n  }\n}\n";
     home.has_settings(text);
     drop(init(&home, "--local", &[]).success());
-    assert_eq!(
-        rules(&home, "ship/.claude/settings.local.json"),
-        json!(["Bash(ls)", "mcp__rutter"])
-    );
+    let mut expected = vec!["Bash(ls)".to_owned()];
+    expected.extend(allowed());
+    assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(expected));
+    // Again, nothing changes.
+    let once = fs::read_to_string(home.settings()).unwrap();
+    drop(init(&home, "--local", &[]).success());
+    assert_eq!(fs::read_to_string(home.settings()).unwrap(), once);
+    drop(home.rutter(&["uninstall"]).success());
+    assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(["Bash(ls)"]));
+}
+
+#[test]
+fn rules_of_the_user_stay() {
+    let home = Home::new();
+    let text =
+        "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls)\", \"mcp__rutter__forget\"]\n  }\n}\n";
+    home.has_settings(text);
+    drop(init(&home, "--local", &[]).success());
+    let installed = rules(&home, "ship/.claude/settings.local.json");
+    assert_eq!(installed[1], "mcp__rutter__forget");
     drop(home.rutter(&["uninstall"]).success());
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
-    // After an edit as well, and without the note it goes with the rest.
-    for (note, left) in [(true, json!(["Bash(ls)", "mcp__rutter"])), (false, json!(["Bash(ls)"]))] {
-        home.has_settings(text);
-        drop(init(&home, "--local", &[]).success());
-        let edited = fs::read_to_string(home.settings()).unwrap() + "\n";
-        home.has_settings(edited);
-        if !note {
-            fs::remove_dir_all(home.memory().join("backups")).unwrap();
-        }
-        drop(home.rutter(&["uninstall"]).success());
-        assert_eq!(rules(&home, "ship/.claude/settings.local.json"), left);
-    }
 }

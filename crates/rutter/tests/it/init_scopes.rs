@@ -260,7 +260,7 @@ fn a_plugin_is_made_and_leaves_nothing() {
     For good:         claude plugin marketplace add '[HOME]/ship/made/for us'
                       claude plugin install rutter@rutter
     No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:
-    {"permissions": {"allow": ["mcp__plugin_rutter_rutter"]}}
+    {"permissions":{"allow":["mcp__plugin_rutter_rutter__start_ghap","mcp__plugin_rutter_rutter__update_ghap","mcp__plugin_rutter_rutter__resolve_ghap","mcp__plugin_rutter_rutter__get_ghap","mcp__plugin_rutter_rutter__adopt_ghap","mcp__plugin_rutter_rutter__search_experiences","mcp__plugin_rutter_rutter__assemble_context","mcp__plugin_rutter_rutter__premortem","mcp__plugin_rutter_rutter__remember","mcp__plugin_rutter_rutter__recall_memories","mcp__plugin_rutter_rutter__list_clusters","mcp__plugin_rutter_rutter__add_value","mcp__plugin_rutter_rutter__list_values","mcp__plugin_rutter_rutter__status"]}}
     `rutter uninstall --plugin '[HOME]/ship/made/for us'` takes the files back.
     "#);
     let hooks: Value =

@@ -256,7 +256,11 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
         let settings = home.path(settings);
         let installed = read(&settings);
         assert!(installed["hooks"]["SessionStart"].is_array(), "{scope}: {installed}");
-        assert_eq!(installed["permissions"]["allow"], json!(["mcp__rutter"]), "{scope}");
+        assert_eq!(
+            installed["permissions"]["allow"],
+            json!(crate::init_rules::allowed()),
+            "{scope}"
+        );
         // Twice: the second time there is nothing else to tell.
         for _ in 0..2 {
             let ran = home.rutter(&["uninstall", scope]).success();

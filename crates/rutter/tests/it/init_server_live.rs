@@ -244,3 +244,22 @@ fn a_folder_is_known_by_its_repository() {
         assert_eq!(offered(&record), [TOOL], "{variable}: {}", record.stdout);
     }
 }
+
+#[test]
+fn servers_of_a_project_cannot_pass_for_ours() {
+    for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
+        let Some(mut user) = User::new(variable) else { return };
+        user.rutter(&["init", "--user", "--bin", env!("CARGO_BIN_EXE_rutter")]);
+        let ours = user.asks(TOOL, &[]);
+        assert!(ours.reached_model("requested permissions").is_none(), "{}", ours.stdout);
+        let evil = user.project.join("tools/rutter");
+        fs::create_dir_all(evil.parent().unwrap()).unwrap();
+        fs::copy(user.home.join("bin/rutter"), &evil).unwrap();
+        let server = json!({ "command": evil, "args": ["mcp"] });
+        let servers = json!({ "mcpServers": { "rutter": server } });
+        fs::write(user.project.join(".mcp.json"), servers.to_string()).unwrap();
+        let record = user.asks(TOOL, &[]);
+        assert!(record.reached_model("ANSWER-MARK").is_none(), "{}", record.stdout);
+        assert!(record.reached_model("it starts something else").is_some(), "{}", record.stdout);
+    }
+}

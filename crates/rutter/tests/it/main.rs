@@ -91,6 +91,8 @@ mod outcome;
 mod questions;
 /// `rutter recall`.
 mod recall;
+/// What waits for a person, and imports.
+mod review;
 /// The spoken loop, over sessions of the real client.
 mod spoken_live;
 /// `rutter status`, `sessions`, `injections`, `pause`.

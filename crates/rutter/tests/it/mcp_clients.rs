@@ -230,7 +230,7 @@ fn the_inspector_lists_and_calls_over_stdio() {
     let ask = |arguments: &[&str]| inspected(&home, arguments).map(given);
     let Some(tools) = ask(&["tools/list"]) else { return };
     let tools = tools["tools"].as_array().unwrap().clone();
-    assert_eq!(tools.len(), 15);
+    assert_eq!(tools.len(), 16);
     for tool in &tools {
         assert!(tool["outputSchema"].is_object() && tool["annotations"].is_object(), "{tool}");
     }

@@ -23,7 +23,9 @@ fn what_was_remembered_is_found_by_meaning_and_by_words() {
     [ID]      memory  0.10 -  Deploys go out on Tuesdays
 
     [ID]     (0.6 × 0.38 of the words + 0.4 × 0.74 in meaning + 0.3 × 0.96 word by word) / 1.3 = 0.63; × 0.94 for place, tier, age and effect = 0.59; likely 98 %
+      origin: person in [HOME]/ship
     [ID]     (0.6 × 0.00 of the words + 0.4 × 0.18 in meaning + 0.3 × 0.17 word by word) / 1.3 = 0.10; × 0.94 for place, tier, age and effect = 0.09; likely 0 %
+      origin: person in [HOME]/ship
     --- stderr
     note: - is less likely than 50 %: too little to be shown to somebody who did not ask
     ");

@@ -196,7 +196,7 @@ fn what_was_shown_can_be_looked_at() {
     assert!(without.len() < exported.lines().count());
     let other = Home::new();
     std::fs::write(other.path("rows"), without.join("\n")).unwrap();
-    other.ok(&["import", "jsonl", other.path("rows").to_str().unwrap()]);
+    other.ok(&["import", "jsonl", other.path("rows").to_str().unwrap(), "--own", "--yes"]);
     assert_output!(other, other.rutter(&["injections", "--all"]), @"
     exit 0
     --- stdout

@@ -141,7 +141,7 @@ fn a_value_is_forgotten_to_the_byte_and_travels() {
     assert!(!holds(&bytes_below(&home.memory()), "zebra"));
     let other = Home::new();
     std::fs::write(other.path("lines.jsonl"), export).unwrap();
-    other.ok(&["import", "jsonl", other.path("lines.jsonl").to_str().unwrap()]);
+    other.ok(&["import", "jsonl", other.path("lines.jsonl").to_str().unwrap(), "--own", "--yes"]);
     let listed = other.json(&["values", "list", "--all"]);
     assert_eq!(listed[0]["text"], text, "{listed}");
     assert_eq!(cluster(&other)["size"], 5);

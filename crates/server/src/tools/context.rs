@@ -1,6 +1,6 @@
 //! Everything that bears on a task.
 
-use rutter_memory::config::{Config, Recall};
+use rutter_memory::config::Config;
 use rutter_memory::context::{Context, Depth, Source};
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
@@ -61,7 +61,7 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
     let wanted = Wanted {
         text: query,
         place: &owner.place,
-        everywhere: config.scope.recall == Recall::Everywhere,
+        everywhere: false,
         kinds: &ask.context_types,
         depth,
         limit: ask.limit.unwrap_or(limit),
@@ -85,7 +85,7 @@ fn beginning(
     let own = call.store.active_ghap(owner)?;
     let wanted = SessionWanted {
         own: own.as_ref(),
-        everywhere: config.scope.recall == Recall::Everywhere,
+        everywhere: false,
         kinds: &ask.context_types,
         branch: branch.as_deref(),
         ..SessionWanted::new(&owner.place, &hands, &config.hooks.session_start, ask.depth)

@@ -11,7 +11,7 @@ use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, PASSAGE, Refusal, cut, quoted, short, still_there};
+use super::{Call, Given, PASSAGE, Refusal, cut, foreign_origin, quoted, short, still_there};
 use crate::schema;
 
 /// `search_experiences`
@@ -32,6 +32,17 @@ pub(super) struct Search {
     #[schemars(schema_with = "schema::ending")]
     #[serde(default)]
     outcome: Option<Status>,
+    #[schemars(range(min = 1, max = 50))]
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// `search_other_projects`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchElsewhere {
+    #[schemars(length(min = 1, max = 10000))]
+    query: String,
     #[schemars(range(min = 1, max = 50))]
     #[serde(default)]
     limit: Option<usize>,
@@ -62,6 +73,9 @@ struct Hit {
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
+    /// Where it came from, if it was imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
 }
 
 /// `premortem`
@@ -143,6 +157,32 @@ fn takeaway(ghap: &Ghap) -> Option<&Clean> {
 }
 
 pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
+    find(search, false, call)
+}
+
+pub(super) fn search_elsewhere(
+    search: &SearchElsewhere,
+    call: &mut Call<'_>,
+) -> Result<Given<Found>, Refusal> {
+    let place = call.owner()?.place;
+    if call.desk.settings(&place.root).scope.recall != Recall::Everywhere {
+        return Err(Refusal::Refused(
+            "other projects are closed: the user opens them with `rutter config set scope.recall everywhere`"
+                .to_owned(),
+        ));
+    }
+    let search = Search {
+        query: search.query.clone(),
+        axis: None,
+        domain: None,
+        strategy: None,
+        outcome: None,
+        limit: search.limit,
+    };
+    find(&search, true, call)
+}
+
+fn find(search: &Search, elsewhere: bool, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
     if search.query.trim().is_empty() {
         return Err(Refusal::Arguments("query is empty; say in words what to look for".to_owned()));
     }
@@ -154,7 +194,7 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
         text: &search.query,
         axis: search.axis.unwrap_or(Axis::Full),
         place: Some(&place),
-        all: call.desk.settings(&place.root).scope.recall == Recall::Everywhere,
+        all: elsewhere,
         kind: Some(Kind::Experience),
         domain: search.domain,
         outcome: search.outcome,
@@ -179,6 +219,7 @@ pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found
             surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
             takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
             tier: ghap.resolution.as_ref().map(|ended| ended.tier.to_string()),
+            origin: foreign_origin(call, ghap.id)?,
         });
     }
     let lines: Vec<String> = results

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::config::Recall;
 use rutter_memory::ghap::{self, GhapError, Status, Tier};
 use rutter_memory::store::{GhapFilter, Owner};
 use rutter_memory::{Id, StoreError};
 
-use super::{Call, Cursor, Given, Refusal, id, short};
+use super::{Call, Cursor, Given, Refusal, id, origin, short};
 
 mod asked;
 mod told;
@@ -249,19 +248,14 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
         next_cursor: None,
     };
     if let Some(text) = &get.id {
-        let meant = id("id", text)?;
-        // What a search may find elsewhere may be looked at.
-        let which = match call.desk.settings(&owner.place.root).scope.recall {
-            Recall::Everywhere => call.store.ghap_id(&meant)?,
-            Recall::Project => call.store.ghap_id_in(&meant, &owner.place)?,
-        };
-        let ghap = call.store.ghap(which)?;
+        let ghap = call.store.ghap(call.store.ghap_id_in(&id("id", text)?, &owner.place)?)?;
         let evidence = ghap.resolution.as_ref().and_then(|ended| ended.evidence);
         let run = match evidence.and_then(|evidence| evidence.outcome) {
             Some(run) => call.store.outcome(run)?,
             None => None,
         };
-        let one = Whole::new(&ghap, run.as_ref());
+        let mut one = Whole::new(&ghap, run.as_ref());
+        one.origin = origin(call, ghap.id)?;
         let text = one.lines();
         return Ok(Given { value: Found { ghap: Some(one), ..found }, text });
     }

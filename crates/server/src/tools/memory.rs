@@ -10,7 +10,10 @@ use rutter_memory::store::{self, Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Cursor, Given, PASSAGE, Refusal, cut, id, quoted, short, still_there};
+use super::{
+    Call, Cursor, Given, PASSAGE, Refusal, cut, foreign_origin, id, origin, quoted, short,
+    still_there,
+};
 use crate::schema;
 
 /// `remember`
@@ -28,6 +31,9 @@ pub(super) struct Remember {
     #[schemars(length(max = 20))]
     #[serde(default)]
     tags: Vec<String>,
+    /// Propose it for every project; it holds in this one until the user has agreed
+    #[serde(default)]
+    everywhere: bool,
 }
 
 /// `recall_memories`
@@ -73,6 +79,8 @@ pub(super) struct Remembered {
     importance: f64,
     /// Whether it was there before.
     known: bool,
+    /// Whether the user is asked to let it hold in every project.
+    proposed: bool,
 }
 
 /// What was found.
@@ -99,6 +107,9 @@ struct Shown {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
     created: String,
+    /// Where it came from: of one that was asked for by its id, and of imported ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
 }
 
 /// What is gone.
@@ -113,7 +124,7 @@ pub(super) struct Forgotten {
 
 pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
     let place = call.owner()?.place;
-    let now = call.now();
+    let (now, everywhere) = (call.now(), new.everywhere);
     let new = NewMemory {
         // What holds for all projects is a person's to say.
         place: Some(&place),
@@ -123,12 +134,21 @@ pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Reme
         tags: &new.tags,
     };
     let store::Remembered { memory, is_known } = call.store.remember(&new, now)?;
+    let proposed = everywhere && memory.project.is_some();
+    if proposed {
+        call.store.propose_everywhere(memory.id, now)?;
+    }
     let id = memory.id.short();
+    let tail = if proposed {
+        " It holds in this project; the user lets it hold everywhere with `rutter review`."
+    } else {
+        ""
+    };
     Ok(Given {
         text: if is_known {
-            format!("Known already as {id}; nothing was added.")
+            format!("Known already as {id}; nothing was added.{tail}")
         } else {
-            format!("Remembered as {id}.")
+            format!("Remembered as {id}.{tail}")
         },
         value: Remembered {
             ok: true,
@@ -136,6 +156,7 @@ pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Reme
             category: memory.category.to_string(),
             importance: memory.importance,
             known: is_known,
+            proposed,
         },
     })
 }
@@ -150,6 +171,7 @@ impl Shown {
             importance: memory.importance,
             tags: memory.tags.iter().map(ToString::to_string).collect(),
             created: memory.created.to_string(),
+            origin: None,
         }
     }
 }
@@ -172,6 +194,12 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
         next_cursor = page.next_cursor;
         page.memories.iter().map(|memory| Shown::new(memory, None)).collect()
     };
+    for shown in &mut results {
+        if let Ok(row) = shown.id.parse() {
+            shown.origin =
+                if recall.id.is_some() { origin(call, row)? } else { foreign_origin(call, row)? };
+        }
+    }
     // One alone is whole.
     let is_list = results.len() > 1;
     let lines: Vec<String> = results

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::config::Recall;
 use rutter_memory::project::ProjectKey;
 use rutter_memory::store::entry::Place;
 use rutter_memory::store::{
@@ -156,17 +155,16 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Whose experiences are shown: those of a project, or with none all of them.
-struct Scope(Option<ProjectKey>);
+/// The project whose experiences are shown.
+struct Scope(ProjectKey);
 
 impl Scope {
     fn of(place: &Place, call: &Call<'_>) -> Result<Self, StoreError> {
-        let all = call.desk.settings(&place.root).scope.recall == Recall::Everywhere;
-        Ok(Self(if all { None } else { Some(call.store.project_key(place)?) }))
+        Ok(Self(call.store.project_key(place)?))
     }
 
     fn holds(&self, project: &ProjectKey) -> bool {
-        self.0.as_ref().is_none_or(|own| own == project)
+        self.0 == *project
     }
 
     /// The members of a cluster that are shown, those in its middle first, and how many others there are.
@@ -256,7 +254,7 @@ pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grou
     }
     let filter = ClusterFilter {
         axis: ask.axis,
-        project: scope.0.clone(),
+        project: Some(scope.0.clone()),
         limit: Some(ask.limit.unwrap_or(MOST)),
     };
     let mut clusters = Vec::new();

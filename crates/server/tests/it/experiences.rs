@@ -128,22 +128,25 @@ fn an_axis_says_what_is_compared() {
 }
 
 #[test]
-fn other_projects_are_asked_only_if_the_user_has_said_so() {
+fn one_tool_searches_other_projects_if_the_user_agrees() {
     let world = learnt();
     let boat = world.elsewhere("boat");
     let ask = json!({ "query": "the cache evicts old entries" });
-    let found = call(&boat, "search_experiences", ask.clone());
-    assert_eq!((goals(&found), &found["count"]), (vec![], &json!(0)));
+    let closed = refused(&boat, "search_other_projects", ask.clone());
+    assert!(closed.contains("rutter config set scope.recall everywhere"), "{closed}");
     let asked = with(ask.clone(), json!({ "everywhere": true }));
     assert!(refused(&boat, "search_experiences", asked).contains("there is no `everywhere`"));
     let config = std::fs::read_to_string(&boat.config).unwrap();
     std::fs::write(&boat.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n")).unwrap();
-    let found = call(&boat, "search_experiences", ask);
+    let found = call(&boat, "search_other_projects", ask.clone());
     assert_eq!(goals(&found)[0], "the cache evicts old entries");
-    // What was found can be looked at, and nothing more.
+    // Every other tool stays inside.
     let id = found["results"][0]["id"].clone();
-    let whole = call(&boat, "get_ghap", json!({ "id": id }));
-    assert_eq!(whole["ghap"]["goal"], "the cache evicts old entries");
+    let found = call(&boat, "search_experiences", ask.clone());
+    assert_eq!((goals(&found), &found["count"]), (vec![], &json!(0)));
+    let context = call(&boat, "assemble_context", ask);
+    assert_eq!(context["items"].as_array().map(Vec::len).unwrap_or_default(), 0, "{context}");
+    assert!(refused(&boat, "get_ghap", json!({ "id": id })).contains("no GHAP has an id"));
     assert!(refused(&boat, "forget", json!({ "ids": [id] })).contains("no row has an id"));
 }
 

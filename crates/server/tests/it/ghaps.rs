@@ -137,7 +137,8 @@ fn from_start_to_what_it_leaves() {
         "takeaway": "look for every place that splits lines",
         "tier": "silver",
         "created": "[TIME]",
-        "ended": "[TIME]"
+        "ended": "[TIME]",
+        "origin": "agent in [FOLDER]/ship, session session-1"
       }
     }
     "#);
@@ -256,7 +257,7 @@ fn any_end_of_an_id_will_do() {
 #[test]
 fn an_unknown_tool_is_told_the_known_ones() {
     let world = World::new();
-    assert_refused!(world.refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, assemble_context, premortem, remember, recall_memories, forget, list_clusters, add_value, list_values, status");
+    assert_refused!(world.refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, search_other_projects, assemble_context, premortem, remember, recall_memories, forget, list_clusters, add_value, list_values, status");
 }
 
 /// The client shows a model what is structured, so what to do next stands there.

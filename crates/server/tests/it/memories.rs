@@ -29,7 +29,8 @@ fn what_is_remembered_is_found_by_words_and_without() {
       "id": "[UUID]",
       "category": "fact",
       "importance": 0.9,
-      "known": false
+      "known": false,
+      "proposed": false
     }
     "#);
     remember(&world, "commits are signed", json!({ "category": "preference" }));
@@ -207,4 +208,20 @@ fn same_words_are_remembered_once() {
         assert_eq!(remember(&world, content, fields.clone())["known"], false, "{content} {fields}");
     }
     assert_eq!(world.call("recall_memories", json!({}))["count"], 3);
+}
+
+#[test]
+fn what_is_to_hold_everywhere_waits_for_a_person() {
+    let world = World::new();
+    let boat = world.elsewhere("boat");
+    let proposed = remember(&world, "use tabs in every port", json!({ "everywhere": true }));
+    assert_eq!(proposed["proposed"], true);
+    let all = |desk| contents(&call(desk, "recall_memories", json!({}))).len();
+    assert_eq!((all(&world.desk), all(&boat)), (1, 0));
+    let mut store = world.store();
+    let waiting = store.proposals().unwrap();
+    assert_eq!(waiting.len(), 1);
+    store.accept_proposal(waiting[0].id).unwrap();
+    assert_eq!((all(&world.desk), all(&boat)), (1, 1));
+    assert_eq!(store.proposals().unwrap(), []);
 }

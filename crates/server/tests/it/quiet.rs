@@ -13,7 +13,7 @@ fn arguments(tool: &str) -> Value {
         "start_ghap" => start(),
         "update_ghap" => json!({ "note": "x" }),
         "resolve_ghap" => confirm(),
-        "search_experiences" => json!({ "query": "anything" }),
+        "search_experiences" | "search_other_projects" => json!({ "query": "anything" }),
         "premortem" => json!({ "domain": "debugging" }),
         "remember" => json!({ "content": "x", "category": "fact" }),
         "forget" => json!({ "ids": ["0123abcd"] }),

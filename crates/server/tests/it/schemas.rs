@@ -46,6 +46,10 @@ fn every_answer_is_what_was_announced() {
     };
     check("status", json!({}));
     check("get_ghap", json!({}));
+    let config = std::fs::read_to_string(&world.desk.config).unwrap();
+    std::fs::write(&world.desk.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n"))
+        .unwrap();
+    check("search_other_projects", json!({ "query": "CRLF" }));
     check("premortem", json!({ "domain": "debugging" }));
     check("assemble_context", json!({}));
     let full = json!({ "expects": "pass", "target": "cargo test parser", "confidence": 0.5 });

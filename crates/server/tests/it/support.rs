@@ -125,6 +125,7 @@ impl World {
             home: || None,
             called: || "rutter".to_owned(),
             has_tools: |_| None,
+            foreign_server: |_, _| None,
         };
         hear(payload.to_string().as_bytes(), None, || around)
     }
@@ -271,6 +272,7 @@ macro_rules! assert_answer {
             (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z", "[TIME]"),
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[UUID]"),
             (r"\b[0-9a-f]{8}\b", "[ID]"),
+            (r" in /[^ ,]*/", " in [FOLDER]/"),
         ]}, { insta::assert_snapshot!(shown, @$expected) })
     };
 }

@@ -141,7 +141,7 @@ fn a_lesson_that_came_back_on_several_days_is_proposed() {
 }
 
 #[test]
-fn what_other_projects_learnt_is_shown_to_whoever_asks_for_it() {
+fn other_projects_are_counted_and_not_shown() {
     let world = World::new();
     let boat = world.elsewhere("boat");
     learnt_in(&world, &boat, &TRAPS[..4]);
@@ -203,12 +203,12 @@ fn what_other_projects_learnt_is_shown_to_whoever_asks_for_it() {
     assert_eq!(theirs["members"].as_array().unwrap().len(), 4);
     assert_eq!(theirs["clusters"][0]["medoid"], theirs["members"][0]["id"], "{theirs}");
 
-    // Who wants all of it has said so in the configuration.
+    // That hooks may look into other projects opens them to no tool but one.
     let config = std::fs::read_to_string(&world.desk.config).unwrap();
     std::fs::write(&world.desk.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n"))
         .unwrap();
-    let all = world.call("list_clusters", axis);
-    assert_eq!(all["clusters"][0].get("elsewhere"), None, "{all}");
+    let still = world.call("list_clusters", axis);
+    assert_eq!(still["clusters"][0]["elsewhere"], 4, "{still}");
 }
 
 #[test]

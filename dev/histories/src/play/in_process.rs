@@ -45,6 +45,7 @@ impl Product for InProcess {
             home: || None,
             called: || "rutter".to_owned(),
             has_tools: |_| None,
+            foreign_server: |_, _| None,
         });
         self.faults.extend(heard.faults.iter().map(ToString::to_string));
         if heard.tend {

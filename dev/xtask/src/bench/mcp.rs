@@ -86,7 +86,9 @@ impl<'a> World<'a> {
         vocabulary.write(&Located::find(&checkout), ROWS, &mut out)?;
         out.flush()?;
         let world = Self { binary, checkout, home, _folder: folder };
-        for arguments in [&["import", "jsonl", &rows.to_string_lossy()][..], &["tend"]] {
+        for arguments in
+            [&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()][..], &["tend"]]
+        {
             let output = world.command(arguments).output()?;
             ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }

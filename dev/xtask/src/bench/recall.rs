@@ -84,7 +84,8 @@ impl<'a> World<'a> {
         out.flush()?;
         let mut world =
             Self { binary, size, checkout, home, folded: Duration::ZERO, _folder: folder };
-        let import = world.rutter(&["import", "jsonl", &rows.to_string_lossy()])?;
+        let import =
+            world.rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()])?;
         ensure!(import.contains(" added"), "{import}");
         let files = Files::new(&world.home);
         for path in [files.vectors(), files.terms()] {

@@ -43,6 +43,7 @@ fn effect(effect: Effect) -> &'static str {
         Effect::Reads => "reads",
         Effect::Adds => "adds or changes",
         Effect::Removes => "removes for good",
+        Effect::ReadsElsewhere => "reads other projects",
     }
 }
 

@@ -26,7 +26,7 @@ fn edit(file: &str, diff: &[&str]) -> Change {
 }
 
 fn known() -> Known {
-    Known { times: 1, in_place: None, is_cause_seen: true, now: days(3) }
+    Known { times: 1, in_place: None, is_cause_seen: true, unconfirmed: None, now: days(3) }
 }
 
 fn say(episode: &Episode) -> String {
@@ -91,7 +91,13 @@ fn edit_is_shown_first() {
     Also changed: `README.md`.
     3 days ago.
     ");
-    let known = Known { times: 2, in_place: Some(false), is_cause_seen: true, now: days(400) };
+    let known = Known {
+        times: 2,
+        in_place: Some(false),
+        is_cause_seen: true,
+        unconfirmed: None,
+        now: days(400),
+    };
     insta::assert_snapshot!(render(&[(&episode, known)], Again::Test).unwrap(), @"
     Recorded data: same test, another failure.
     `tests/test_cart.py::test_total`: `AssertionError: assert 90 == 100`
@@ -268,7 +274,7 @@ proptest! {
     ) {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let episode = episode(Some(&test), &error, vec![edit(&file, &lines)]);
-        let known = Known { times, in_place: Some(false), is_cause_seen: true, now: days(3) };
+        let known = Known { times, in_place: Some(false), is_cause_seen: true, unconfirmed: None, now: days(3) };
         if let Some(text) = render(&[(&episode, known)], Again::Test) {
             prop_assert!(tokens(&text) <= MAX_TOKENS, "{} tokens: {}", tokens(&text), text);
             prop_assert_eq!(text.matches('`').count() % 2, 0);

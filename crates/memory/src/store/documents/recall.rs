@@ -11,7 +11,7 @@ use crate::search::document::{Axis, Kind};
 use crate::search::rank::prior;
 use crate::search::score::FLOOR;
 use crate::store::entry::Place;
-use crate::store::{Files, Store, StoreError, effects, projects};
+use crate::store::{Files, Store, StoreError, effects, origins, projects};
 use crate::{Clean, Id, Time};
 
 /// Whoever wants more than these, or only those of some kind of work or end, has more looked at.
@@ -121,7 +121,12 @@ pub(crate) fn recall(
         }
         let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
         let effects = effects::ever(&moment, hit.row)?;
-        let prior = prior(elsewhere, row.tier, now.since(hit.at), effects);
+        // What an imported row says of its evidence does not rank it.
+        let tier = match row.tier {
+            Some(_) if origins::is_unconfirmed_import(&moment, hit.row)? => Some(Tier::Bronze),
+            tier => tier,
+        };
+        let prior = prior(elsewhere, tier, now.since(hit.at), effects);
         let rank = hit.score * prior;
         let above_floor = hit.confidence >= FLOOR && !effects.is_harmful();
         let Described { text, status: outcome, .. } = row;

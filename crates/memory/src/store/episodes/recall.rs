@@ -4,8 +4,10 @@ use rusqlite::{Connection, params};
 
 use super::select;
 use crate::episode::{Again, Episode, best_change, can_show};
+use crate::origin::Unconfirmed;
 use crate::runs::run::Run;
-use crate::store::{StoreError, effects, injections};
+use crate::store::entry::Place;
+use crate::store::{StoreError, effects, injections, origins};
 use crate::{Clean, Time};
 
 /// How many earlier failures of a test, or of a shape, are compared with a new one.
@@ -25,6 +27,8 @@ pub struct Recalled {
     pub times: u32,
     /// The output shows why the test failed, so that it is known to be the same failure.
     pub is_cause_seen: bool,
+    /// The reason to mark it.
+    pub unconfirmed: Option<Unconfirmed>,
 }
 
 /// The episodes that a run brings back, newest first: of the same failures, else of the same test. Not those that the agent has
@@ -32,6 +36,7 @@ pub struct Recalled {
 pub(crate) fn recall(
     connection: &Connection,
     project: i64,
+    place: &Place,
     client: &str,
     agent: Option<&Clean>,
     run: &Run,
@@ -89,7 +94,8 @@ pub(crate) fn recall(
                 let of_it = run.faults.iter().find(|fault| episode.is_of_test(fault));
                 let is_cause_seen =
                     episode.error.is_empty() || of_it.is_none_or(|fault| !fault.error.is_empty());
-                recalled.push(Recalled { episode, why, times, is_cause_seen });
+                let unconfirmed = origins::unconfirmed(connection, episode.id, place)?;
+                recalled.push(Recalled { episode, why, times, is_cause_seen, unconfirmed });
             }
         }
         // The earlier cause of another failure is said of one alone.
@@ -148,7 +154,17 @@ fn newest(
         "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed'
          ORDER BY ended DESC, episode.id DESC LIMIT ?3"
     );
-    select(connection, &rest, params![project, value, MAX_COMPARED])
+    let mut found = select(connection, &rest, params![project, value, MAX_COMPARED])?;
+    // What happened here goes before what a file says.
+    let mut own = Vec::new();
+    for episode in &found {
+        own.push(!origins::is_unconfirmed_import(connection, episode.id)?);
+    }
+    if own.contains(&true) {
+        let mut own = own.into_iter();
+        found.retain(|_| own.next().unwrap_or(true));
+    }
+    Ok(found)
 }
 
 fn count(

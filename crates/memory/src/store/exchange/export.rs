@@ -3,9 +3,10 @@
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use super::Record;
+use super::{Record, RowOrigin};
 use crate::change::Noted;
 use crate::experience::Experience;
+use crate::origin::Origin;
 use crate::project::ProjectKey;
 use crate::store::{
     Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes, projects,
@@ -28,7 +29,7 @@ struct Table {
     read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
 }
 
-const TABLES: [Table; 10] = [
+const TABLES: [Table; 11] = [
     Table {
         select: "SELECT * FROM project",
         rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
@@ -103,6 +104,26 @@ const TABLES: [Table; 10] = [
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY injection.id",
         read: |_, row| injections::read(row).map(Record::Injection),
     },
+    Table {
+        select: "SELECT * FROM origin",
+        rest: "WHERE writer IS NOT NULL AND (?1 IS NULL OR row IN (
+                   SELECT uid FROM outcome WHERE project = (SELECT id FROM project WHERE key = ?1)
+                   UNION ALL SELECT uid FROM ghap WHERE project = (SELECT id FROM project WHERE key = ?1)
+                   UNION ALL SELECT uid FROM memory WHERE project = (SELECT id FROM project WHERE key = ?1)
+                   UNION ALL SELECT uid FROM value WHERE project = (SELECT id FROM project WHERE key = ?1)
+                   UNION ALL SELECT uid FROM episode WHERE project = (SELECT id FROM project WHERE key = ?1)))
+               ORDER BY row",
+        read: |_, row| {
+            let origin = Origin {
+                writer: row.get("writer")?,
+                checkout: row.get("checkout")?,
+                session: row.get("session")?,
+                agent: row.get("agent")?,
+                import: None,
+            };
+            Ok(Record::Origin(RowOrigin { row: row.get("row")?, origin }))
+        },
+    },
 ];
 
 /// Goes over every row; one that makes no sense is handed out as the error that it is.
@@ -144,8 +165,10 @@ impl Store {
         take(&Record::RutterExport { schema: VERSION })?;
         let mut rows = 0;
         walk(&self.connection, project, |record| {
-            rows += 1;
-            take(&record.map_err(StoreError::from)?)
+            let record = record.map_err(StoreError::from)?;
+            // An origin belongs to its row.
+            rows += usize::from(!matches!(record, Record::Origin(_)));
+            take(&record)
         })?;
         moment.rollback().map_err(StoreError::from)?;
         Ok(Exported { rows })

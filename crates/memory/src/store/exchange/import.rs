@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, ErrorKind, Read as _};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::Record;
+use super::{ProjectAlias, Record, RowOrigin};
 use crate::episode::Episode;
 use crate::experience::Experience;
 use crate::ghap::{Ghap, Resolution, Status};
@@ -15,7 +15,7 @@ use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
 use crate::store::{
-    Store, StoreError, VERSION, documents, episodes, ghaps, injections, memories, outcomes, values,
+    StoreError, VERSION, episodes, ghaps, injections, memories, origins, outcomes, values,
 };
 use crate::value::Value;
 use crate::{Clean, Id, Time};
@@ -32,6 +32,10 @@ pub struct Imported {
     pub updated: usize,
     /// Were here, the same or newer.
     pub kept: usize,
+    /// Wait for a person: `rutter review`.
+    pub waiting: usize,
+    /// Are of no use here: what another machine has shown, and what it was in the middle of.
+    pub left_out: usize,
 }
 
 /// Why a file was not taken. Nothing of it was.
@@ -53,40 +57,8 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-impl Store {
-    /// Takes a file of lines in, all of it or nothing. `progress` hears how many bytes were read.
-    pub fn import(
-        &mut self,
-        input: impl BufRead,
-        progress: impl FnMut(u64),
-    ) -> Result<Imported, ImportError> {
-        // Before the database is locked: a pipe may take its time, and hooks must not wait for it.
-        let records = read(input, progress)?;
-        let mut done = Imported::default();
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(StoreError::from)?;
-        for (line, record) in &records {
-            match import(&transaction, record) {
-                Ok(Became::Added) => done.added += 1,
-                Ok(Became::Updated) => done.updated += 1,
-                Ok(Became::Kept) => done.kept += 1,
-                Err(Refused::Row(why)) => return Err(ImportError::Line { line: *line, why }),
-                Err(Refused::Store(error)) => return Err(error.into()),
-            }
-        }
-        if records.iter().any(|(_, record)| matches!(record, Record::Value(_))) {
-            values::unite(&transaction)?;
-        }
-        documents::catch_up(&transaction)?;
-        transaction.commit().map_err(StoreError::from)?;
-        Ok(done)
-    }
-}
-
 /// The rows of a file, with their lines.
-fn read(
+pub(super) fn read(
     mut input: impl BufRead,
     mut progress: impl FnMut(u64),
 ) -> Result<Vec<(usize, Record)>, ImportError> {
@@ -157,6 +129,8 @@ pub(crate) enum Became {
     Added,
     Updated,
     Kept,
+    Waiting,
+    LeftOut,
 }
 
 /// Why a row is not taken.
@@ -227,7 +201,24 @@ pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became,
                 .execute(params![injection.id, added])?;
             Ok(if added { Became::Added } else { Became::Kept })
         }
+        Record::Origin(RowOrigin { row, origin }) => {
+            origins::insert(connection, *row, origin, None)?;
+            Ok(Became::Kept)
+        }
+        Record::Alias(alias) => import_alias(connection, alias),
     }
+}
+
+/// Lets a project be known by another key, unless another project is.
+fn import_alias(connection: &Connection, alias: &ProjectAlias) -> Result<Became, Refused> {
+    check_key(&alias.key)?;
+    let project = project_of(connection, &alias.project)?;
+    let added = connection
+        .prepare_cached(
+            "INSERT INTO project_alias (key, project, merged) VALUES (?1, ?2, 1) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![alias.key, project])?;
+    Ok(if added == 1 { Became::Added } else { Became::Kept })
 }
 
 fn changed(connection: &Connection, table: &str, id: Id) -> rusqlite::Result<Option<Time>> {
@@ -237,12 +228,12 @@ fn changed(connection: &Connection, table: &str, id: Id) -> rusqlite::Result<Opt
         .optional()
 }
 
-fn project_of(connection: &Connection, key: &ProjectKey) -> Result<i64, Refused> {
+pub(super) fn project_of(connection: &Connection, key: &ProjectKey) -> Result<i64, Refused> {
     projects::known_as(connection, key)?
         .ok_or_else(|| Refused::Row("its project is not in the file before it".to_owned()))
 }
 
-fn session_of(connection: &Connection, client: &str) -> Result<i64, Refused> {
+pub(super) fn session_of(connection: &Connection, client: &str) -> Result<i64, Refused> {
     let found = connection
         .prepare_cached("SELECT id FROM session WHERE client = ?1")?
         .query_row([client], |row| row.get(0))
@@ -250,15 +241,21 @@ fn session_of(connection: &Connection, client: &str) -> Result<i64, Refused> {
     found.ok_or_else(|| Refused::Row("its session is not in the file before it".to_owned()))
 }
 
+/// Refuses a key that no folder and no remote could have.
+pub(super) fn check_key(key: &ProjectKey) -> Result<(), Refused> {
+    if key.as_str().is_empty() || key.as_str().chars().any(char::is_control) {
+        return Err(Refused::Row(
+            "a key of a project is empty or holds control characters".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 /// A project that is known here by its strongest key is the same one, whatever its id; and so is one that has the id
 /// and got a stronger key since.
 fn import_project(connection: &Connection, project: &Project) -> Result<Became, Refused> {
     for key in std::iter::once(&project.key).chain(&project.aliases) {
-        if key.as_str().is_empty() || key.as_str().chars().any(char::is_control) {
-            return Err(Refused::Row(
-                "a key of a project is empty or holds control characters".to_owned(),
-            ));
-        }
+        check_key(key)?;
     }
     let key = &project.key;
     let by_id: Option<i64> = connection

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::project::ProjectKey;
 use crate::store::clusters::Regrouped;
-use crate::store::{Store, StoreError, projects};
+use crate::store::{Store, StoreError, origins, projects};
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Clean, Id, Time};
 
@@ -86,6 +86,7 @@ impl Store {
     pub fn add_value(&mut self, new: &NewValue<'_>, now: Time) -> Result<Written, StoreError> {
         let text = value::text(new.text)?;
         let cluster = self.cluster(new.cluster)?;
+        let author = self.author.clone();
         self.write(|transaction| {
             let Judged { distance, threshold } = fit(transaction, cluster.id, cluster.axis, &text)?;
             let project =
@@ -128,6 +129,7 @@ impl Store {
                     changed: now,
                 };
                 insert(transaction, project, &value)?;
+                origins::insert_if_known(transaction, value.id, author.as_ref())?;
                 super::against::begins(transaction, value.id)?;
                 value.id
             };

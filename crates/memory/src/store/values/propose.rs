@@ -6,8 +6,9 @@ use super::against::begins;
 use super::weigh::{Asked, Support, lesson, support};
 use super::{Sentence, insert, pointing};
 use crate::cluster::{Axis, FEWEST};
-use crate::store::StoreError;
+use crate::origin::{Origin, Writer};
 use crate::store::clusters::{Middle, Regrouped, common};
+use crate::store::{StoreError, origins};
 use crate::value::{self, Standing, Value};
 use crate::{Id, Time};
 
@@ -62,6 +63,8 @@ pub(super) fn propose(
                     said.push((Some(project), Sentence::of(&value.text)));
                     held.push(Some(project));
                     insert(connection, Some(project), &value)?;
+                    let origin = Origin { writer: Some(Writer::Lessons), ..Origin::default() };
+                    origins::insert(connection, value.id, &origin, None)?;
                     begins(connection, value.id)?;
                     done.proposed += 1;
                 }
@@ -108,7 +111,9 @@ fn proposal(
         let project: i64 = connection
             .prepare_cached("SELECT project FROM ghap WHERE uid = ?1")?
             .query_row([row], |row| row.get(0))?;
-        if of.is_some_and(|(of, _)| of != project) {
+        if of.is_some_and(|(of, _)| of != project)
+            || origins::is_unconfirmed_import(connection, row)?
+        {
             continue;
         }
         // A lesson that is longer is a story.

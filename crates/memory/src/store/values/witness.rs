@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use rusqlite::{Connection, params};
 
 use crate::ghap::Status;
-use crate::store::{StoreError, tables};
+use crate::store::{StoreError, origins, tables};
 use crate::{Clean, Id, Time};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
@@ -39,6 +39,10 @@ pub(super) fn witness(
     connection: &Connection,
     ghap: Id,
 ) -> Result<Option<(Witness, Status, i64)>, StoreError> {
+    // What a file says of its own runs is no evidence.
+    if origins::is_unconfirmed_import(connection, ghap)? {
+        return Ok(None);
+    }
     let mut select = connection.prepare_cached(
         "SELECT session, coalesce(resolved, changed) AS ended, status, project, outcome, created, agent
          FROM ghap WHERE uid = ?1",

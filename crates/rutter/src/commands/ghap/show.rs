@@ -19,17 +19,37 @@ struct Shown<'a> {
     short: String,
     /// Active, and its session is over.
     orphaned: bool,
+    /// Where it came from, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
     #[serde(flatten)]
     ghap: &'a Ghap,
 }
 
 impl<'a> Shown<'a> {
     fn of(ghap: &'a Ghap, store: &Store, env: &Environment) -> Result<Self, StoreError> {
-        Ok(Self { short: ghap.id.short(), orphaned: store.orphaned(ghap, env.now)?, ghap })
+        let origin = store.origin(ghap.id)?.map(|origin| origin.describe(env.now));
+        let orphaned = store.orphaned(ghap, env.now)?;
+        Ok(Self { short: ghap.id.short(), orphaned, origin, ghap })
     }
 
     fn state(&self) -> &'static str {
         if self.orphaned { "orphaned" } else { self.ghap.status.as_str() }
+    }
+}
+
+/// One GHAP, and where it came from.
+pub(in crate::commands) fn whole(
+    ghap: &Ghap,
+    store: &Store,
+    format: Format,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    one(ghap, store, format, env, ui)?;
+    match Shown::of(ghap, store, env)?.origin.filter(|_| format == Format::Text) {
+        Some(origin) => Ok(writeln!(ui.out, "  {:<11} {origin}", "origin")?),
+        None => Ok(()),
     }
 }
 

@@ -168,6 +168,9 @@ pub(crate) struct Whole {
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
+    /// Where it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) origin: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -224,6 +227,7 @@ impl Whole {
             outcome: run.map(Outcome::from),
             created: ghap.created.to_string(),
             ended: ended.map(|ended| ended.at.to_string()),
+            origin: None,
         }
     }
 

@@ -139,7 +139,7 @@ impl World {
         let world =
             Self { binary: place.join("rutter"), checkout, home, size, sentence, _folder: folder };
         std::fs::copy(binary, &world.binary)?;
-        world.rutter(&["import", "jsonl", &rows.to_string_lossy()], None)?;
+        world.rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()], None)?;
         std::fs::write(world.home.join("config.toml"), "[hooks.ghap_checkin]\nfrequency = 1\n")?;
         let start = [
             "ghap",

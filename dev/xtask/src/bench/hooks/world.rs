@@ -58,7 +58,12 @@ impl World {
         seed::write(&Located::find(&checkout), now(), &mut out)?;
         out.flush()?;
         for memory in [Memory::Usual, Memory::Locked] {
-            let import = rutter(&binary, &home(&place, memory), &["import", "jsonl"], Some(&rows))?;
+            let import = rutter(
+                &binary,
+                &home(&place, memory),
+                &["import", "jsonl", "--own", "--yes"],
+                Some(&rows),
+            )?;
             ensure!(import.contains(" added"), "{import}");
             rutter(&binary, &home(&place, memory), &["tend"], None)?;
         }

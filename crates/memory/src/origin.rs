@@ -1,0 +1,145 @@
+//! The origin of a row: who wrote it, where, and whether it was imported.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::choice;
+use crate::quote::{ago, end_of, quoted};
+use crate::{Clean, Id, Time};
+
+choice! {
+    /// The writer of a row.
+    Writer, "writer" {
+        /// A hook captured a run of tests, a build or a linter.
+        Run = "captured run",
+        /// An agent said it.
+        Agent = "agent",
+        /// A person typed it.
+        Person = "person",
+        /// Rutter found it in several lessons.
+        Lessons = "lessons",
+    }
+}
+
+/// The origin of a row, as it is exported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The writer; none where a file that was imported does not name one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<Writer>,
+    /// The main folder of the repository, which its worktrees share, or the folder without git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Clean>,
+    /// The client's name for the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Clean>,
+    /// The agent in that session; none is the main one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Clean>,
+    /// The import that brought the row. It is about this machine, and not exported.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportBatch>,
+}
+
+/// A file that was imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportBatch {
+    /// Its identity.
+    pub id: Id,
+    /// The name of the file.
+    pub file: Clean,
+    /// When it was imported.
+    pub at: Time,
+    /// True if a person has taken its rows for their own.
+    pub is_accepted: bool,
+}
+
+impl Origin {
+    /// The origin of a row that a person writes in a checkout.
+    pub fn person(checkout: Option<Clean>) -> Self {
+        Self { writer: Some(Writer::Person), checkout, ..Self::default() }
+    }
+
+    /// Returns true if the row came from a file and nobody has accepted it.
+    pub fn is_unconfirmed_import(&self) -> bool {
+        self.import.as_ref().is_some_and(|batch| !batch.is_accepted)
+    }
+
+    /// Describes the origin in one line, without anything that could pass for markup.
+    pub fn describe(&self, now: Time) -> String {
+        let mut text = match self.writer {
+            Some(writer) => writer.to_string(),
+            None => "writer unknown".to_owned(),
+        };
+        if let Some(checkout) = &self.checkout {
+            let _ = write!(text, " in {}", end_of(&quoted(checkout), 80));
+        }
+        if let Some(session) = &self.session {
+            let _ = write!(text, ", session {}", end_of(&quoted(session), 40));
+        }
+        if let Some(agent) = &self.agent {
+            let _ = write!(text, ", subagent {}", end_of(&quoted(agent), 40));
+        }
+        match &self.import {
+            None => text,
+            Some(batch) => {
+                let file = end_of(&quoted(&batch.file), 80);
+                let state = if batch.is_accepted { "accepted" } else { "not confirmed here" };
+                format!("imported from {file} {} ({state}); there: {text}", ago(batch.at, now))
+            }
+        }
+    }
+}
+
+/// A reason to mark a row wherever it is shown to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unconfirmed {
+    /// It was imported, and nobody has accepted it.
+    Imported,
+    /// It was recorded in another checkout of the project, and no run in this one has confirmed it.
+    OtherCheckout,
+}
+
+impl Unconfirmed {
+    /// The words that are put behind a row.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Imported => "(imported, not confirmed here)",
+            Self::OtherCheckout => "(from another checkout, not confirmed here)",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_millis(seconds * 1_000)
+    }
+
+    #[test]
+    fn origins_are_described_in_one_line() {
+        let clean = |text: &str| Some(Clean::new(text));
+        let run = Origin {
+            writer: Some(Writer::Run),
+            checkout: clean("/home/ada/shop"),
+            session: clean("s-1"),
+            agent: None,
+            import: None,
+        };
+        assert_eq!(run.describe(at(0)), "captured run in /home/ada/shop, session s-1");
+        let batch = ImportBatch {
+            id: Id::new(at(0)),
+            file: Clean::new("a\n.jsonl"),
+            at: at(0),
+            is_accepted: false,
+        };
+        let imported = Origin { import: Some(batch), ..Origin::person(None) };
+        let text = imported.describe(at(7_200));
+        assert!(text.starts_with("imported from a.jsonl "), "{text}");
+        assert!(text.ends_with(" 2 hours ago (not confirmed here); there: person"), "{text}");
+        assert!(!text.contains('\n'), "{text}");
+    }
+}

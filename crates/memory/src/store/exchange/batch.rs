@@ -1,0 +1,353 @@
+//! Imports as a whole: the summary that a person decides by, the import itself, and taking it back.
+
+use std::io::BufRead;
+
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use serde::Serialize;
+
+use super::foreign::admit;
+use super::import::{Became, ImportError, Imported, Refused, import, read};
+use super::{Record, RowOrigin};
+use crate::origin::{ImportBatch, Origin};
+use crate::project::ProjectKey;
+use crate::store::{
+    Forgotten, Store, StoreError, clusters, documents, forget, origins, projects, review, tables,
+    values,
+};
+use crate::value::Standing;
+use crate::{Clean, Id, IdSuffix, Time};
+
+/// The rows of a file that is to be imported. Nothing of it is in the memory yet.
+#[derive(Debug)]
+pub struct ImportFile {
+    records: Vec<(usize, Record)>,
+}
+
+/// The person whose rows a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhoseRows {
+    /// The user's own, from another machine or from a backup: they count as if they had been written here.
+    Own,
+    /// Somebody else's: they are marked as imported until the user accepts them.
+    Foreign,
+}
+
+/// The content of a file, for the person who decides about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct ImportSummary {
+    /// Number of rows for each project.
+    pub projects: Vec<ImportedProject>,
+    /// Texts that are to hold in every project.
+    pub everywhere: Vec<Clean>,
+    /// Values that the file calls accepted.
+    pub accepted_values: Vec<Clean>,
+    /// Other keys of its projects, which decide whose folders read the rows: the key, and the project that it leads to.
+    pub aliases: Vec<(ProjectKey, ProjectKey)>,
+}
+
+/// The rows of one project in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportedProject {
+    /// The key of the project.
+    pub key: ProjectKey,
+    /// The name of the project.
+    pub name: Clean,
+    /// True if there is such a project here: its sessions will read the rows.
+    pub is_known: bool,
+    /// Number of captured runs.
+    pub runs: usize,
+    /// Number of GHAPs.
+    pub ghaps: usize,
+    /// Number of memories.
+    pub memories: usize,
+    /// Number of values.
+    pub values: usize,
+    /// Number of failures.
+    pub episodes: usize,
+}
+
+/// An import, and the number of its rows that are here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BatchSummary {
+    /// The import.
+    #[serde(flatten)]
+    pub batch: ImportBatch,
+    /// Number of its rows.
+    pub rows: usize,
+    /// Number of its rows that wait for a person.
+    pub waiting: usize,
+}
+
+impl ImportSummary {
+    fn count(&mut self, key: &ProjectKey, add: impl FnOnce(&mut ImportedProject)) {
+        if let Some(project) = self.projects.iter_mut().find(|project| project.key == *key) {
+            add(project);
+        }
+    }
+}
+
+impl ImportFile {
+    /// Reads a file whole. `progress` hears how many bytes were read.
+    pub fn read(input: impl BufRead, progress: impl FnMut(u64)) -> Result<Self, ImportError> {
+        Ok(Self { records: read(input, progress)? })
+    }
+}
+
+impl Store {
+    /// Says what a file holds.
+    pub fn summarize_import(&self, file: &ImportFile) -> Result<ImportSummary, StoreError> {
+        let mut summary = ImportSummary::default();
+        for (_, record) in &file.records {
+            match record {
+                Record::Project(project) => {
+                    summary.projects.push(ImportedProject {
+                        key: project.key.clone(),
+                        name: project.name.clone(),
+                        is_known: projects::known_as(&self.connection, &project.key)?.is_some(),
+                        runs: 0,
+                        ghaps: 0,
+                        memories: 0,
+                        values: 0,
+                        episodes: 0,
+                    });
+                    for alias in &project.aliases {
+                        if projects::known_as(&self.connection, alias)?.is_none() {
+                            summary.aliases.push((alias.clone(), project.key.clone()));
+                        }
+                    }
+                }
+                Record::Alias(alias) => {
+                    summary.aliases.push((alias.key.clone(), alias.project.clone()));
+                }
+                Record::Outcome(outcome) => {
+                    summary.count(&outcome.project, |project| project.runs += 1);
+                }
+                Record::Ghap(ghap) => summary.count(&ghap.project, |project| project.ghaps += 1),
+                Record::Episode(episode) => {
+                    summary.count(&episode.project, |project| project.episodes += 1);
+                }
+                Record::Memory(memory) => match &memory.project {
+                    Some(project) => summary.count(project, |project| project.memories += 1),
+                    None => summary.everywhere.push(memory.text.clone()),
+                },
+                Record::Value(value) => {
+                    match &value.project {
+                        Some(project) => summary.count(project, |project| project.values += 1),
+                        None => summary.everywhere.push(value.text.clone()),
+                    }
+                    if value.standing == Standing::Accepted {
+                        summary.accepted_values.push(value.text.clone());
+                    }
+                }
+                Record::RutterExport { .. }
+                | Record::Session(_)
+                | Record::Experience(_)
+                | Record::Change(_)
+                | Record::Injection(_)
+                | Record::Origin(_) => {}
+            }
+        }
+        Ok(summary)
+    }
+
+    /// Imports a file, all of it or nothing. `name` is what it is remembered by.
+    pub fn import(
+        &mut self,
+        file: &ImportFile,
+        name: &str,
+        whose: WhoseRows,
+        now: Time,
+    ) -> Result<Imported, ImportError> {
+        let mut done = Imported::default();
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(StoreError::from)?;
+        let batch = begin(&transaction, name, whose, now).map_err(StoreError::from)?;
+        for (line, record) in &file.records {
+            if let Record::Origin(origin) = record {
+                note_claimed_origin(&transaction, origin, batch).map_err(StoreError::from)?;
+                continue;
+            }
+            let became = match whose {
+                WhoseRows::Own => import(&transaction, record),
+                WhoseRows::Foreign => admit(&transaction, record, batch, now),
+            };
+            match became {
+                Ok(Became::Added) => {
+                    done.added += 1;
+                    note_import(&transaction, record, batch).map_err(StoreError::from)?;
+                }
+                Ok(Became::Updated) => done.updated += 1,
+                Ok(Became::Kept) => done.kept += 1,
+                Ok(Became::Waiting) => done.waiting += 1,
+                Ok(Became::LeftOut) => done.left_out += 1,
+                Err(Refused::Row(why)) => return Err(ImportError::Line { line: *line, why }),
+                Err(Refused::Store(error)) => return Err(error.into()),
+            }
+        }
+        if file.records.iter().any(|(_, record)| matches!(record, Record::Value(_))) {
+            values::unite(&transaction)?;
+        }
+        done.waiting = review::count_waiting(&transaction, batch).map_err(StoreError::from)?;
+        if done.added + done.waiting == 0 {
+            // There is nothing to take back.
+            transaction
+                .execute("DELETE FROM import_batch WHERE id = ?1", [batch])
+                .map_err(StoreError::from)?;
+        }
+        documents::catch_up(&transaction)?;
+        transaction.commit().map_err(StoreError::from)?;
+        Ok(done)
+    }
+
+    /// Imports that still have rows here, the newest first.
+    pub fn imports(&self) -> Result<Vec<BatchSummary>, StoreError> {
+        let mut rows = self.connection.prepare_cached(
+            "SELECT uid, file, at, accepted IS NOT NULL,
+                    (SELECT count(*) FROM origin WHERE origin.batch = import_batch.id),
+                    (SELECT count(*) FROM proposal WHERE proposal.batch = import_batch.id)
+             FROM import_batch ORDER BY id DESC",
+        )?;
+        let found = rows.query_map([], |row| {
+            Ok(BatchSummary {
+                batch: ImportBatch {
+                    id: row.get(0)?,
+                    file: row.get(1)?,
+                    at: row.get(2)?,
+                    is_accepted: row.get(3)?,
+                },
+                rows: row.get(4)?,
+                waiting: row.get(5)?,
+            })
+        })?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// The import that a person means.
+    pub fn import_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        tables::by_suffix(&self.connection, "import_batch", "import", id)
+    }
+
+    /// Takes the rows of an import for the user's own, with all that waits.
+    pub fn accept_import(&mut self, id: Id, now: Time) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            let batch = number_of(transaction, id)?;
+            transaction.execute(
+                "UPDATE import_batch SET accepted = ?2 WHERE id = ?1",
+                params![batch, now],
+            )?;
+            let rows: usize = transaction.query_row(
+                "SELECT count(*) FROM origin WHERE batch = ?1",
+                [batch],
+                |row| row.get(0),
+            )?;
+            Ok(rows + review::accept_all(transaction, batch)?)
+        })
+    }
+
+    /// Removes every row that an import has added, and what waits of it. Rows that it has changed stay as they are.
+    pub fn undo_import(&mut self, id: Id) -> Result<Forgotten, StoreError> {
+        let lock = self.tending_soon()?;
+        let count = self.write(|transaction| {
+            let batch = number_of(transaction, id)?;
+            let mut count = 0;
+            for table in ["change", "episode", "value", "memory", "ghap", "outcome"] {
+                let own = format!("SELECT uid FROM {table} JOIN origin ON origin.row = {table}.uid WHERE batch = ?1");
+                transaction
+                    .execute(&format!("DELETE FROM injection WHERE row IN ({own})"), [batch])?;
+                count += transaction
+                    .execute(&format!("DELETE FROM {table} WHERE uid IN ({own})"), [batch])?;
+            }
+            count += remove_unused(transaction, batch)?;
+            transaction.execute("UPDATE origin SET batch = NULL WHERE batch = ?1", [batch])?;
+            count += transaction.execute("DELETE FROM proposal WHERE batch = ?1", [batch])?;
+            transaction.execute("DELETE FROM import_batch WHERE id = ?1", [batch])?;
+            clusters::forget(transaction)?;
+            forget::begin_erasing(transaction)?;
+            Ok(count)
+        })?;
+        self.erase(&lock, count)
+    }
+}
+
+/// Removes sessions and projects that an import has added and that nothing else has used since.
+fn remove_unused(connection: &Connection, batch: i64) -> rusqlite::Result<usize> {
+    let sessions = connection.execute(
+        "DELETE FROM session WHERE uid IN (SELECT row FROM origin WHERE batch = ?1)
+             AND NOT EXISTS (SELECT 1 FROM ghap WHERE ghap.session = session.id)
+             AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.session = session.id)",
+        [batch],
+    )?;
+    let used: Vec<String> = tables::OF_PROJECT
+        .iter()
+        .filter(|table| **table != "project_alias")
+        .map(|table| {
+            format!("AND NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.project = project.id)")
+        })
+        .collect();
+    let projects = connection.execute(
+        &format!(
+            "DELETE FROM project WHERE uid IN (SELECT row FROM origin WHERE batch = ?1) {}",
+            used.join(" ")
+        ),
+        [batch],
+    )?;
+    Ok(sessions + projects)
+}
+
+fn begin(
+    connection: &Connection,
+    name: &str,
+    whose: WhoseRows,
+    now: Time,
+) -> rusqlite::Result<i64> {
+    let accepted = (whose == WhoseRows::Own).then_some(now);
+    connection.execute(
+        "INSERT INTO import_batch (uid, file, at, accepted) VALUES (?1, ?2, ?3, ?4)",
+        params![Id::new(now), Clean::new(name), now, accepted],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+fn number_of(connection: &Connection, id: Id) -> Result<i64, StoreError> {
+    let found = connection
+        .query_row("SELECT id FROM import_batch WHERE uid = ?1", [id], |row| row.get(0))
+        .optional()?;
+    found.ok_or_else(|| StoreError::NotFound { what: "import", id: id.into() })
+}
+
+/// Marks a row as one that an import has added.
+fn note_import(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
+    let row = match record {
+        Record::Project(project) => project.id,
+        Record::Session(session) => session.id,
+        Record::Outcome(outcome) => outcome.id,
+        Record::Ghap(ghap) => ghap.id,
+        Record::Memory(memory) => memory.id,
+        Record::Value(value) => value.id,
+        Record::Episode(episode) => episode.id,
+        Record::Change(change) => change.id,
+        // An experience follows its GHAP, and an injection its session.
+        Record::Experience(_)
+        | Record::Injection(_)
+        | Record::RutterExport { .. }
+        | Record::Origin(_)
+        | Record::Alias(_) => return Ok(()),
+    };
+    origins::insert(connection, row, &Origin::default(), Some(batch))
+}
+
+/// Writes down where a file says that a row came from, if this import has brought that row.
+fn note_claimed_origin(
+    connection: &Connection,
+    RowOrigin { row, origin }: &RowOrigin,
+    batch: i64,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE origin SET writer = ?3, checkout = ?4, session = ?5, agent = ?6 WHERE row = ?1 AND batch = ?2",
+        )?
+        .execute(params![row, batch, origin.writer, origin.checkout, origin.session, origin.agent])?;
+    Ok(())
+}

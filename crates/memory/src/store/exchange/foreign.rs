@@ -1,0 +1,131 @@
+//! Rows of somebody else. They are added and never change a row that is here. What would reach beyond their project, or
+//! count as decided by a person, waits for one as a proposal.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::import::{Became, Refused, check_key, import, project_of};
+use super::{ProjectAlias, Record};
+use crate::ghap::{Ghap, Resolution, Status};
+use crate::outcome::Outcome;
+use crate::store::projects::{self, Project};
+use crate::store::{origins, outcomes, review};
+use crate::value::{Standing, Value};
+use crate::{Id, Time};
+
+/// Takes in one row of somebody else.
+pub(super) fn admit(
+    connection: &Connection,
+    record: &Record,
+    batch: i64,
+    now: Time,
+) -> Result<Became, Refused> {
+    let wait = |record: &Record| {
+        review::propose_record(connection, record, batch, now)?;
+        Ok(Became::Waiting)
+    };
+    match record {
+        Record::Project(project) => admit_project(connection, project, batch, now),
+        Record::Session(session) => {
+            let is_known: bool = connection
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 OR uid = ?2)",
+                )?
+                .query_row(params![session.client, session.id], |row| row.get(0))?;
+            if is_known { Ok(Became::Kept) } else { import(connection, record) }
+        }
+        Record::Outcome(outcome) => admit_outcome(connection, outcome),
+        Record::Ghap(ghap) if is_here(connection, "ghap", ghap.id)? => Ok(Became::Kept),
+        Record::Ghap(ghap) if ghap.status == Status::Active => {
+            // Nobody here can go on with it.
+            let laid_down = Ghap {
+                status: Status::Abandoned,
+                resolution: Some(Resolution::laid_down(ghap.changed)),
+                ..(**ghap).clone()
+            };
+            import(connection, &Record::Ghap(Box::new(laid_down)))
+        }
+        Record::Memory(memory) if is_here(connection, "memory", memory.id)? => Ok(Became::Kept),
+        Record::Memory(memory) if memory.project.is_none() => {
+            memory.check().map_err(|error| Refused::Row(error.to_string()))?;
+            wait(record)
+        }
+        Record::Value(value) if is_here(connection, "value", value.id)? => Ok(Became::Kept),
+        Record::Value(value) => {
+            value.check().map_err(|error| Refused::Row(error.to_string()))?;
+            let unsupported = Value { support: 0, ..value.clone() };
+            let record = Record::Value(unsupported);
+            match (value.standing, &value.project) {
+                (Standing::Accepted, _) | (_, None) => wait(&record),
+                (Standing::Proposed | Standing::Retired, Some(_)) => import(connection, &record),
+            }
+        }
+        Record::Episode(episode) if is_here(connection, "episode", episode.id)? => Ok(Became::Kept),
+        // A failure that is open elsewhere is not followed here.
+        Record::Episode(episode) if episode.ending.is_none() => Ok(Became::LeftOut),
+        // Changes are for failures that are open; what was shown elsewhere says nothing about what helps here.
+        Record::Change(_) | Record::Injection(_) => Ok(Became::LeftOut),
+        Record::Alias(alias) => {
+            check_key(&alias.key)?;
+            wait(record)
+        }
+        Record::RutterExport { .. }
+        | Record::Ghap(_)
+        | Record::Experience(_)
+        | Record::Memory(_)
+        | Record::Episode(_)
+        | Record::Origin(_) => import(connection, record),
+    }
+}
+
+fn is_here(connection: &Connection, table: &'static str, id: Id) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = ?1)"))?
+        .query_row([id], |row| row.get(0))
+}
+
+/// A project is known by its key alone: an id in a file proves nothing. Its other keys wait for a person, because a key
+/// decides which folders read what it holds.
+fn admit_project(
+    connection: &Connection,
+    project: &Project,
+    batch: i64,
+    now: Time,
+) -> Result<Became, Refused> {
+    for key in std::iter::once(&project.key).chain(&project.aliases) {
+        check_key(key)?;
+    }
+    let became = if projects::known_as(connection, &project.key)?.is_some() {
+        Became::Kept
+    } else {
+        let id =
+            if is_here(connection, "project", project.id)? { Id::new(now) } else { project.id };
+        let alone = Project { id, aliases: Vec::new(), merged: Vec::new(), ..project.clone() };
+        let became = import(connection, &Record::Project(alone))?;
+        origins::insert(connection, id, &crate::origin::Origin::default(), Some(batch))?;
+        became
+    };
+    for key in &project.aliases {
+        if projects::known_as(connection, key)?.is_none() {
+            let alias = ProjectAlias { key: key.clone(), project: project.key.clone() };
+            review::propose_record(connection, &Record::Alias(alias), batch, now)?;
+        }
+    }
+    Ok(became)
+}
+
+/// A run is of its session only if that came from a file as well: what a session of this machine did is not for a file to say.
+fn admit_outcome(connection: &Connection, outcome: &Outcome) -> Result<Became, Refused> {
+    let project = project_of(connection, &outcome.project)?;
+    let session: Option<i64> = match &outcome.session {
+        Some(client) => connection
+            .prepare_cached(
+                "SELECT session.id FROM session JOIN origin ON origin.row = session.uid
+                 WHERE session.client = ?1 AND origin.batch IS NOT NULL",
+            )?
+            .query_row([client], |row| row.get(0))
+            .optional()?,
+        None => None,
+    };
+    let is_added = outcomes::insert(connection, project, session, outcome)?;
+    Ok(if is_added { Became::Added } else { Became::Kept })
+}

@@ -1,0 +1,142 @@
+//! Origins of rows in the database.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::entry::Place;
+use super::{Store, StoreError};
+use crate::origin::{ImportBatch, Origin, Unconfirmed, Writer};
+use crate::{Clean, Id};
+
+const SELECT: &str = "SELECT origin.writer, origin.checkout, origin.session, origin.agent,
+        import_batch.uid, import_batch.file, import_batch.at, import_batch.accepted IS NOT NULL
+    FROM origin LEFT JOIN import_batch ON import_batch.id = origin.batch";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Origin> {
+    let import = match row.get::<_, Option<Id>>(4)? {
+        Some(id) => {
+            Some(ImportBatch { id, file: row.get(5)?, at: row.get(6)?, is_accepted: row.get(7)? })
+        }
+        None => None,
+    };
+    Ok(Origin {
+        writer: row.get(0)?,
+        checkout: row.get(1)?,
+        session: row.get(2)?,
+        agent: row.get(3)?,
+        import,
+    })
+}
+
+/// Writes the origin of a row down. The first one stays.
+pub(crate) fn insert(
+    connection: &Connection,
+    row: Id,
+    origin: &Origin,
+    batch: Option<i64>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO origin (row, writer, checkout, session, agent, batch) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            row,
+            origin.writer,
+            origin.checkout,
+            origin.session,
+            origin.agent,
+            batch
+        ])?;
+    Ok(())
+}
+
+/// The same for whoever may not know it.
+pub(crate) fn insert_if_known(
+    connection: &Connection,
+    row: Id,
+    origin: Option<&Origin>,
+) -> rusqlite::Result<()> {
+    origin.map_or(Ok(()), |origin| insert(connection, row, origin, None))
+}
+
+/// The origin of a captured run, as the hook that captured it knows it.
+pub(crate) fn of_run(place: &Place, client: &Clean, agent: Option<&Clean>) -> Origin {
+    Origin {
+        writer: Some(Writer::Run),
+        checkout: Some(place.checkout()),
+        session: Some(client.clone()),
+        agent: agent.cloned(),
+        import: None,
+    }
+}
+
+/// The recorded origin of a row.
+pub(crate) fn recorded(connection: &Connection, row: Id) -> rusqlite::Result<Option<Origin>> {
+    connection
+        .prepare_cached(&format!("{SELECT} WHERE origin.row = ?1"))?
+        .query_row([row], read)
+        .optional()
+}
+
+/// The origin of a row. An episode has that of its first run, unless it was imported.
+pub(crate) fn find(connection: &Connection, row: Id) -> Result<Option<Origin>, StoreError> {
+    if let Some(origin) = recorded(connection, row)? {
+        return Ok(Some(origin));
+    }
+    let first: Option<Id> = connection
+        .prepare_cached(
+            "SELECT outcome.uid FROM episode JOIN outcome ON outcome.id = episode.first WHERE episode.uid = ?1",
+        )?
+        .query_row([row], |row| row.get(0))
+        .optional()?;
+    Ok(match first {
+        Some(outcome) => recorded(connection, outcome)?,
+        None => None,
+    })
+}
+
+/// Returns true if a row came from a file and nobody has accepted it.
+pub(crate) fn is_unconfirmed_import(connection: &Connection, row: Id) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+                            WHERE origin.row = ?1 AND import_batch.accepted IS NULL)",
+        )?
+        .query_row([row], |row| row.get(0))
+}
+
+/// The reason to mark a row that is shown in a checkout. A run that passed after the row was shown here confirms it.
+pub(crate) fn unconfirmed(
+    connection: &Connection,
+    row: Id,
+    place: &Place,
+) -> Result<Option<Unconfirmed>, StoreError> {
+    let Some(origin) = find(connection, row)? else { return Ok(None) };
+    if origin.is_unconfirmed_import() {
+        return Ok(Some(Unconfirmed::Imported));
+    }
+    let here = place.checkout();
+    if origin.import.is_some() || origin.checkout.is_none_or(|checkout| checkout == here) {
+        return Ok(None);
+    }
+    let is_confirmed: bool = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM injection JOIN outcome ON outcome.session = injection.session
+                                JOIN origin ON origin.row = outcome.uid
+                            WHERE injection.row = ?1 AND injection.effect = 'helped' AND origin.checkout = ?2)",
+        )?
+        .query_row(params![row, here], |row| row.get(0))?;
+    Ok((!is_confirmed).then_some(Unconfirmed::OtherCheckout))
+}
+
+impl Store {
+    /// Sets the origin of the rows that are written from now on.
+    pub fn write_as(&mut self, origin: Origin) {
+        self.author = Some(origin);
+    }
+
+    /// The origin of a row; none where it is older than origins are.
+    pub fn origin(&self, row: Id) -> Result<Option<Origin>, StoreError> {
+        find(&self.connection, row)
+    }
+}

@@ -1,0 +1,212 @@
+//! What waits for a person: memories that an agent wants to hold everywhere, and what an import may not do by itself.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
+
+use super::exchange::{self, Record, Refused};
+use super::{Store, StoreError, memories, origins, tables};
+use crate::memory::Memory;
+use crate::origin::{ImportBatch, Origin};
+use crate::project::ProjectKey;
+use crate::{Clean, Id, IdSuffix, Time};
+
+/// Something that takes effect when a person accepts it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Proposal {
+    /// Its identity.
+    pub id: Id,
+    /// What is proposed.
+    pub what: Proposed,
+    /// The import that it came with.
+    pub import: Option<ImportBatch>,
+    /// When it was proposed.
+    pub at: Time,
+}
+
+/// What is proposed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proposed {
+    /// A memory of one project is to hold in every project.
+    Everywhere(Memory),
+    /// A row of an import is to be taken in.
+    Row(Box<Record>),
+}
+
+impl Proposed {
+    /// The text that a person decides about.
+    pub fn text(&self) -> Clean {
+        match self {
+            Self::Everywhere(memory) => memory.text.clone(),
+            Self::Row(record) => match record.as_ref() {
+                Record::Memory(memory) => memory.text.clone(),
+                Record::Value(value) => value.text.clone(),
+                Record::Alias(alias) => {
+                    Clean::new(&format!("{} is the project {}", alias.key, alias.project))
+                }
+                _ => Clean::default(),
+            },
+        }
+    }
+}
+
+const SELECT: &str =
+    "SELECT proposal.uid AS uid, proposal.row AS row, proposal.record AS record, proposal.at AS at,
+        import_batch.uid AS batch, import_batch.file AS file, import_batch.at AS imported,
+        import_batch.accepted IS NOT NULL AS is_accepted
+    FROM proposal LEFT JOIN import_batch ON import_batch.id = proposal.batch";
+
+/// Has a row of an import wait for a person. The same row again waits once.
+pub(crate) fn propose_record(
+    connection: &Connection,
+    record: &Record,
+    batch: i64,
+    now: Time,
+) -> rusqlite::Result<()> {
+    let text = serde_json::to_string(record).unwrap_or_default();
+    connection
+        .prepare_cached(
+            "INSERT INTO proposal (uid, record, batch, at) SELECT ?1, ?2, ?3, ?4
+             WHERE NOT EXISTS (SELECT 1 FROM proposal WHERE record = ?2)",
+        )?
+        .execute(params![Id::new(now), text, batch, now])?;
+    Ok(())
+}
+
+/// Number of rows of an import that wait.
+pub(crate) fn count_waiting(connection: &Connection, batch: i64) -> rusqlite::Result<usize> {
+    connection
+        .query_row("SELECT count(*) FROM proposal WHERE batch = ?1", [batch], |row| row.get(0))
+}
+
+/// Accepts all that waits of an import; returns how many that were.
+pub(crate) fn accept_all(connection: &Connection, batch: i64) -> Result<usize, StoreError> {
+    let mut ids = connection.prepare("SELECT uid FROM proposal WHERE batch = ?1 ORDER BY id")?;
+    let ids: Vec<Id> = ids.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in &ids {
+        accept(connection, *id, Some(batch))?;
+    }
+    Ok(ids.len())
+}
+
+/// Drops what waits about other keys of a project.
+pub(crate) fn drop_aliases_of(connection: &Connection, key: &ProjectKey) -> Result<(), StoreError> {
+    for proposal in every(connection)? {
+        if let Proposed::Row(record) = &proposal.what
+            && let Record::Alias(alias) = record.as_ref()
+            && (alias.key == *key || alias.project == *key)
+        {
+            connection.execute("DELETE FROM proposal WHERE uid = ?1", [proposal.id])?;
+        }
+    }
+    Ok(())
+}
+
+/// Every proposal, in the order in which they were made.
+pub(crate) fn every(connection: &Connection) -> Result<Vec<Proposal>, StoreError> {
+    let mut rows = connection.prepare_cached(&format!("{SELECT} ORDER BY proposal.id"))?;
+    let mut rows = rows.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.extend(read(connection, row)?);
+    }
+    Ok(found)
+}
+
+fn read(connection: &Connection, row: &Row<'_>) -> Result<Option<Proposal>, StoreError> {
+    let what = match (row.get::<_, Option<Id>>("row")?, row.get::<_, Option<String>>("record")?) {
+        (Some(memory), _) => Some(Proposed::Everywhere(memories::one(connection, memory)?)),
+        (None, Some(record)) => {
+            serde_json::from_str(&record).ok().map(|record| Proposed::Row(Box::new(record)))
+        }
+        (None, None) => None,
+    };
+    let import = match row.get::<_, Option<Id>>("batch")? {
+        Some(id) => Some(ImportBatch {
+            id,
+            file: row.get("file")?,
+            at: row.get("imported")?,
+            is_accepted: row.get("is_accepted")?,
+        }),
+        None => None,
+    };
+    let (id, at) = (row.get("uid")?, row.get("at")?);
+    Ok(what.map(|what| Proposal { id, what, import, at }))
+}
+
+pub(crate) fn find(connection: &Connection, id: Id) -> Result<Proposal, StoreError> {
+    let query = format!("{SELECT} WHERE proposal.uid = ?1");
+    let found = connection
+        .prepare_cached(&query)?
+        .query_row([id], |row| Ok(read(connection, row)))
+        .optional()?;
+    found
+        .transpose()?
+        .flatten()
+        .ok_or_else(|| StoreError::NotFound { what: "proposal", id: id.into() })
+}
+
+/// Does what is proposed. `batch` is the import that a person has accepted as a whole.
+fn accept(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), StoreError> {
+    match find(connection, id)?.what {
+        Proposed::Everywhere(memory) => {
+            connection.execute(
+                "UPDATE memory SET project = NULL, changed = changed + 1 WHERE uid = ?1",
+                [memory.id],
+            )?;
+        }
+        Proposed::Row(record) => {
+            let row = match record.as_ref() {
+                Record::Memory(memory) => Some(memory.id),
+                Record::Value(value) => Some(value.id),
+                _ => None,
+            };
+            exchange::import(connection, &record).map_err(|refused| match refused {
+                Refused::Row(why) => StoreError::NotAccepted(why),
+                Refused::Store(error) => error,
+            })?;
+            if let Some(row) = row {
+                origins::insert(connection, row, &Origin::person(None), batch)?;
+            }
+        }
+    }
+    connection.execute("DELETE FROM proposal WHERE uid = ?1", [id])?;
+    Ok(())
+}
+
+impl Store {
+    /// Proposes that a memory of one project holds in every project. It stays in its project until a person agrees.
+    pub fn propose_everywhere(&mut self, memory: Id, now: Time) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            memories::one(transaction, memory)?;
+            transaction.execute(
+                "INSERT INTO proposal (uid, row, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                params![Id::new(now), memory, now],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Everything that waits for a person, the oldest first.
+    pub fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
+        every(&self.connection)
+    }
+
+    /// The proposal that a person means.
+    pub fn proposal_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+        tables::by_suffix(&self.connection, "proposal", "proposal", id)
+    }
+
+    /// Does what is proposed.
+    pub fn accept_proposal(&mut self, id: Id) -> Result<(), StoreError> {
+        self.write(|transaction| accept(transaction, id, None))
+    }
+
+    /// Drops a proposal. The memory that it is about, if any, stays in its project.
+    pub fn reject_proposal(&mut self, id: Id) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            transaction.execute("DELETE FROM proposal WHERE uid = ?1", [id])?;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! `rutter review`: everything that waits for a person, in one place.
+
+use rutter_memory::config::Standing as FileStanding;
+use rutter_memory::store::{BatchSummary, Proposal, Proposed, Record, ValueEdit, ValueFilter};
+use rutter_memory::value::{Standing, Value};
+use rutter_memory::{Id, IdSuffix, Store, StoreError};
+use serde_json::json;
+
+use super::config::Here;
+use crate::Failure;
+use crate::cli::Format;
+use crate::cli::memory::{ReviewArgs, ReviewCommand, ReviewIds};
+use crate::environment::Environment;
+use crate::ui::{Ui, count, first_line};
+
+/// Something that waits for a person.
+enum Waiting {
+    Proposal(Box<Proposal>),
+    Import(BatchSummary),
+    Value(Box<Value>),
+}
+
+impl Waiting {
+    const fn id(&self) -> Id {
+        match self {
+            Self::Proposal(proposal) => proposal.id,
+            Self::Import(import) => import.batch.id,
+            Self::Value(value) => value.id,
+        }
+    }
+
+    /// What is to be decided, in one or two words.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Import(_) => "import",
+            Self::Value(_) => "value",
+            Self::Proposal(proposal) => match &proposal.what {
+                Proposed::Everywhere(_) => "everywhere",
+                Proposed::Row(record) => match record.as_ref() {
+                    Record::Memory(_) => "imported everywhere",
+                    Record::Value(_) => "imported value",
+                    _ => "imported alias",
+                },
+            },
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Value(value) => first_line(&value.text),
+            Self::Proposal(proposal) => first_line(&proposal.what.text()),
+            Self::Import(import) => format!(
+                "{}: {}, {} more wait",
+                first_line(&import.batch.file),
+                count(import.rows as u64, "row"),
+                import.waiting
+            ),
+        }
+    }
+}
+
+/// Everything that waits: imports, what came with them, what agents propose, and values that were found.
+fn all_waiting(store: &Store) -> Result<Vec<Waiting>, StoreError> {
+    let imports = store.imports()?.into_iter().filter(|import| !import.batch.is_accepted);
+    let mut waiting: Vec<Waiting> = imports.map(Waiting::Import).collect();
+    waiting.extend(store.proposals()?.into_iter().map(|one| Waiting::Proposal(Box::new(one))));
+    let proposed = ValueFilter { standing: Some(Standing::Proposed), ..ValueFilter::default() };
+    let values = store.values(&proposed)?;
+    waiting.extend(values.into_iter().map(|held| Waiting::Value(Box::new(held.value))));
+    Ok(waiting)
+}
+
+pub(crate) fn run(args: &ReviewArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let mut store = env.store(ui)?;
+    store.freshen_values(env.now)?;
+    match &args.command {
+        None => list(args, &store, env, ui),
+        Some(ReviewCommand::Accept(ids)) => decide(ids, true, &mut store, env, ui),
+        Some(ReviewCommand::Reject(ids)) => decide(ids, false, &mut store, env, ui),
+    }
+}
+
+fn list(
+    args: &ReviewArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let waiting = all_waiting(store)?;
+    // What a file of this checkout wants is decided by `rutter trust`, which shows it.
+    let untrusted = Here::find(env)
+        .ok()
+        .filter(|here| here.loaded.project == FileStanding::Untrusted)
+        .map(|here| here.project());
+    if args.format.chosen() == Format::Json {
+        let waiting: Vec<_> = waiting
+            .iter()
+            .map(|one| {
+                json!({
+                    "short": one.id().short(), "id": one.id(), "kind": one.kind(), "text": one.text(),
+                })
+            })
+            .collect();
+        return ui.json(&json!({ "waiting": waiting, "untrusted_file": untrusted }));
+    }
+    if let Some(path) = &untrusted {
+        ui.remark(&format!(
+            "{} is not trusted; `rutter trust` shows what it wants",
+            path.display()
+        ))?;
+    }
+    if waiting.is_empty() {
+        return Ok(ui.remark("nothing waits for you")?);
+    }
+    let rows = waiting.iter().map(|one| [one.id().short(), one.kind().to_owned(), one.text()]);
+    ui.table(["ID", "KIND", "TEXT"], rows)?;
+    Ok(ui.remark("decide with `rutter review accept ID…` or `rutter review reject ID…`")?)
+}
+
+fn decide(
+    ids: &ReviewIds,
+    accept: bool,
+    store: &mut Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), Failure> {
+    let waiting = all_waiting(store)?;
+    // All are found before the first is decided.
+    let chosen = ids.ids.iter().map(|id| find(&waiting, id)).collect::<Result<Vec<_>, _>>()?;
+    for one in chosen {
+        let text = one.text();
+        match (one, accept) {
+            (Waiting::Proposal(proposal), true) => store.accept_proposal(proposal.id)?,
+            (Waiting::Proposal(proposal), false) => store.reject_proposal(proposal.id)?,
+            (Waiting::Import(import), true) => {
+                store.accept_import(import.batch.id, env.now)?;
+            }
+            (Waiting::Import(import), false) => {
+                store.undo_import(import.batch.id)?;
+            }
+            (Waiting::Value(value), true) => {
+                let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+                store.edit_value(value.id, &edit, env.now)?;
+            }
+            (Waiting::Value(value), false) => {
+                store.retire_value(value.id, env.now)?;
+            }
+        }
+        let word = if accept { "accepted" } else { "rejected" };
+        writeln!(ui.out, "{} {word}: {text}", one.id().short())?;
+    }
+    Ok(())
+}
+
+fn find<'a>(waiting: &'a [Waiting], id: &IdSuffix) -> Result<&'a Waiting, Failure> {
+    let mut found = waiting.iter().filter(|one| id.names(one.id()));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(StoreError::NotFound { what: "waiting row", id: id.clone() }.into()),
+        (Some(_), Some(_)) => {
+            Err(StoreError::Ambiguous { id: id.clone(), count: 2 + found.count() }.into())
+        }
+    }
+}
