@@ -121,9 +121,10 @@ pub(super) fn allowed_whole(layers: &[Layer], all: &str) -> Option<Finding> {
         );
         let finding = Finding::new(&codes::SERVER_ALLOWED_WHOLE, what).at(document.place(node.at));
         // What a plugin needs nobody writes but the user.
-        Some(match all == server::RULE {
-            true => finding,
-            false => finding.advise("write the rules that `rutter init --plugin` names in its place"),
+        Some(if all == server::RULE {
+            finding
+        } else {
+            finding.advise("write the rules that `rutter init --plugin` names in its place")
         })
     })
 }
