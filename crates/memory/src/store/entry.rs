@@ -27,6 +27,15 @@ pub struct Place {
     pub name: Clean,
 }
 
+impl Place {
+    /// The key of the checkout itself: the path of the folder that it shares with its linked worktrees. Other clones of the
+    /// same project have another one.
+    pub fn checkout(&self) -> &ProjectKey {
+        let mut keys = std::iter::once(&self.key).chain(&self.aliases);
+        keys.find(|key| key.is_folder()).unwrap_or(&self.key)
+    }
+}
+
 impl From<&Located> for Place {
     fn from(located: &Located) -> Self {
         Self {
