@@ -29,7 +29,9 @@ impl Ignored {
             Self::OtherCheckout(_) => {
                 "`git worktree repair` puts right a worktree that was moved; a copy needs a clone of its own"
             }
-            Self::LargeConfig(_) => "shorten it to 256 KiB, for example with `git remote prune`",
+            Self::LargeConfig(_) => {
+                "`git remote remove NAME` and `git branch -D NAME` make it shorter"
+            }
         }
     }
 }
