@@ -27,8 +27,8 @@
 //! # What is not believed
 //!
 //! Files of a clone or of an archive must not choose whose memory a folder gets. A git directory of another user is not read
-//! ([`owner`]), an embedded bare repository is not taken for one, and a `.git` file or link counts only where the git directory
-//! is not another checkout's ([`git_dir`]). What was left aside for one of these reasons is [`Located::ignored`].
+//! (`owner.rs`), an embedded bare repository is not taken for one, and a `.git` file or link counts only where the git directory
+//! is not another checkout's (`git_dir.rs`). What was left aside for one of these reasons is [`Located::ignored`].
 //! A repository that *claims* a network remote is believed: a fork, a copy and an archive that name the same remote share the
 //! project. Who does not want that sets `identity = "path"`.
 //!
