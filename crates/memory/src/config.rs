@@ -52,6 +52,8 @@ pub struct Config {
     pub cohort: Cohort,
     /// What the user is told, beside the model.
     pub notify: Notify,
+    /// What a checkout is told apart by.
+    pub identity: Identity,
 }
 
 /// What each hook does.
@@ -118,6 +120,18 @@ choice! {
         Brief = "brief",
         /// A card.
         Card = "card",
+    }
+}
+
+choice! {
+    /// What a checkout is told apart by.
+    #[derive(Default)]
+    Identity, "identity" {
+        /// Its path: every checkout, with its linked worktrees, is a project of its own.
+        Path = "path",
+        /// Its remote: all checkouts that name one remote are one project.
+        #[default]
+        Remote = "remote",
     }
 }
 

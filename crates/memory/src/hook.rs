@@ -253,9 +253,10 @@ impl Call {
             return None;
         }
         let around = around();
-        let located = Located::find_from(cwd, around.started_in.as_deref());
-        let config =
-            Config::load(&around.config, Some(&located.root), around.files.folder()).config;
+        let started_in = around.started_in.as_deref();
+        let data = around.files.folder();
+        let (located, loaded) = Located::find_configured(cwd, started_in, &around.config, data);
+        let config = loaded.config;
         let Settings { enabled, deadline } = settings(&config.hooks);
         if !enabled || Quiet::of(&around.files, &config, Some(&client), cwd, around.home).is_some()
         {
@@ -278,14 +279,14 @@ impl Call {
 
     /// Takes another folder for the one where it happened; whether it is one that anything may be kept of.
     fn enter(&mut self, folder: &Path) -> bool {
-        let root = self.located.root.clone();
-        self.located = Located::find_from(folder, self.around.started_in.as_deref());
+        let located = Located::find_from(folder, self.around.started_in.as_deref());
+        if self.located.root != located.root {
+            let data = self.around.files.folder();
+            self.config = Config::load(&self.around.config, Some(&located.root), data).config;
+        }
+        self.located = located.identified_by(self.config.identity);
         self.place = Place::from(&self.located);
         self.folder = folder_in(&self.located.root, folder);
-        if self.located.root != root {
-            let data = self.around.files.folder();
-            self.config = Config::load(&self.around.config, Some(&self.located.root), data).config;
-        }
         !self.is_excluded(folder)
     }
 

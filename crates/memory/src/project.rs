@@ -10,26 +10,39 @@
 //! |---|---|
 //! | `github.com/owner/repo`, `host:2222/path` | a repository behind a network remote |
 //! | `s3://bucket/path` | the same, for a scheme that only a remote helper of git knows |
+//! | `file:/abs/dir.git` | a bare repository on this machine, for its clones |
 //! | `git:/abs/dir` | a repository on this machine, by the git directory that its worktrees share |
-//! | `dir:/abs/path` | a folder without git |
+//! | `dir:/abs/path` | a folder: without git, or with `identity = "path"` |
 //!
 //! The strongest that is there wins. The remote is `origin`, else the only one; several without an `origin`
-//! name nothing in common, so the git directory does. A remote on this machine stands for what it is itself: a
-//! clone of `/srv/x.git` is the project `/srv/x.git` is, and if that one was cloned from GitHub, so are both.
+//! name nothing in common, so the git directory does. A remote on this machine counts if it is a bare repository of the
+//! user's: its clones share a project, and if it was cloned from GitHub itself, that one. Any other path names nothing: a
+//! clone of `/work/shop` is not `/work/shop`.
 //! The addresses of one repository (HTTPS, SSH, `git@host:path`) make one key, and user names, tokens,
 //! queries and fragments never reach it.
 //!
 //! Paths in keys are absolute, without symbolic links, and written as they are, save for `%`, control
 //! characters and bytes that are no UTF-8: those become `%XX`, so two different paths never share a key.
 //!
+//! # What is not believed
+//!
+//! Files of a clone or of an archive must not choose whose memory a folder gets. A git directory of another user is not read
+//! (`owner.rs`), an embedded bare repository is not taken for one, and a `.git` file or link counts only where the git directory
+//! is not another checkout's (`git_dir.rs`). What was left aside for one of these reasons is [`Located::ignored`].
+//! A repository that *claims* a network remote is believed: a fork, a copy and an archive that name the same remote share the
+//! project. Who does not want that sets `identity = "path"`.
+//!
 //! # What is not read
 //!
-//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` counts only in the
-//! repository's own configuration), `include` sections, `~/.ssh/config` (a host alias is a host of its own),
-//! branches in a reftable, and the ownership that `safe.directory` is about.
+//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` or a `safe.directory` there does not
+//! count), `include` sections, `~/.ssh/config` (a host alias is a host of its own), branches in a reftable, and a configuration
+//! of more than 256 KiB.
 
 mod address;
 mod config;
+mod git_dir;
+mod ignored;
+mod owner;
 mod place;
 mod remote;
 mod repository;
@@ -41,10 +54,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::config::{Config, Identity, Loaded};
 use crate::redact::redact;
 use address::Address;
 use repository::{Found, Repository};
 
+pub use ignored::Ignored;
+pub use owner::set_sudo_user;
 pub use tracked::{Survey, changed_files, files_named};
 
 /// How many repositories on this machine are followed from clone to origin.
@@ -68,9 +84,10 @@ impl ProjectKey {
         Self(format!("{clean}#{sum:016x}"))
     }
 
-    /// Whether it is the path of a folder without git.
+    /// Returns true if it is the path of a folder.
     pub fn is_folder(&self) -> bool {
-        self.0.starts_with("dir:")
+        // A remote may have a scheme of that name: `dir://host/path`.
+        self.0.starts_with("dir:/") && !self.0.starts_with("dir://")
     }
 
     /// The key as it is kept.
@@ -80,6 +97,12 @@ impl ProjectKey {
 
     fn git(common_dir: &Path) -> Self {
         Self::new(&format!("git:{}", place::spell(common_dir)))
+    }
+
+    /// The key that clones of a bare repository on this machine share. It is not the key of the repository itself: worktrees
+    /// of that one go by it.
+    fn mirror(common_dir: &Path) -> Self {
+        Self::new(&format!("file:{}", place::spell(common_dir)))
     }
 
     pub(crate) fn folder(path: &Path) -> Self {
@@ -112,10 +135,15 @@ pub struct Located {
     pub aliases: Vec<ProjectKey>,
     /// The folder that holds the work tree (or the folder itself without git), canonical.
     pub root: PathBuf,
+    /// The folder that stands for the checkout and all its linked worktrees: the main one, or the bare repository that they
+    /// share. Canonical; without git the same as `root`.
+    pub home: PathBuf,
     /// A short name for people: last part of the remote, else of the folder.
     pub name: String,
     /// The branch checked out, or `None` when detached or without git.
     pub branch: Option<String>,
+    /// A part of git's files that would have decided something here, and was left aside.
+    pub ignored: Option<Ignored>,
 }
 
 impl Located {
@@ -124,8 +152,8 @@ impl Located {
         let folder = place::settle(folder);
         let repository = match repository::discover(&folder) {
             Found::Repository(repository) => repository,
-            Found::Broken(folder) => return Self::without_git(folder),
-            Found::Nothing => return Self::without_git(folder),
+            Found::Broken(folder, ignored) => return Self::without_git(folder, ignored),
+            Found::Nothing(ignored) => return Self::without_git(folder, ignored),
         };
         let (mut keys, name) = identities(&repository);
         keys.push(ProjectKey::folder(&repository.home));
@@ -133,8 +161,10 @@ impl Located {
             key: keys.remove(0),
             aliases: keys,
             root: repository.root,
+            home: repository.home,
             name,
             branch: repository.branch,
+            ignored: repository.ignored,
         }
     }
 
@@ -155,13 +185,46 @@ impl Located {
         }
     }
 
-    fn without_git(folder: PathBuf) -> Self {
+    /// Finds the project of a folder as [`find_from`](Self::find_from) does, reads the configuration that counts there, and
+    /// applies its `identity`. `user` is the user's configuration, `data` the folder of the memory.
+    pub fn find_configured(
+        folder: &Path,
+        started_in: Option<&Path>,
+        user: &Path,
+        data: &Path,
+    ) -> (Self, Loaded) {
+        let located = Self::find_from(folder, started_in);
+        let loaded = Config::load(user, Some(&located.root), data);
+        (located.identified_by(loaded.config.identity), loaded)
+    }
+
+    /// The same place, as the project that it is by this identity. By its path it is one of its own, with its linked
+    /// worktrees, whatever its remote is.
+    #[must_use]
+    pub fn identified_by(self, identity: Identity) -> Self {
+        if identity == Identity::Remote || self.aliases.is_empty() {
+            return self;
+        }
+        // A project that was known by the git directory alone stays itself.
+        let is_own = |key: &ProjectKey| key.0.starts_with("git:/");
+        let aliases = std::iter::once(self.key).chain(self.aliases).filter(is_own).collect();
+        Self {
+            key: ProjectKey::folder(&self.home),
+            aliases,
+            name: repository::name_of(&self.home),
+            ..self
+        }
+    }
+
+    fn without_git(folder: PathBuf, ignored: Option<Ignored>) -> Self {
         Self {
             key: ProjectKey::folder(&folder),
             aliases: Vec::new(),
             name: place::last_name(&folder),
+            home: folder.clone(),
             root: folder,
             branch: None,
+            ignored,
         }
     }
 }
@@ -204,25 +267,17 @@ fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
                 name = last;
                 break;
             }
-            Some(Address::Local(path)) => place::settle(&clone.home.join(path)),
+            Some(Address::Local(path)) => clone.home.join(path),
         };
-        let next = Repository::served_at(&path);
-        let (key, called) = match &next {
-            Some(next) => (ProjectKey::git(&next.common_dir), next.name()),
-            // Not there, or a bundle. An `@` in a path that leads nowhere may end somebody's password.
-            None if path.as_os_str().as_encoded_bytes().contains(&b'@') => break,
-            None => (ProjectKey::git(&path), repository::name_of(&path)),
-        };
+        let Some(next) = Repository::bare_at(&path) else { break };
+        let key = ProjectKey::mirror(&next.common_dir);
         // Two that are each other's origin.
         if keys.contains(&key) {
             break;
         }
         keys.push(key);
-        name = called;
-        match next {
-            Some(next) => origin = Some(next),
-            None => break,
-        }
+        name = next.name();
+        origin = Some(next);
     }
     keys.reverse();
     (keys, name)

@@ -146,6 +146,7 @@ impl Report {
             live.then(|| Proof::of(&client, (&layers, &servers), &bench, env, &mut findings));
         let health = memory::examine(env, &mut findings);
         memory::decisions(&loaded, env, places, &mut findings);
+        memory::identity(&located, &mut findings);
         findings.extend(rivals::find(&layers, &plugins, &state, places, contract));
         if let Ok(scratch) = scratch {
             let advice = format!("rm -r {}", shell::word(&scratch.path().to_string_lossy()));

@@ -50,6 +50,16 @@ pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Lets git directories be read of the user who became root with `sudo`, as git does.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn accept_sudo_user() {
+    if rustix::process::geteuid().is_root()
+        && let Some(user) = env::var("SUDO_UID").ok().and_then(|user| user.parse().ok())
+    {
+        rutter_memory::project::set_sudo_user(user);
+    }
+}
+
 /// The folder that the client was started in, which it tells its hooks.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_folder() -> Option<PathBuf> {
@@ -256,12 +266,19 @@ impl Environment {
         self.folder.as_deref().ok_or_else(gone)
     }
 
+    /// The project of the folder that the command was typed in.
+    pub(crate) fn located(&self) -> Result<Located, Failure> {
+        let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
+        let started_in = client_folder();
+        let (located, _) =
+            Located::find_configured(self.folder()?, started_in.as_deref(), user, &self.data);
+        Ok(located)
+    }
+
     /// On whose behalf a command acts: the main agent of the client's session, else the standing session of the
     /// command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
-        let folder = self.folder()?;
-        let located = Located::find_from(folder, client_folder().as_deref());
-        Ok(Owner { client: self.session(), agent: None, place: (&located).into() })
+        Ok(Owner { client: self.session(), agent: None, place: (&self.located()?).into() })
     }
 }
 

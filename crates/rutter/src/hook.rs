@@ -41,6 +41,7 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     if environment::is_off() {
         return String::new();
     }
+    environment::accept_sudo_user();
     let Ok(data) = environment::data() else { return String::new() };
     let files = Files::new(data);
     fail_silently(&files, leave);

@@ -27,6 +27,7 @@ pub use failure::Failure;
 pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     use cli::Command;
 
+    environment::accept_sudo_user();
     // What needs no memory must work without a home to keep it in.
     match &cli.command {
         Command::Contract { command } => return commands::contract::run(command, ui),

@@ -224,8 +224,9 @@ impl Desk {
     }
 
     /// Where it was started.
-    pub(crate) fn located(&self) -> Located {
-        Located::find_from(&self.folder, self.started_in.as_deref())
+    fn located(&self) -> Located {
+        let started_in = self.started_in.as_deref();
+        Located::find_configured(&self.folder, started_in, &self.config, &self.data).0
     }
 
     /// What the user has decided for a checkout.

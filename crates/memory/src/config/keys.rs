@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Config, ContextDepth, Notify, Recall, Unresolved};
+use super::{Config, ContextDepth, Identity, Notify, Recall, Unresolved};
 
 /// A key of a file.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub enum Rule {
     Higher,
     /// Add to the list.
     Add,
+    /// Choose less, and when it is trusted no more than that: more is for the user's own file.
+    Narrow,
     /// Nothing at all.
     Trusted,
     /// Nothing at all, and not when it is trusted either: there is one for all projects.
@@ -121,7 +123,7 @@ macro_rules! settings {
 
 settings! {
     bool => Flag, u32 => Number, f64 => Share, Vec<String> => Words;
-    ContextDepth, Recall, Unresolved, Notify
+    ContextDepth, Recall, Unresolved, Notify, Identity
 }
 
 impl Key {
@@ -272,6 +274,14 @@ macro_rules! sections {
                 rule: Rule::Lower,
                 range: (0, 0),
                 slot: |config| config.notify.slot(),
+            },
+            Key {
+                section: "",
+                name: "identity",
+                about: "What a checkout is told apart by. With `remote`, all that name one remote share a project: clones, and also forks and copies that claim it. With `path`, each checkout is a project of its own, with its linked worktrees.",
+                rule: Rule::Narrow,
+                range: (0, 0),
+                slot: |config| config.identity.slot(),
             },
             $($(Key {
                 section: $path,

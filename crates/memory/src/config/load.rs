@@ -165,11 +165,17 @@ impl Loaded {
         self.findings.extend(layer.findings);
         for mut entry in layer.entries {
             let key = &KEYS[entry.key];
-            let refused = if origin == Origin::Project && key.rule == Rule::User {
+            let is_project = origin == Origin::Project;
+            let refused = if is_project && key.rule == Rule::User {
                 Some((
                     Mistake::UserOnly,
                     "there is one memory for all projects; set it in your own file",
                 ))
+            } else if is_project
+                && key.rule == Rule::Narrow
+                && !key.narrows(&self.config, &entry.value)
+            {
+                Some((Mistake::UserOnly, "set it in your own file"))
             } else if bound.is_some_and(|bound| !key.narrows(bound, &entry.value)) {
                 Some((
                     Mistake::NotTrusted,

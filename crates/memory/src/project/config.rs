@@ -3,39 +3,67 @@
 #[cfg(test)]
 mod tests;
 
-/// What configuration files say, in their order.
+/// Variables that decide something here. Others are skipped: a configuration may have been written to have very many.
+const USED_VARIABLES: [&[u8]; 6] =
+    [b"bare", b"insteadof", b"objectformat", b"url", b"worktree", b"worktreeconfig"];
+
+/// The longest name of a section whose variables count, in bytes. Each of them is compared with others.
+const MAX_SECTION_BYTES: usize = 2048;
+
+/// The variables of configuration files, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Config {
-    /// Full names as git prints them (`remote.origin.url`: section and variable in lower case), and values;
-    /// `None` for a variable without `=`, which is to be read as true.
+    /// Names of sections as git prints them: `core`, `remote.origin`, the first part in lower case.
+    sections: Vec<Vec<u8>>,
     entries: Vec<Entry>,
 }
 
-type Entry = (Vec<u8>, Option<Vec<u8>>);
+/// One line of a configuration.
+#[derive(Debug)]
+struct Entry {
+    /// The index of its section. Names are not copied: one long name can stand above very many variables.
+    section: usize,
+    /// The name in lower case.
+    variable: Vec<u8>,
+    /// The value, or `None` for a variable without `=`, which means true.
+    value: Option<Vec<u8>>,
+}
 
 impl Config {
-    /// Adds what another file says. At a line that is no configuration git gives up altogether; here what stands
-    /// before it counts. Whether the whole text was understood is the answer.
+    /// Adds the variables of another file that are used here. Where git refuses a line and with it the whole file, the lines
+    /// before it count. Returns true if the whole text was understood.
     pub(super) fn add(&mut self, text: &[u8]) -> bool {
-        let mut reader = Reader { text: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), at: 0 };
-        reader.entries(&mut self.entries).is_some()
+        self.add_if(text, |variable| USED_VARIABLES.contains(&variable))
+    }
+
+    fn add_if(&mut self, text: &[u8], is_used: fn(&[u8]) -> bool) -> bool {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        Reader { text, at: 0, is_used }.read_into(self).is_some()
     }
 
     /// The last value of a variable: the one that counts, where there can be only one.
     pub(super) fn last(&self, name: &[u8]) -> Option<&[u8]> {
-        let (_, value) = self.entries.iter().rfind(|(entry, _)| entry == name)?;
-        value.as_deref()
+        self.last_entry(name)?.value.as_deref()
     }
 
     /// Whether the last value of a variable means yes.
     pub(super) fn is_true(&self, name: &[u8]) -> bool {
-        match self.entries.iter().rfind(|(entry, _)| entry == name) {
+        match self.last_entry(name).map(|entry| &entry.value) {
             None => false,
-            Some((_, None)) => true,
-            Some((_, Some(value))) => ["true", "yes", "on", "1"]
+            Some(None) => true,
+            Some(Some(value)) => ["true", "yes", "on", "1"]
                 .iter()
                 .any(|yes| value.eq_ignore_ascii_case(yes.as_bytes())),
         }
+    }
+
+    fn last_entry(&self, name: &[u8]) -> Option<&Entry> {
+        // A subsection may have dots of its own; the first and the last one are the separators.
+        let dot = name.iter().rposition(|byte| *byte == b'.')?;
+        let (section, variable) = (&name[..dot], &name[dot + 1..]);
+        self.entries
+            .iter()
+            .rfind(|entry| entry.variable == variable && self.sections[entry.section] == section)
     }
 
     /// All values of a variable in every subsection of a section, with the subsection's name.
@@ -44,12 +72,12 @@ impl Config {
         section: &'a [u8],
         variable: &'a [u8],
     ) -> impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)> {
-        self.entries.iter().filter_map(move |(name, value)| {
-            // A subsection may have dots of its own; the first and the last one are the separators.
-            let name = name.strip_prefix(section)?.strip_prefix(b".")?;
-            let subsection = name.strip_suffix(variable)?.strip_suffix(b".")?;
-            Some((subsection, value.as_deref()))
-        })
+        self.entries.iter().filter(move |entry| entry.variable == variable).filter_map(
+            move |entry| {
+                let name = self.sections[entry.section].strip_prefix(section)?;
+                Some((name.strip_prefix(b".")?, entry.value.as_deref()))
+            },
+        )
     }
 }
 
@@ -57,6 +85,8 @@ impl Config {
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
+    /// Whether a variable of this name is kept.
+    is_used: fn(&[u8]) -> bool,
 }
 
 impl Reader<'_> {
@@ -77,8 +107,9 @@ impl Reader<'_> {
         self.at > self.text.len()
     }
 
-    fn entries(&mut self, entries: &mut Vec<Entry>) -> Option<()> {
+    fn read_into(&mut self, config: &mut Config) -> Option<()> {
         let mut section = Vec::new();
+        let mut is_known = false;
         loop {
             match self.next() {
                 b'\n' if self.ended() => return Some(()),
@@ -86,12 +117,18 @@ impl Reader<'_> {
                 b'#' | b';' => while self.next() != b'\n' {},
                 b'[' => {
                     section = self.section()?;
-                    section.push(b'.');
+                    is_known = false;
                 }
                 byte if byte.is_ascii_alphabetic() => {
-                    let mut name = section.clone();
-                    name.push(byte.to_ascii_lowercase());
-                    entries.push(self.variable(name)?);
+                    let (variable, value) = self.variable(byte)?;
+                    if (self.is_used)(&variable) && section.len() <= MAX_SECTION_BYTES {
+                        if !is_known {
+                            config.sections.push(section.clone());
+                            is_known = true;
+                        }
+                        let section = config.sections.len() - 1;
+                        config.entries.push(Entry { section, variable, value });
+                    }
                 }
                 _ => return None,
             }
@@ -143,8 +180,9 @@ impl Reader<'_> {
         (self.next() == b']').then_some(())
     }
 
-    /// The rest of a variable's name, and its value.
-    fn variable(&mut self, mut name: Vec<u8>) -> Option<Entry> {
+    /// The name of a variable that begins with this byte, and its value.
+    fn variable(&mut self, first: u8) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+        let mut name = vec![first.to_ascii_lowercase()];
         let mut byte = self.next();
         while is_name(byte) {
             name.push(byte.to_ascii_lowercase());

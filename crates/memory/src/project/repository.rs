@@ -2,16 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
-
 use super::config::Config;
-use super::place;
-
-/// The most that is read of a configuration, and of a `.git` file: git's own limit for the latter.
-const FILE_LIMIT: u64 = 1 << 20;
-
-/// The most that is read of a file that holds one name or path.
-const LINE_LIMIT: u64 = 1 << 16;
+use super::git_dir::{DotGit, GitDir, canonical};
+use super::{Ignored, place};
 
 /// A repository, seen from one of its work trees. Paths are canonical.
 pub(super) struct Repository {
@@ -21,54 +14,72 @@ pub(super) struct Repository {
     pub(super) home: PathBuf,
     /// The git directory that its worktrees share.
     pub(super) common_dir: PathBuf,
+    /// The git directory of this work tree.
+    git_dir: PathBuf,
     /// The branch checked out here.
     pub(super) branch: Option<String>,
     /// Its own configuration.
     pub(super) config: Config,
+    /// A configuration that is too large to be read.
+    pub(super) ignored: Option<Ignored>,
 }
 
-/// What a walk upwards ends at.
+/// The end of a walk from a folder upwards.
 pub(super) enum Found {
     Repository(Repository),
-    /// A `.git` file that leads nowhere, as in a worktree whose repository was moved. git gives up at it rather
-    /// than take the repository around it for this one; so the folder that holds it is a place of its own.
-    Broken(PathBuf),
-    Nothing,
+    /// A folder whose `.git` file leads nowhere or to another checkout. git gives up at the first kind rather than take the
+    /// repository around it for this one; so the folder is a place of its own.
+    Broken(PathBuf, Option<Ignored>),
+    /// No repository, or one of another user.
+    Nothing(Option<Ignored>),
 }
 
 /// Looks for a repository in a folder and those around it.
 pub(super) fn discover(folder: &Path) -> Found {
     for around in folder.ancestors() {
-        match dot_git(around) {
+        match DotGit::of(around) {
             DotGit::Leads(git_dir) => {
-                return Found::Repository(Repository::open(git_dir, Some(around)));
+                return match Repository::of_work_tree(git_dir, around) {
+                    Ok(repository) => Found::Repository(repository),
+                    Err(ignored) => Found::Broken(around.to_owned(), Some(ignored)),
+                };
             }
-            DotGit::Broken => return Found::Broken(around.to_owned()),
+            DotGit::Broken => return Found::Broken(around.to_owned(), None),
+            // Another user can put a `.git` into a folder that many share, such as `/tmp`. It must not make one project of
+            // all that is below.
+            DotGit::Ignored(ignored) => return Found::Nothing(Some(ignored)),
             DotGit::Absent => {}
         }
         // The inside of a `.git`. A bare repository is not taken for one, as with git's `safe.bareRepository=explicit`: a clone
         // can have its files, and would choose by them whose memory it is given. What is called `.git` no clone can have.
-        if around.components().any(|part| part.as_os_str() == ".git")
-            && let Some(git_dir) = GitDir::at(around)
-        {
-            return Found::Repository(Repository::open(git_dir, None));
+        if around.components().any(|part| part.as_os_str() == ".git") {
+            match Repository::at_git_dir(around) {
+                Ok(Some(repository)) => return Found::Repository(repository),
+                Ok(None) => {}
+                Err(ignored) => return Found::Nothing(Some(ignored)),
+            }
         }
     }
-    Found::Nothing
+    Found::Nothing(None)
 }
 
 impl Repository {
-    /// The repository that git would fetch from, given this path.
-    pub(super) fn served_at(path: &Path) -> Option<Self> {
+    /// The bare repository that git would fetch from, given this path. It has to be the user's own, and must not be a folder
+    /// of a checkout: a clone can bring such a folder.
+    pub(super) fn bare_at(path: &Path) -> Option<Self> {
         let mut with_suffix = path.as_os_str().to_owned();
         with_suffix.push(".git");
         for folder in [path, Path::new(&with_suffix)] {
-            if let DotGit::Leads(git_dir) = dot_git(folder) {
-                return Some(Self::open(git_dir, Some(folder)));
+            if !matches!(DotGit::of(folder), DotGit::Absent) {
+                return None;
             }
-            if let Some(git_dir) = GitDir::at(folder) {
-                return Some(Self::open(git_dir, None));
-            }
+            let Some(repository) = Self::at_git_dir(folder).ok()? else { continue };
+            let is_embedded = match discover(&repository.common_dir) {
+                Found::Repository(around) => around.common_dir != repository.common_dir,
+                Found::Nothing(None) => false,
+                Found::Broken(..) | Found::Nothing(Some(_)) => true,
+            };
+            return (repository.config.is_true(b"core.bare") && !is_embedded).then_some(repository);
         }
         None
     }
@@ -78,22 +89,36 @@ impl Repository {
         name_of(&self.home)
     }
 
-    fn open(git_dir: GitDir, work_tree: Option<&Path>) -> Self {
-        let common_dir = canonical(&git_dir.common);
-        let linked = git_dir.linked;
-        let mut config = Config::default();
-        config.add(&place::read(&common_dir.join("config"), FILE_LIMIT).unwrap_or_default());
-        if config.is_true(b"extensions.worktreeconfig") {
-            let own = git_dir.path.join("config.worktree");
-            config.add(&place::read(&own, FILE_LIMIT).unwrap_or_default());
+    /// The repository of a folder whose `.git` leads to a git directory.
+    fn of_work_tree(git_dir: GitDir, folder: &Path) -> Result<Self, Ignored> {
+        let (config, too_large) = git_dir.read_config();
+        if !git_dir.belongs_to(folder, &config) {
+            return Err(Ignored::OtherCheckout(folder.join(".git")));
         }
-        let root = git_dir.work_tree(work_tree, &config);
+        Ok(Self::new(git_dir, canonical(folder), config, too_large))
+    }
+
+    /// The repository whose git directory is at a path, if one is there.
+    fn at_git_dir(path: &Path) -> Result<Option<Self>, Ignored> {
+        let Some(git_dir) = GitDir::at(path, true) else { return Ok(None) };
+        if !git_dir.is_owned() {
+            return Err(Ignored::ForeignOwner(path.to_owned()));
+        }
+        let (config, too_large) = git_dir.read_config();
+        let root = git_dir.work_tree(&config);
+        Ok(Some(Self::new(git_dir, root, config, too_large)))
+    }
+
+    fn new(git_dir: GitDir, root: PathBuf, config: Config, too_large: Option<PathBuf>) -> Self {
+        let common_dir = canonical(&git_dir.common);
         let home = match common_dir.parent() {
-            _ if !linked => root.clone(),
+            _ if !git_dir.is_linked => root.clone(),
             Some(main) if common_dir.ends_with(".git") => main.to_owned(),
             _ => common_dir.clone(),
         };
-        Self { root, home, common_dir, branch: git_dir.branch, config }
+        let GitDir { path: git_dir, branch, .. } = git_dir;
+        let ignored = too_large.map(Ignored::LargeConfig);
+        Self { root, home, common_dir, git_dir, branch, config, ignored }
     }
 }
 
@@ -109,134 +134,10 @@ pub(super) fn name_of(folder: &Path) -> String {
 
 /// The index of a work tree, and the length of the hashes in it.
 pub(super) fn index_of(work_tree: &Path) -> Option<(PathBuf, usize)> {
-    let DotGit::Leads(git_dir) = dot_git(work_tree) else { return None };
-    let mut config = Config::default();
-    config.add(&place::read(&git_dir.common.join("config"), FILE_LIMIT).unwrap_or_default());
+    let DotGit::Leads(git_dir) = DotGit::of(work_tree) else { return None };
+    let Repository { git_dir, config, .. } = Repository::of_work_tree(git_dir, work_tree).ok()?;
     let is_sha256 = config.last(b"extensions.objectformat").is_some_and(|name| name == b"sha256");
-    Some((git_dir.path.join("index"), if is_sha256 { 32 } else { 20 }))
-}
-
-enum DotGit {
-    Leads(GitDir),
-    Broken,
-    Absent,
-}
-
-/// What the `.git` of a folder leads to.
-fn dot_git(folder: &Path) -> DotGit {
-    let path = folder.join(".git");
-    match path.metadata() {
-        Err(_) => DotGit::Absent,
-        Ok(metadata) if metadata.is_file() => {
-            let target = place::read(&path, FILE_LIMIT).and_then(|text| {
-                let target = line(text.strip_prefix(b"gitdir: ")?);
-                GitDir::at(&folder.join(place::path(target)))
-            });
-            target.map_or(DotGit::Broken, DotGit::Leads)
-        }
-        // An empty or damaged folder is passed over, as if it were not there.
-        Ok(_) => GitDir::at(&path).map_or(DotGit::Absent, DotGit::Leads),
-    }
-}
-
-/// A git directory: one with a `HEAD`, and objects and refs of its own or of the directory it shares.
-struct GitDir {
-    path: PathBuf,
-    common: PathBuf,
-    /// Whether it is a worktree's, and shares another one's objects and refs.
-    linked: bool,
-    branch: Option<String>,
-}
-
-impl GitDir {
-    /// The git directory at this path, by git's own test for one.
-    fn at(path: &Path) -> Option<Self> {
-        let Head { branch } = Head::read(&path.join("HEAD"))?;
-        let shared = place::read(&path.join("commondir"), LINE_LIMIT)
-            .map(|shared| path.join(place::path(line(&shared))));
-        // What shares a repository is one of its worktrees, and has its folder there.
-        let shared = shared.filter(|common| {
-            let worktrees = canonical(common).join("worktrees");
-            canonical(path).parent() == Some(worktrees.as_path())
-        });
-        let linked = shared.is_some();
-        let common = shared.unwrap_or_else(|| path.to_owned());
-        for part in ["objects", "refs"] {
-            rustix::fs::access(common.join(part), Access::EXEC_OK).ok()?;
-        }
-        Some(Self { path: path.to_owned(), common, linked, branch })
-    }
-
-    /// The work tree's folder, given the one that holds the `.git`, if there is one.
-    fn work_tree(&self, holder: Option<&Path>, config: &Config) -> PathBuf {
-        // Of a folder whose `.git` does not lead back here, `core.worktree` says nothing: it would let a repository speak for
-        // any folder.
-        if !self.linked
-            && let Some(named) = config.last(b"core.worktree")
-            && let Ok(named) = self.path.join(place::path(named)).canonicalize()
-            && let DotGit::Leads(back) = dot_git(&named)
-            && canonical(&back.path) == canonical(&self.path)
-        {
-            return named;
-        }
-        if let Some(holder) = holder {
-            return canonical(holder);
-        }
-        // Inside a git directory that has a work tree, that one is meant.
-        let git_dir = canonical(&self.path);
-        let back = place::read(&git_dir.join("gitdir"), LINE_LIMIT).filter(|_| self.linked);
-        let back = back.map(|back| git_dir.join(place::path(line(&back))));
-        let dot_git = back.as_deref().filter(|back| back.exists()).unwrap_or(&git_dir);
-        match dot_git.parent() {
-            Some(parent) if dot_git.ends_with(".git") && !config.is_true(b"core.bare") => {
-                canonical(parent)
-            }
-            _ => git_dir,
-        }
-    }
-}
-
-/// What is checked out.
-struct Head {
-    branch: Option<String>,
-}
-
-impl Head {
-    /// A `HEAD` that git accepts: a symbolic one, as text or as a link of old, or a commit's id.
-    fn read(path: &Path) -> Option<Self> {
-        let metadata = path.symlink_metadata().ok()?;
-        if metadata.is_symlink() {
-            let target = path.read_link().ok()?;
-            return Self::symbolic(target.as_os_str().as_encoded_bytes());
-        }
-        let text = place::read(path, LINE_LIMIT)?;
-        if let Some(target) = text.strip_prefix(b"ref:") {
-            return Self::symbolic(target.trim_ascii_start());
-        }
-        let id = text.get(..40)?.iter().all(u8::is_ascii_hexdigit);
-        id.then_some(Self { branch: None })
-    }
-
-    fn symbolic(target: &[u8]) -> Option<Self> {
-        let name = target.split(|byte| *byte == b'\n').next()?.trim_ascii_end();
-        if !name.starts_with(b"refs/") {
-            return None;
-        }
-        let branch = name.strip_prefix(b"refs/heads/");
-        // What a reftable repository has there, for programs that would misread it.
-        let branch = branch.filter(|branch| *branch != b".invalid" && !branch.is_empty());
-        Some(Self { branch: branch.map(|branch| place::spell(place::path(branch))) })
-    }
-}
-
-/// The text of a file that holds one line.
-fn line(text: &[u8]) -> &[u8] {
-    let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'));
-    &text[..end.map_or(0, |end| end + 1)]
-}
-
-fn canonical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| place::settle(path))
+    Some((git_dir.join("index"), if is_sha256 { 32 } else { 20 }))
 }
 
 #[cfg(test)]
@@ -255,27 +156,5 @@ mod tests {
         ] {
             assert_eq!(name_of(Path::new(folder)), name, "{folder}");
         }
-    }
-
-    #[test]
-    fn heads_are_symbolic_or_an_id() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("HEAD");
-        let head = |text: &[u8]| {
-            let mut file = std::fs::File::create(&path).unwrap();
-            std::io::Write::write_all(&mut file, text).unwrap();
-            Head::read(&path).map(|head| head.branch.unwrap_or_else(|| "-".to_owned()))
-        };
-        assert_eq!(head(b"ref: refs/heads/main\n").as_deref(), Some("main"));
-        assert_eq!(head(b"ref:refs/heads/a/b \r\n").as_deref(), Some("a/b"));
-        assert_eq!(head(b"ref: refs/heads/\xff").as_deref(), Some("%FF"));
-        assert_eq!(head(b"ref: refs/heads/.invalid\n").as_deref(), Some("-"));
-        assert_eq!(head(b"ref: refs/bisect/x\n").as_deref(), Some("-"));
-        assert_eq!(head(&[b'a'; 40]).as_deref(), Some("-"));
-        assert_eq!(head(&[b'0'; 64]).as_deref(), Some("-"));
-        assert_eq!(head(b""), None);
-        assert_eq!(head(b"ref: main\n"), None);
-        assert_eq!(head(&[b'a'; 39]), None);
-        assert_eq!(head(&[b'g'; 40]), None);
     }
 }

@@ -15,6 +15,9 @@ use super::repository::index_of;
 const MAX_INDEX_BYTES: u64 = 4 << 20;
 /// The most files that are looked at on disk; with more of them nothing is counted.
 const MAX_FILES: usize = 3_000;
+/// The most that the names of all files may have together. In version 4 a name repeats a part of the one before, so that
+/// they can be much longer than the index.
+const MAX_NAME_BYTES: usize = 16 << 20;
 /// Bytes of an entry before its name, without the hash.
 const ENTRY_BYTES: usize = 42;
 
@@ -105,6 +108,7 @@ impl Index {
         }
         let mut entries: Vec<Entry> = Vec::new();
         let mut at = 12;
+        let mut name_bytes = 0;
         for _ in 0..number(8)? {
             let flags_at = at + ENTRY_BYTES - 2 + hash;
             let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
@@ -119,7 +123,12 @@ impl Index {
             if version == 4 {
                 let (cut, length) = varint(bytes.get(name_at..)?)?;
                 let before = entries.last().map(|entry| entry.path.as_slice()).unwrap_or_default();
-                path.extend(before.get(..before.len().checked_sub(cut)?)?);
+                let repeated = before.get(..before.len().checked_sub(cut)?)?;
+                name_bytes += repeated.len();
+                if name_bytes > MAX_NAME_BYTES {
+                    return None;
+                }
+                path.extend(repeated);
                 name_at += length;
             }
             let rest = bytes.get(name_at..)?;

@@ -29,10 +29,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// The main folder of the repository, which its worktrees share, or the folder itself without git.
+    /// The main folder of the repository, which its linked worktrees share, or the folder itself without git. Other clones of
+    /// the same project have another one.
     pub fn checkout(&self) -> Clean {
-        let key = self.aliases.last().unwrap_or(&self.key).as_str();
-        key.strip_prefix("dir:").map_or_else(|| self.root.clone(), Clean::new)
+        let mut keys = std::iter::once(&self.key).chain(&self.aliases);
+        let folder = keys.find_map(|key| key.as_str().strip_prefix("dir:"));
+        folder.map_or_else(|| self.root.clone(), Clean::new)
     }
 }
 

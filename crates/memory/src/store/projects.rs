@@ -1,8 +1,11 @@
 //! Projects, and the keys they are known by.
 //!
-//! A place has a strongest key and weaker ones. Whoever has the strongest is the project. Where nobody has, a weaker
-//! one joins: a folder that became a repository, a repository that got a remote, keep their memory. But only a project
-//! that has nothing stronger to go by is joined: a folder can hold one clone today and another tomorrow.
+//! A place has a strongest key and weaker ones. The project that has the strongest is the project of the place. If none has
+//! it, the project that *goes by* a weaker one, which means that it has nothing stronger, takes the new key: a folder that
+//! became a repository, and a repository that got its first remote, keep their memory.
+//!
+//! Two projects are never made one here: that takes a person, and `rutter project merge`. Where the strongest key leads to a
+//! project, one that goes by a weaker key stays as it is, and [`Store::earlier_projects`] finds it.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::{Deserialize, Serialize};
@@ -54,44 +57,27 @@ pub struct ProjectSummary {
     pub values: u64,
 }
 
-/// The row of a place's project, made or joined where needed.
+/// The row of a place's project. Makes one, or gives an earlier project of the place its new key, where needed.
 pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Result<i64, StoreError> {
     let key = &place.key;
-    let aliases: Vec<&ProjectKey> = place.aliases.iter().filter(|alias| *alias != key).collect();
-    // The same place before it had this key.
-    let mut earlier = Vec::new();
-    for alias in &aliases {
-        if let Some(other) = known_as(connection, alias)?
-            && goes_by(connection, other, alias)?
-        {
-            earlier.push(other);
-        }
-    }
-    let known = match known_as(connection, key)? {
-        Some(row) if leads_to(connection, key, row)? => Some(row),
-        _ => None,
-    };
-    let row = match (known, earlier.first()) {
-        (Some(row), _) => row,
-        (None, Some(&row)) => {
+    let row = match look_up(connection, place)? {
+        None => insert(connection, key, place, now)?,
+        Some(Known::ByKey(row)) => row,
+        Some(Known::Earlier(row)) => {
             connection.execute(
                 "UPDATE project SET key = ?2, changed = ?3 WHERE id = ?1",
                 params![row, key, now],
             )?;
             row
         }
-        (None, None) => insert(connection, key, place, now)?,
     };
-    earlier.dedup();
-    for other in earlier.into_iter().filter(|other| *other != row) {
-        join(connection, other, row)?;
-    }
-    for key in std::iter::once(&key).chain(&aliases) {
-        // What stands at a place now is what the place is called.
+    for key in std::iter::once(key).chain(&place.aliases) {
+        // A key leads to what stands at its place now. But a project that has no other key keeps it, or nobody could find it.
         let mut known = connection.prepare_cached(
             "INSERT INTO project_alias (key, project) VALUES (?1, ?2)
              ON CONFLICT (key) DO UPDATE SET project = excluded.project, merged = 0
-             WHERE project != excluded.project",
+             WHERE project != excluded.project
+               AND NOT EXISTS (SELECT 1 FROM project WHERE id = project_alias.project AND key = project_alias.key)",
         )?;
         known.execute(params![key, row])?;
     }
@@ -238,17 +224,34 @@ pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<P
     })
 }
 
-/// The row of a place's project, as [`row_of`] would find it; `None` when nothing was ever written about it.
-pub(crate) fn find(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
-    for key in std::iter::once(&place.key).chain(&place.aliases) {
-        if let Some(row) = known_as(connection, key)? {
-            let enough = key == &place.key && leads_to(connection, key, row)?;
-            if enough || goes_by(connection, row, key)? {
-                return Ok(Some(row));
-            }
+/// How a place leads to a project.
+enum Known {
+    /// By its strongest key.
+    ByKey(i64),
+    /// By a weaker key, which the project goes by: it is the same place before it had its strongest key.
+    Earlier(i64),
+}
+
+fn look_up(connection: &Connection, place: &Place) -> Result<Option<Known>, StoreError> {
+    if let Some(row) = known_as(connection, &place.key)?
+        && leads_to(connection, &place.key, row)?
+    {
+        return Ok(Some(Known::ByKey(row)));
+    }
+    for alias in &place.aliases {
+        if let Some(row) = known_as(connection, alias)?
+            && goes_by(connection, row, alias)?
+        {
+            return Ok(Some(Known::Earlier(row)));
         }
     }
     Ok(None)
+}
+
+/// The row of a place's project, as [`row_of`] would find it; `None` when nothing was ever written about it.
+pub(crate) fn find(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
+    let found = look_up(connection, place)?;
+    Ok(found.map(|(Known::ByKey(row) | Known::Earlier(row))| row))
 }
 
 /// What the project of a place is known by; where nothing was ever written about it, what it would be known by.
@@ -273,6 +276,37 @@ impl Store {
                 read(&self.connection, row)
             })?;
         Ok(Some(found))
+    }
+
+    /// Other projects that were at a place before: those that go by one of its keys, and those that were last seen in its
+    /// folder. Nothing of them is shown there until a person merges them.
+    pub fn earlier_projects(&self, place: &Place) -> Result<Vec<ProjectSummary>, StoreError> {
+        let own = find(&self.connection, place)?;
+        let mut rows = Vec::new();
+        for alias in &place.aliases {
+            if let Some(row) = known_as(&self.connection, alias)?
+                && goes_by(&self.connection, row, alias)?
+            {
+                rows.push(row);
+            }
+        }
+        let mut seen_here = self.connection.prepare("SELECT id FROM project WHERE root = ?1")?;
+        for row in seen_here.query_map([&place.root], |row| row.get(0))? {
+            rows.push(row?);
+        }
+        rows.retain(|row| Some(*row) != own);
+        let mut earlier = self.projects()?;
+        let mut ids = Vec::new();
+        for row in rows {
+            let id: Id = self.connection.query_row(
+                "SELECT uid FROM project WHERE id = ?1",
+                [row],
+                |row| row.get(0),
+            )?;
+            ids.push(id);
+        }
+        earlier.retain(|summary| ids.contains(&summary.project.id));
+        Ok(earlier)
     }
 
     /// Every project, the last one seen first.

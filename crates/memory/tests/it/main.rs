@@ -32,6 +32,8 @@ mod faults;
 mod forget;
 /// The life of a GHAP, from start to what it leaves.
 mod ghaps;
+/// Repositories that the real git made.
+mod git_world;
 /// The handle of a hook.
 mod hot;
 /// Rows of somebody else, and where rows came from.
@@ -55,7 +57,9 @@ mod outcomes;
 mod payloads;
 /// Which project a folder belongs to, against what git says about it.
 mod project;
-/// Projects that join and projects that do not.
+/// Repositories, archives and users that try to choose somebody else's project.
+mod project_attacks;
+/// Projects that take a stronger key, and projects that stay apart.
 mod projects;
 /// Rules that hold for every reader of runner output.
 mod readers;

@@ -3,112 +3,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use proptest::prelude::*;
 use rutter_memory::project::{Located, ProjectKey, WorkTree};
-use rutter_testkit::Ran;
-use tempfile::TempDir;
 
-/// A folder of its own, and a git that knows of nothing outside it.
-struct World {
-    folder: TempDir,
-}
-
-impl World {
-    /// `None`, said aloud, where there is no git.
-    fn with_git(what: &str) -> Option<Self> {
-        if Command::new("git").arg("--version").output().is_err() {
-            rutter_testkit::skip(what, "there is no git");
-            return None;
-        }
-        Some(Self::new())
-    }
-
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(path)
-    }
-
-    fn made(&self, path: &str) -> PathBuf {
-        let path = self.path(path);
-        fs::create_dir_all(&path).unwrap();
-        path
-    }
-
-    fn ask(&self, folder: &Path, arguments: &[&str]) -> Ran {
-        let mut git = Command::new("git");
-        for (name, _) in
-            std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"))
-        {
-            git.env_remove(name);
-        }
-        let git = git
-            .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
-            .args(["-c", "user.name=n", "-c", "user.email=e", "-c", "safe.bareRepository=all"])
-            .args(arguments)
-            .current_dir(folder)
-            .env("HOME", self.path(""))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        Ran::of(git)
-    }
-
-    fn git(&self, folder: &Path, arguments: &[&str]) -> String {
-        self.ask(folder, arguments).success().stdout.trim_end().to_owned()
-    }
-
-    /// A repository with a commit.
-    fn repository(&self, path: &str) -> PathBuf {
-        let path = self.made(path);
-        self.git(&path, &["init", "--quiet"]);
-        self.git(&path, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
-        path
-    }
-
-    fn with_remote(&self, path: &str, url: &str) -> PathBuf {
-        let path = self.repository(path);
-        self.git(&path, &["remote", "add", "origin", url]);
-        path
-    }
-
-    /// The project of a folder, after a look at what git says about root, branch and shared directory.
-    fn agreed(&self, folder: &Path) -> Located {
-        let located = Located::find(folder);
-        let common = self.git(folder, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
-        let common = key(format!("git:{}", Path::new(&common).canonicalize().unwrap().display()));
-        assert!(
-            located.key == common || located.aliases.contains(&common),
-            "{located:?} is not {common}"
-        );
-        let root = self.ask(folder, &["rev-parse", "--show-toplevel"]);
-        if root.exit == Some(0) {
-            assert_eq!(located.root, Path::new(root.stdout.trim_end()));
-        }
-        let branch = self.git(folder, &["branch", "--show-current"]);
-        assert_eq!(located.branch.unwrap_or_default(), branch);
-        Located::find(folder)
-    }
-}
-
-fn key(text: impl Into<String>) -> ProjectKey {
-    ProjectKey::new(&text.into())
-}
-
-fn keys(located: &Located) -> Vec<&str> {
-    std::iter::once(&located.key).chain(&located.aliases).map(ProjectKey::as_str).collect()
-}
-
-fn in_git(path: &Path) -> String {
-    format!("git:{}", path.display())
-}
-
-fn in_folder(path: &Path) -> String {
-    format!("dir:{}", path.display())
-}
+use crate::git_world::{World, in_folder, in_git, in_mirror, keys};
 
 #[test]
 fn a_repository_goes_by_its_remote_and_keeps_what_it_was() {
@@ -167,6 +66,7 @@ fn worktrees_share_everything_but_root_and_branch() {
     let main = world.repository("main");
     let tree = world.path("elsewhere/tree");
     world.git(&main, &["worktree", "add", "--quiet", "-b", "feature/x", tree.to_str().unwrap()]);
+    world.git(&main, &["init", "--quiet", "--bare", "../server.git"]);
     for remote in [None, Some("https://example.org/o/r"), Some("../server.git")] {
         if let Some(remote) = remote {
             world.git(&main, &["config", "remote.origin.url", remote]);
@@ -177,7 +77,7 @@ fn worktrees_share_everything_but_root_and_branch() {
         assert_eq!((&here.root, &there.root), (&main, &tree));
         assert_eq!(there.branch.as_deref(), Some("feature/x"));
     }
-    assert_eq!(Located::find(&main).key.as_str(), in_git(&world.path("server.git")));
+    assert_eq!(Located::find(&main).key.as_str(), in_mirror(&world.path("server.git")));
     world.git(&tree, &["checkout", "--quiet", "--detach"]);
     assert_eq!(world.agreed(&tree).branch, None);
 }
@@ -207,10 +107,10 @@ fn a_submodule_is_a_project_of_its_own() {
     world.git(&above, &["submodule", "--quiet", "add", url, "deps/library"]);
     let inside = above.join("deps/library");
     let located = world.agreed(&inside);
-    assert_eq!(located.key.as_str(), in_git(&library.join(".git")));
+    let modules = above.join(".git/modules/deps/library");
+    assert_eq!(located.key.as_str(), in_git(&modules));
     world.git(&inside, &["remote", "set-url", "origin", "git@example.org:o/library"]);
     let located = world.agreed(&inside);
-    let modules = above.join(".git/modules/deps/library");
     assert_eq!(keys(&located), ["example.org/o/library", &in_git(&modules), &in_folder(&inside)]);
     assert_eq!(world.agreed(&modules).root, inside);
     assert_eq!(world.agreed(&above.join("deps")).key.as_str(), "example.org/o/above");
@@ -284,7 +184,7 @@ fn a_work_tree_knows_the_git_directory_it_shares() {
 }
 
 #[test]
-fn a_clone_of_a_local_repository_is_what_its_origin_is() {
+fn clones_of_a_bare_repository_share() {
     let Some(world) = World::with_git("local clones") else { return };
     let bare = world.made("server/thing.git");
     world.git(&bare, &["init", "--quiet", "--bare"]);
@@ -300,31 +200,33 @@ fn a_clone_of_a_local_repository_is_what_its_origin_is() {
     ] {
         let located = clone(url, name);
         let folder = world.path(name);
-        let expected = [in_git(&bare), in_git(&folder.join(".git")), in_folder(&folder)];
+        let expected = [in_mirror(&bare), in_git(&folder.join(".git")), in_folder(&folder)];
         assert_eq!(keys(&located), expected);
         assert_eq!(located.name, "thing");
     }
     let relative = world.path("by-path");
     world.git(&relative, &["remote", "set-url", "origin", "../server/thing.git"]);
-    assert_eq!(world.agreed(&relative).key.as_str(), in_git(&bare));
+    assert_eq!(world.agreed(&relative).key.as_str(), in_mirror(&bare));
     // An origin that has one itself, on the network.
     world.git(&bare, &["remote", "add", "origin", "https://example.org/o/thing"]);
     let located = world.agreed(&relative);
     assert_eq!(located.key.as_str(), "example.org/o/thing");
-    assert_eq!(located.aliases[0].as_str(), in_git(&bare));
-    // An origin that has gone stays a name that its clones share.
+    assert_eq!(located.aliases[0].as_str(), in_mirror(&bare));
+    // An origin that has gone names nothing. What was known by it still leads to its project, by the git directory.
     fs::remove_dir_all(&bare).unwrap();
-    assert_eq!(Located::find(&relative).key.as_str(), in_git(&bare));
+    assert_eq!(Located::find(&relative).key.as_str(), in_git(&relative.join(".git")));
 }
 
 #[test]
 fn origins_in_a_circle_end() {
     let Some(world) = World::with_git("origins in a circle") else { return };
-    let one = world.with_remote("one", "../two");
-    let two = world.with_remote("two", "../one");
-    let own = world.with_remote("own", ".");
-    assert_eq!(world.agreed(&one).key.as_str(), in_git(&two.join(".git")));
-    assert_eq!(world.agreed(&own).key.as_str(), in_git(&own.join(".git")));
+    for (name, origin) in [("one.git", "../two.git"), ("two.git", "../one.git")] {
+        world.git(&world.path(""), &["init", "--quiet", "--bare", name]);
+        world.git(&world.path(name), &["remote", "add", "origin", origin]);
+    }
+    let clone = world.with_remote("clone", "../one.git");
+    let mirrors = ["two.git", "one.git"].map(|name| in_mirror(&world.path(name)));
+    assert_eq!(keys(&world.agreed(&clone))[..2], mirrors);
 }
 
 #[test]
@@ -378,12 +280,11 @@ fn a_work_tree_may_be_elsewhere() {
     let separate = world.path("separate");
     world.git(&work, &["init", "--quiet", "--separate-git-dir", separate.to_str().unwrap()]);
     assert_eq!(keys(&world.agreed(&work)), [in_git(&separate), in_folder(&work)]);
-    // And a link in its place.
+    // And a link in its place, to a directory that is no other folder's `.git`.
     let linked = world.made("linked");
-    symlink(folder.join(".git"), linked.join(".git")).unwrap();
-    world.git(&folder, &["config", "--unset", "core.worktree"]);
+    symlink(&separate, linked.join(".git")).unwrap();
     let located = world.agreed(&linked);
-    assert_eq!((located.key.as_str(), &located.root), (&*in_git(&folder.join(".git")), &linked));
+    assert_eq!((located.key.as_str(), &located.root), (&*in_git(&separate), &linked));
 }
 
 #[test]

@@ -54,15 +54,110 @@ fn a_folder_that_becomes_a_repository_and_gets_a_remote_keeps_its_memory() {
 }
 
 #[test]
-fn a_repository_that_gets_the_remote_of_a_known_project_joins_it() {
+fn remote_of_a_known_project_merges_nothing() {
+    let world = World::new();
+    let mut store = world.store();
+    let (folder, git, remote) =
+        ("dir:/home/ada/ship", "git:/home/ada/ship/.git", "github.com/ada/ship");
+    remember(&mut store, &place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
+    remember(&mut store, &place(git, &[folder]), "from before");
+    let before = place(git, &[folder]);
+    let earlier = store.project(&before).unwrap().unwrap();
+    let now = place(remote, &[git, folder]);
+    for text in ["one", "two"] {
+        remember(&mut store, &now, text);
+    }
+    assert_eq!(keys(&store), [(git.to_owned(), 1), (remote.to_owned(), 3)]);
+    // A person is told of it, and can join the two in either direction.
+    let found = store.earlier_projects(&now).unwrap();
+    assert_eq!(found.iter().map(|one| one.project.id).collect::<Vec<_>>(), [earlier.id]);
+    assert_eq!(store.project_named(git).unwrap().project.id, earlier.id);
+    // Without the remote it is what it was before.
+    assert_eq!(store.project(&before).unwrap().unwrap().id, earlier.id);
+    let into = store.project(&now).unwrap().unwrap().id;
+    store.merge_projects(earlier.id, into).unwrap();
+    assert_eq!(keys(&store), [(remote.to_owned(), 4)]);
+    assert_eq!(store.earlier_projects(&now).unwrap(), []);
+}
+
+#[test]
+fn merge_works_in_the_other_direction() {
     let world = World::new();
     let mut store = world.store();
     let (git, remote) = ("git:/home/ada/ship/.git", "github.com/ada/ship");
-    remember(&mut store, &place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
     remember(&mut store, &place(git, &[]), "from before");
-    assert_eq!(keys(&store).len(), 2);
-    remember(&mut store, &place(remote, &[git]), "together");
-    assert_eq!(keys(&store), [(remote.to_owned(), 3)]);
+    remember(&mut store, &place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
+    let now = place(remote, &[git]);
+    remember(&mut store, &now, "after");
+    let id = |store: &Store, key: &str| store.project_named(key).unwrap().project.id;
+    let (from, into) = (id(&store, remote), id(&store, git));
+    store.merge_projects(from, into).unwrap();
+    remember(&mut store, &now, "later");
+    assert_eq!(keys(&store), [(git.to_owned(), 4)]);
+}
+
+#[test]
+fn changed_remote_moves_no_rows() {
+    let world = World::new();
+    let mut store = world.store();
+    let (git, folder) = ("git:/home/ada/ship/.git", "dir:/home/ada/ship");
+    let mine = place("github.com/ada/ship", &[git, folder]);
+    let victim = Place {
+        root: Clean::new("/home/ada/bank"),
+        ..place("github.com/ada/bank", &["git:/home/ada/bank/.git", "dir:/home/ada/bank"])
+    };
+    remember(&mut store, &mine, "of the ship");
+    remember(&mut store, &victim, "of the bank");
+    // `git remote set-url` to another project, to one that nobody knows, and back.
+    remember(&mut store, &place("github.com/ada/bank", &[git, folder]), "claims the bank");
+    remember(&mut store, &place("github.com/evil/new", &[git, folder]), "claims nothing known");
+    remember(&mut store, &mine, "of the ship again");
+    assert_eq!(
+        keys(&store),
+        [
+            ("github.com/ada/bank".to_owned(), 2),
+            ("github.com/ada/ship".to_owned(), 2),
+            ("github.com/evil/new".to_owned(), 1)
+        ]
+    );
+    assert_eq!(store.project(&victim).unwrap().unwrap().key, victim.key);
+    let before = store.earlier_projects(&mine).unwrap();
+    let before: Vec<&str> = before.iter().map(|one| one.project.key.as_str()).collect();
+    assert!(before.contains(&"github.com/evil/new"), "{before:?}");
+}
+
+#[test]
+fn only_the_strongest_earlier_project_is_carried() {
+    let world = World::new();
+    let mut store = world.store();
+    let (git, folder) = ("git:/home/ada/ship/.git", "dir:/home/ada/ship");
+    remember(&mut store, &place(git, &[]), "of the repository");
+    remember(&mut store, &place(folder, &[]), "of the folder");
+    remember(&mut store, &place("github.com/ada/ship", &[git, folder]), "with a remote");
+    assert_eq!(keys(&store), [(folder.to_owned(), 1), ("github.com/ada/ship".to_owned(), 2)]);
+}
+
+#[test]
+fn identity_by_path_can_be_switched() {
+    let world = World::new();
+    let mut store = world.store();
+    let (git, folder, remote) =
+        ("git:/home/ada/ship/.git", "dir:/home/ada/ship", "github.com/ada/ship");
+    let (by_remote, by_path) = (place(remote, &[git, folder]), place(folder, &[git]));
+    let other = place(remote, &["git:/home/ada/fork/.git", "dir:/home/ada/fork"]);
+    remember(&mut store, &by_remote, "shared");
+    remember(&mut store, &other, "shared by the fork");
+    for round in 1..3 {
+        remember(&mut store, &by_path, &format!("own {round}"));
+        remember(&mut store, &by_remote, &format!("shared {round}"));
+        assert_eq!(keys(&store), [(folder.to_owned(), round), (remote.to_owned(), 2 + round)]);
+    }
+    // A repository without a remote stays itself.
+    let (git, folder) = ("git:/home/ada/boat/.git", "dir:/home/ada/boat");
+    remember(&mut store, &place(git, &[folder]), "one");
+    remember(&mut store, &place(folder, &[git]), "two");
+    remember(&mut store, &place(git, &[folder]), "three");
+    assert_eq!(keys(&store)[0], (folder.to_owned(), 3));
 }
 
 #[test]

@@ -452,7 +452,9 @@ pub enum ProjectCommand {
     List(ProjectListArgs),
     /// Show one project, by default this one
     Show(ProjectShowArgs),
-    /// Give everything of one project to another, so that both places share from now on
+    /// Move everything of one project into another, so that both places share from now on
+    ///
+    /// There is no way back: afterwards nothing tells whose a row was. An empty name ("") is the project of this folder.
     Merge(ProjectMergeArgs),
 }
 
@@ -478,12 +480,15 @@ pub struct ProjectShowArgs {
 /// `rutter project merge`
 #[derive(Debug, Args)]
 pub struct ProjectMergeArgs {
-    /// The project that goes
+    /// The project that goes: its name, a key, or its id
     #[arg(value_name = "FROM")]
     pub from: String,
-    /// The project that stays
+    /// The project that stays: its name, a key, or its id
     #[arg(value_name = "INTO")]
     pub into: String,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
     /// How to print.
     #[command(flatten)]
     pub format: FormatArgs,

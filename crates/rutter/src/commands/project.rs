@@ -1,9 +1,12 @@
 //! `rutter project`: what the memory is divided by.
 
 use rutter_memory::store::ProjectSummary;
+use rutter_memory::store::entry::Place;
 use rutter_memory::{Store, StoreError};
+use serde::Serialize;
 
 use crate::Failure;
+use crate::ask;
 use crate::cli::Format;
 use crate::cli::memory::{ProjectCommand, ProjectListArgs, ProjectMergeArgs, ProjectShowArgs};
 use crate::environment::Environment;
@@ -61,9 +64,41 @@ fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
 
 fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let store = env.store(ui)?;
-    let summary = named(args.name.as_deref().unwrap_or_default(), &store, env)?;
+    let name = args.name.as_deref().unwrap_or_default();
+    // Remarks first: the project of a folder may be new, and what is said about the folder explains that.
+    let (earlier, ignored) = if name.is_empty() {
+        let located = env.located()?;
+        (store.earlier_projects(&Place::from(&located))?, located.ignored)
+    } else {
+        (Vec::new(), None)
+    };
+    if let Some(ignored) = &ignored {
+        ui.remark(&format!("{ignored}; {}", ignored.advice()))?;
+    }
+    let found = named(name, &store, env);
+    for other in &earlier {
+        let other_id = other.project.id.short();
+        let merge = match &found {
+            Ok(summary) => {
+                format!(
+                    "`rutter project merge {other_id} {}` joins them",
+                    summary.project.id.short()
+                )
+            }
+            Err(_) => format!(
+                "once something is recorded here, `rutter project merge {other_id} \"\"` joins them"
+            ),
+        };
+        ui.remark(&format!(
+            "{} was at this folder before and is a separate project with {}; {merge}",
+            other.project.key,
+            holds(other),
+        ))?;
+    }
+    let summary = found?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&summary);
+        let ignored = ignored.as_ref().map(ToString::to_string);
+        return ui.json(&Shown { summary: &summary, earlier: &earlier, ignored });
     }
     let project = &summary.project;
     writeln!(ui.out, "{} {}", project.id.short(), project.name)?;
@@ -74,6 +109,19 @@ fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
     writeln!(ui.out, "  folder   {}", project.root)?;
     writeln!(ui.out, "  since    {}", project.created)?;
     Ok(writeln!(ui.out, "  holds    {}", holds(&summary))?)
+}
+
+/// A project as `rutter project show --json` prints it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    summary: &'a ProjectSummary,
+    /// Separate projects that were at this folder before.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    earlier: &'a [ProjectSummary],
+    /// The part of git's files that does not decide the project, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ignored: Option<String>,
 }
 
 /// How much there is of a project.
@@ -98,10 +146,29 @@ fn merge(args: &ProjectMergeArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
             args.from, args.into
         )));
     }
+    announce(&from, &into, ui)?;
+    if !args.yes {
+        if !ui.terminal {
+            return Err(Failure::Refused(
+                "there is no terminal to ask on, and a merge cannot be undone; add --yes"
+                    .to_owned(),
+            ));
+        }
+        if !ask::agreed("Merge them for good?", ui)? {
+            writeln!(ui.err, "nothing was merged")?;
+            return Err(Failure::Declined);
+        }
+    }
     store.merge_projects(from.project.id, into.project.id)?;
     let summary = named(into.project.key.as_str(), &store, env)?;
     if args.format.chosen() == Format::Json {
         return ui.json(&summary);
     }
     Ok(writeln!(ui.out, "{} is part of {} now", from.project.key, into.project.key)?)
+}
+
+/// Says what a merge moves, before anybody is asked.
+fn announce(from: &ProjectSummary, into: &ProjectSummary, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    writeln!(ui.err, "  from  {}: {}", from.project.key, holds(from))?;
+    Ok(writeln!(ui.err, "  into  {}: {}", into.project.key, holds(into))?)
 }

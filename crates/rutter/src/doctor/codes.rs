@@ -370,6 +370,9 @@ codes! {
         CONFIG_HOOKS_YAML = "config-hooks-yaml", Note,
             "The checkout has a `.claude/hooks/config.yaml`, which neither the client nor rutter acts on.",
             "rutter config check";
+        CONFIG_GIT_IGNORED = "config-git-ignored", Warning,
+            "A `.git` or its configuration is not used to find the project of this folder: it belongs to another user, leads to another checkout, or is too large. The folder goes by its path.",
+            "rutter project show";
         HOOK_OFF = "hook-off", Note,
             "The configuration switches hooks off.",
             "rutter config show --origin";

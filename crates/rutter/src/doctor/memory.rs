@@ -141,6 +141,14 @@ fn faults(env: &Environment, findings: &mut Vec<Finding>) {
     findings.push(Finding::new(&codes::LOG_FAULTS, what).at(Place::file(&path)).advise(advice));
 }
 
+/// Parts of git's files that do not decide the project of this folder.
+pub(crate) fn identity(located: &Located, findings: &mut Vec<Finding>) {
+    if let Some(ignored) = &located.ignored {
+        let finding = Finding::new(&codes::CONFIG_GIT_IGNORED, ignored.to_string());
+        findings.push(finding.at(Place::file(ignored.path())).advise(ignored.advice()));
+    }
+}
+
 /// What the user, the checkout and the environment have decided.
 pub(crate) fn decisions(
     loaded: &Loaded,

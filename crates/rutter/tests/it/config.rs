@@ -35,6 +35,7 @@ fn the_defaults_are_shown_as_a_file_that_reads_back() {
     exit 0
     --- stdout
     notify = "off"
+    identity = "remote"
 
     [hooks.session_start]
     enabled = true

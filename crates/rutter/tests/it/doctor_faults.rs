@@ -334,6 +334,13 @@ faults! {
     a_configuration_in_yaml: |setup| {
         setup.write("ship/.claude/hooks/config.yaml", "hooks:\n  session_start:\n    enabled: true\n");
     } => ("config-hooks-yaml", "[HOME]/ship/.claude/hooks/config.yaml", "rutter config check");
+    a_git_configuration_that_is_too_large: |setup| {
+        for part in ["objects", "refs"] {
+            fs::create_dir_all(setup.path("ship/.git").join(part)).unwrap();
+        }
+        setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
+        setup.write("ship/.git/config", &"[a]\n".repeat(70_000));
+    } => ("config-git-ignored", "[HOME]/ship/.git/config", "`git remote remove NAME` and `git branch -D NAME` make it shorter");
     a_hook_that_is_switched_off: |setup| setup.write("ship/.rutter.toml", "[hooks.edits]\nenabled = false\n")
         => ("hook-off", "-", "rutter config show --origin");
     a_folder_that_is_excluded: |setup| setup.write("ship/.rutter.toml", "[scope]\nexclude = [\".\"]\n")

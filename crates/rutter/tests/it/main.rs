@@ -49,6 +49,8 @@ mod hands;
 mod hook;
 /// Names of files and stored text that want to be more than data.
 mod hostile;
+/// Repositories that claim to be another project.
+mod hostile_project;
 /// `rutter init` and `rutter uninstall`.
 mod init;
 /// The same where something is in the way.

@@ -162,10 +162,21 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
     [ID]      boat  0      0         1         0         dir:[HOME]/boat
     [ID]      ship  0      0         3         0         github.com/ada/ship
     ");
+    // A merge cannot be undone, so a person has to agree.
     assert_output!(home, home.rutter(&["project", "merge", "boat", "ship"]), @"
+    exit 1
+    --- stderr
+      from  dir:[HOME]/boat: 0 GHAPs, 0 episodes, 1 memory, 0 values, 0 outcomes, 0 sessions
+      into  github.com/ada/ship: 0 GHAPs, 0 episodes, 3 memories, 0 values, 0 outcomes, 0 sessions
+    error: there is no terminal to ask on, and a merge cannot be undone; add --yes
+    ");
+    assert_output!(home, home.rutter(&["project", "merge", "boat", "ship", "--yes"]), @"
     exit 0
     --- stdout
     dir:[HOME]/boat is part of github.com/ada/ship now
+    --- stderr
+      from  dir:[HOME]/boat: 0 GHAPs, 0 episodes, 1 memory, 0 values, 0 outcomes, 0 sessions
+      into  github.com/ada/ship: 0 GHAPs, 0 episodes, 3 memories, 0 values, 0 outcomes, 0 sessions
     ");
     assert_output!(home, home.rutter(&["project", "merge", "boat", "ship"]), @"
     exit 1

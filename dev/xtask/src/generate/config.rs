@@ -84,6 +84,7 @@ fn may(key: &Key) -> &'static str {
         (Rule::Lower, _) => "lower it",
         (Rule::Higher, _) => "raise it",
         (Rule::Add, _) => "add to it",
+        (Rule::Narrow, _) => "choose one further to the left, and trusted no more than that",
         (Rule::Trusted, _) => "not set it",
         (Rule::User, _) => "not set it, and trusted neither",
     }

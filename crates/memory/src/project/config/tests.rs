@@ -8,15 +8,21 @@ use super::*;
 
 fn read(text: &[u8]) -> (Config, bool) {
     let mut config = Config::default();
-    let whole = config.add(text);
+    let whole = config.add_if(text, |_| true);
     (config, whole)
 }
 
 /// As `git config --list -z` prints it.
 fn listed(config: &Config) -> Vec<u8> {
     let mut list = Vec::new();
-    for (name, value) in &config.entries {
-        list.extend_from_slice(name);
+    for Entry { section, variable, value } in &config.entries {
+        let section = &config.sections[*section];
+        list.extend_from_slice(section);
+        // A variable that stands before the first section has none.
+        if !section.is_empty() {
+            list.push(b'.');
+        }
+        list.extend_from_slice(variable);
         if let Some(value) = value {
             list.push(b'\n');
             list.extend_from_slice(value);
@@ -38,6 +44,25 @@ fn reads_what_people_write() {
     assert!(config.is_true(b"branch.main.merge") && !config.is_true(b"core.bare"));
     let remotes: Vec<_> = config.of(b"remote", b"url").collect();
     assert_eq!(remotes, [(&b"Or\"igin.x"[..], Some(&b"a ;b c  d"[..]))]);
+}
+
+#[test]
+fn long_section_is_not_copied_per_variable() {
+    // Half of the file is the name of a section, the other half variables in it: a copy for each would take gigabytes.
+    let name = "x".repeat(128 * 1024);
+    let text =
+        format!("[remote \"{name}\"]\n{}[remote \"origin\"]\nurl = o\n", "url\n".repeat(32 * 1024));
+    let mut config = Config::default();
+    assert!(config.add(text.as_bytes()));
+    assert_eq!(config.entries.len(), 1);
+    assert_eq!(config.last(b"remote.origin.url"), Some(&b"o"[..]));
+}
+
+#[test]
+fn unused_variables_are_skipped() {
+    let mut config = Config::default();
+    assert!(config.add("[a]\nb\n".repeat(40_000).as_bytes()));
+    assert_eq!((config.sections.len(), config.entries.len()), (0, 0));
 }
 
 #[test]

@@ -1,0 +1,255 @@
+//! Git directories: what a `.git` leads to, and whether it may be believed.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
+
+use super::config::Config;
+use super::{Ignored, owner, place};
+
+/// The most that is read of a file that holds one name or path.
+const MAX_LINE_BYTES: u64 = 1 << 16;
+
+/// The most that is read of a configuration. One of a real repository has a few hundred bytes per branch and remote.
+const MAX_CONFIG_BYTES: u64 = 1 << 18;
+
+/// The result of looking at the `.git` of a folder.
+pub(super) enum DotGit {
+    /// A git directory that is owned by the user. Whether it is this folder's own, [`GitDir::belongs_to`] says.
+    Leads(GitDir),
+    /// A `.git` file that leads nowhere.
+    Broken,
+    /// A git directory that is not read.
+    Ignored(Ignored),
+    Absent,
+}
+
+impl DotGit {
+    /// Looks at the `.git` of a folder.
+    pub(super) fn of(folder: &Path) -> Self {
+        let path = folder.join(".git");
+        let Ok(mut metadata) = path.symlink_metadata() else { return Self::Absent };
+        let is_link = metadata.is_symlink();
+        if is_link {
+            match path.metadata() {
+                Ok(target) => metadata = target,
+                Err(_) => return Self::Absent,
+            }
+        }
+        if !owner::is_trusted(metadata.uid()) {
+            return Self::Ignored(Ignored::ForeignOwner(path));
+        }
+        if !metadata.is_file() {
+            // An empty or damaged folder is passed over, as if it were not there.
+            let found = GitDir::at(&path, !is_link);
+            return found.map_or(Self::Absent, Self::leads);
+        }
+        let Some(text) = place::read(&path, MAX_LINE_BYTES) else { return Self::Broken };
+        let Some(target) = text.strip_prefix(b"gitdir: ") else { return Self::Broken };
+        let target = folder.join(place::path(line(target)));
+        match target.metadata() {
+            Ok(found) if !owner::is_trusted(found.uid()) => {
+                Self::Ignored(Ignored::ForeignOwner(target))
+            }
+            Ok(_) => GitDir::at(&target, false).map_or(Self::Broken, Self::leads),
+            Err(_) => Self::Broken,
+        }
+    }
+
+    fn leads(git_dir: GitDir) -> Self {
+        // The one that a worktree shares was not looked at yet.
+        if git_dir.is_linked && !git_dir.is_owned() {
+            return Self::Ignored(Ignored::ForeignOwner(git_dir.common));
+        }
+        Self::Leads(git_dir)
+    }
+}
+
+/// A git directory: one with a `HEAD`, and objects and refs of its own or of the directory it shares.
+pub(super) struct GitDir {
+    pub(super) path: PathBuf,
+    /// The directory that all worktrees share.
+    pub(super) common: PathBuf,
+    /// Whether it is a linked worktree's, and shares another one's objects and refs.
+    pub(super) is_linked: bool,
+    /// Whether it is the `.git` folder itself, rather than a folder that a file or a link of that name leads to.
+    is_plain: bool,
+    pub(super) branch: Option<String>,
+}
+
+impl GitDir {
+    /// The git directory at this path, by git's own test for one.
+    pub(super) fn at(path: &Path, is_plain: bool) -> Option<Self> {
+        let Head { branch } = Head::read(&path.join("HEAD"))?;
+        let shared = place::read(&path.join("commondir"), MAX_LINE_BYTES)
+            .map(|shared| path.join(place::path(line(&shared))));
+        // What shares a repository is one of its worktrees, and has its folder there.
+        let shared = shared.filter(|common| {
+            let worktrees = canonical(common).join("worktrees");
+            canonical(path).parent() == Some(worktrees.as_path())
+        });
+        let is_linked = shared.is_some();
+        let common = shared.unwrap_or_else(|| path.to_owned());
+        for part in ["objects", "refs"] {
+            rustix::fs::access(common.join(part), Access::EXEC_OK).ok()?;
+        }
+        Some(Self { path: path.to_owned(), common, is_linked, is_plain, branch })
+    }
+
+    /// Returns true if it belongs to the user, and so does the directory that it shares.
+    pub(super) fn is_owned(&self) -> bool {
+        [&self.path, &self.common]
+            .into_iter()
+            .all(|path| path.metadata().is_ok_and(|found| owner::is_trusted(found.uid())))
+    }
+
+    /// Its own configuration, and the path of one that is too large to be read.
+    pub(super) fn read_config(&self) -> (Config, Option<PathBuf>) {
+        let mut config = Config::default();
+        let mut too_large = None;
+        let mut add =
+            |config: &mut Config, path: PathBuf| match place::read(&path, MAX_CONFIG_BYTES) {
+                Some(text) => drop(config.add(&text)),
+                None if path
+                    .metadata()
+                    .is_ok_and(|found| found.is_file() && found.len() > MAX_CONFIG_BYTES) =>
+                {
+                    too_large = Some(path);
+                }
+                None => {}
+            };
+        add(&mut config, self.common.join("config"));
+        if config.is_true(b"extensions.worktreeconfig") {
+            add(&mut config, self.path.join("config.worktree"));
+        }
+        (config, too_large)
+    }
+
+    /// Returns true if the folder whose `.git` led here is a checkout of this repository.
+    ///
+    /// A `.git` file or link can name any git directory of the machine, and an archive can bring one. A worktree is
+    /// named by its git directory, a submodule by `core.worktree`. Nothing names the folder of `git init
+    /// --separate-git-dir`; then it is enough that the git directory is not the `.git` of another folder.
+    pub(super) fn belongs_to(&self, folder: &Path, config: &Config) -> bool {
+        if self.is_plain {
+            return true;
+        }
+        if self.is_linked {
+            // The folders are compared, for the file may be another link to the same one.
+            let back = self.worktree_dot_git();
+            let named =
+                back.as_deref().filter(|back| back.ends_with(".git")).and_then(Path::parent);
+            return named.is_some_and(|named| is_same(named, folder));
+        }
+        match config.last(b"core.worktree") {
+            Some(named) => is_same(&self.path.join(place::path(named)), folder),
+            None => !canonical(&self.path).ends_with(".git"),
+        }
+    }
+
+    /// The work tree of a git directory that was found from the inside, or the git directory itself. It is only one whose
+    /// `.git` leads back here: a git directory must not speak for any folder that it names.
+    pub(super) fn work_tree(&self, config: &Config) -> PathBuf {
+        let git_dir = canonical(&self.path);
+        let named = if self.is_linked {
+            self.worktree_dot_git().and_then(|back| back.parent().map(Path::to_owned))
+        } else {
+            config.last(b"core.worktree").map(|named| self.path.join(place::path(named)))
+        };
+        if let Some(named) = named.and_then(|named| named.canonicalize().ok())
+            && let DotGit::Leads(back) = DotGit::of(&named)
+            && canonical(&back.path) == git_dir
+        {
+            return named;
+        }
+        match git_dir.parent() {
+            Some(parent) if git_dir.ends_with(".git") && !config.is_true(b"core.bare") => {
+                parent.to_owned()
+            }
+            _ => git_dir,
+        }
+    }
+
+    /// The `.git` file of a linked worktree, as its git directory names it.
+    fn worktree_dot_git(&self) -> Option<PathBuf> {
+        let text = place::read(&self.path.join("gitdir"), MAX_LINE_BYTES)?;
+        Some(self.path.join(place::path(line(&text))))
+    }
+}
+
+/// Returns true if two paths lead to one folder, also through a bind mount.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// What is checked out.
+struct Head {
+    branch: Option<String>,
+}
+
+impl Head {
+    /// A `HEAD` that git accepts: a symbolic one, as text or as a link of old, or a commit's id.
+    fn read(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        if metadata.is_symlink() {
+            let target = path.read_link().ok()?;
+            return Self::symbolic(target.as_os_str().as_encoded_bytes());
+        }
+        let text = place::read(path, MAX_LINE_BYTES)?;
+        if let Some(target) = text.strip_prefix(b"ref:") {
+            return Self::symbolic(target.trim_ascii_start());
+        }
+        let id = text.get(..40)?.iter().all(u8::is_ascii_hexdigit);
+        id.then_some(Self { branch: None })
+    }
+
+    fn symbolic(target: &[u8]) -> Option<Self> {
+        let name = target.split(|byte| *byte == b'\n').next()?.trim_ascii_end();
+        if !name.starts_with(b"refs/") {
+            return None;
+        }
+        let branch = name.strip_prefix(b"refs/heads/");
+        // What a reftable repository has there, for programs that would misread it.
+        let branch = branch.filter(|branch| *branch != b".invalid" && !branch.is_empty());
+        Some(Self { branch: branch.map(|branch| place::spell(place::path(branch))) })
+    }
+}
+
+/// The text of a file that holds one line.
+fn line(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'));
+    &text[..end.map_or(0, |end| end + 1)]
+}
+
+pub(super) fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| place::settle(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_symbolic_or_an_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("HEAD");
+        let head = |text: &[u8]| {
+            let mut file = std::fs::File::create(&path).unwrap();
+            std::io::Write::write_all(&mut file, text).unwrap();
+            Head::read(&path).map(|head| head.branch.unwrap_or_else(|| "-".to_owned()))
+        };
+        assert_eq!(head(b"ref: refs/heads/main\n").as_deref(), Some("main"));
+        assert_eq!(head(b"ref:refs/heads/a/b \r\n").as_deref(), Some("a/b"));
+        assert_eq!(head(b"ref: refs/heads/\xff").as_deref(), Some("%FF"));
+        assert_eq!(head(b"ref: refs/heads/.invalid\n").as_deref(), Some("-"));
+        assert_eq!(head(b"ref: refs/bisect/x\n").as_deref(), Some("-"));
+        assert_eq!(head(&[b'a'; 40]).as_deref(), Some("-"));
+        assert_eq!(head(&[b'0'; 64]).as_deref(), Some("-"));
+        assert_eq!(head(b""), None);
+        assert_eq!(head(b"ref: main\n"), None);
+        assert_eq!(head(&[b'a'; 39]), None);
+        assert_eq!(head(&[b'g'; 40]), None);
+    }
+}

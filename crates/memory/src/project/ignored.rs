@@ -1,0 +1,61 @@
+//! Parts of git's files that do not decide the project of a folder, and why.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A part of git's files that exists, and is not used to find the project of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ignored {
+    /// A git directory, or a file or link that leads to one, of another user.
+    ForeignOwner(PathBuf),
+    /// A `.git` file or link that leads to the git directory of another checkout.
+    OtherCheckout(PathBuf),
+    /// A configuration that is larger than what is read.
+    LargeConfig(PathBuf),
+}
+
+impl Ignored {
+    /// The file or folder that is not used.
+    pub fn path(&self) -> &PathBuf {
+        match self {
+            Self::ForeignOwner(path) | Self::OtherCheckout(path) | Self::LargeConfig(path) => path,
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::ForeignOwner(_) => "git does not use it either; `chown` it if it is yours",
+            Self::OtherCheckout(_) => {
+                "`git worktree repair` puts right a worktree that was moved; a copy needs a clone of its own"
+            }
+            Self::LargeConfig(_) => {
+                "`git remote remove NAME` and `git branch -D NAME` make it shorter"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path().display();
+        match self {
+            Self::ForeignOwner(_) => {
+                write!(
+                    f,
+                    "{path} belongs to another user and is not read; this folder goes by its path"
+                )
+            }
+            Self::OtherCheckout(_) => {
+                write!(
+                    f,
+                    "{path} leads to the repository of another checkout; this folder goes by its path"
+                )
+            }
+            Self::LargeConfig(_) => write!(
+                f,
+                "{path} has more than 256 KiB and is not read; this checkout goes by its path, not by its remote"
+            ),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Folders with repositories that the real git made.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rutter_memory::project::{Located, ProjectKey};
+use rutter_testkit::Ran;
+use tempfile::TempDir;
+
+/// A folder of its own, and a git that knows of nothing outside it.
+pub(crate) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    /// `None`, said aloud, where there is no git.
+    pub(crate) fn with_git(what: &str) -> Option<Self> {
+        if Command::new("git").arg("--version").output().is_err() {
+            rutter_testkit::skip(what, "there is no git");
+            return None;
+        }
+        Some(Self::new())
+    }
+
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    pub(crate) fn made(&self, path: &str) -> PathBuf {
+        let path = self.path(path);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub(crate) fn ask(&self, folder: &Path, arguments: &[&str]) -> Ran {
+        let mut git = Command::new("git");
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"))
+        {
+            git.env_remove(name);
+        }
+        let git = git
+            .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+            .args(["-c", "user.name=n", "-c", "user.email=e", "-c", "safe.bareRepository=all"])
+            .args(arguments)
+            .current_dir(folder)
+            .env("HOME", self.path(""))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        Ran::of(git)
+    }
+
+    pub(crate) fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+        self.ask(folder, arguments).success().stdout.trim_end().to_owned()
+    }
+
+    /// A repository with a commit.
+    pub(crate) fn repository(&self, path: &str) -> PathBuf {
+        let path = self.made(path);
+        self.git(&path, &["init", "--quiet"]);
+        self.git(&path, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
+        path
+    }
+
+    pub(crate) fn with_remote(&self, path: &str, url: &str) -> PathBuf {
+        let path = self.repository(path);
+        self.git(&path, &["remote", "add", "origin", url]);
+        path
+    }
+
+    /// The project of a folder, after a look at what git says about root, branch and shared directory.
+    pub(crate) fn agreed(&self, folder: &Path) -> Located {
+        let located = Located::find(folder);
+        let common = self.git(folder, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        let common = key(format!("git:{}", Path::new(&common).canonicalize().unwrap().display()));
+        assert!(
+            located.key == common || located.aliases.contains(&common),
+            "{located:?} is not {common}"
+        );
+        let root = self.ask(folder, &["rev-parse", "--show-toplevel"]);
+        if root.exit == Some(0) {
+            assert_eq!(located.root, Path::new(root.stdout.trim_end()));
+        }
+        let branch = self.git(folder, &["branch", "--show-current"]);
+        assert_eq!(located.branch.unwrap_or_default(), branch);
+        Located::find(folder)
+    }
+}
+
+pub(crate) fn key(text: impl Into<String>) -> ProjectKey {
+    ProjectKey::new(&text.into())
+}
+
+pub(crate) fn keys(located: &Located) -> Vec<&str> {
+    std::iter::once(&located.key).chain(&located.aliases).map(ProjectKey::as_str).collect()
+}
+
+pub(crate) fn in_git(path: &Path) -> String {
+    format!("git:{}", path.display())
+}
+
+pub(crate) fn in_folder(path: &Path) -> String {
+    format!("dir:{}", path.display())
+}
+
+/// The key that clones of a bare repository share.
+pub(crate) fn in_mirror(path: &Path) -> String {
+    format!("file:{}", path.display())
+}

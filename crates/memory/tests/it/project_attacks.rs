@@ -1,0 +1,400 @@
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rutter_memory::config::Identity;
+use rutter_memory::project::{Ignored, Located, Survey, WorkTree};
+use rutter_memory::store::entry::Place;
+
+use crate::git_world::{World, in_folder, in_git, in_mirror, keys};
+
+/// A user that nobody here is.
+const STRANGER: u32 = 54_321;
+
+/// The folder is a project of its own by its path, and the reason is known.
+fn goes_by_path(folder: &Path, reason: impl Fn(&Ignored) -> bool) {
+    let located = Located::find(folder);
+    assert_eq!(keys(&located), [in_folder(folder)]);
+    assert_eq!((&located.root, &located.home), (&folder.to_owned(), &folder.to_owned()));
+    assert!(located.ignored.as_ref().is_some_and(reason), "{located:?}");
+    assert_eq!(WorkTree::around(folder), None);
+    assert_eq!(Survey::of(folder).changed, None);
+}
+
+fn is_other_checkout(ignored: &Ignored) -> bool {
+    matches!(ignored, Ignored::OtherCheckout(_))
+}
+
+fn is_foreign(ignored: &Ignored) -> bool {
+    matches!(ignored, Ignored::ForeignOwner(_))
+}
+
+fn is_too_large(ignored: &Ignored) -> bool {
+    matches!(ignored, Ignored::LargeConfig(_))
+}
+
+/// A bare layout of a repository, as files of an archive.
+fn layout(git_dir: &Path, config: &str) {
+    for part in ["objects", "refs"] {
+        fs::create_dir_all(git_dir.join(part)).unwrap();
+    }
+    fs::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(git_dir.join("config"), config).unwrap();
+}
+
+#[test]
+fn dot_git_file_cannot_borrow_another_checkout() {
+    let Some(world) = World::with_git("borrowed git directories") else { return };
+    let victim = world.with_remote("victim", "https://example.org/o/victim");
+    let tree = world.path("tree");
+    world.git(&victim, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    let library = world.repository("library");
+    world.git(&victim, &["submodule", "--quiet", "add", library.to_str().unwrap(), "lib"]);
+    for (number, target) in
+        ["../victim/.git", "../victim/.git/worktrees/tree", "../victim/.git/modules/lib"]
+            .iter()
+            .enumerate()
+    {
+        let evil = world.made(&format!("evil-{number}"));
+        fs::write(evil.join(".git"), format!("gitdir: {target}\n")).unwrap();
+        goes_by_path(&evil, is_other_checkout);
+        let linked = world.made(&format!("linked-{number}"));
+        symlink(target, linked.join(".git")).unwrap();
+        goes_by_path(&linked, is_other_checkout);
+        // Folders below are of the same place.
+        let deeper = world.made(&format!("evil-{number}/src"));
+        assert_eq!(Located::find(&deeper).key.as_str(), in_folder(&evil));
+    }
+    // Other names of the file of a worktree.
+    let (chained, hard) = (world.made("chained"), world.made("hard"));
+    symlink(tree.join(".git"), chained.join(".git")).unwrap();
+    fs::hard_link(tree.join(".git"), hard.join(".git")).unwrap();
+    goes_by_path(&chained, is_other_checkout);
+    goes_by_path(&hard, is_other_checkout);
+    for (folder, expected) in [(&victim, "example.org/o/victim"), (&tree, "example.org/o/victim")] {
+        assert_eq!(world.agreed(folder).key.as_str(), expected);
+    }
+    world.agreed(&victim.join("lib"));
+}
+
+#[test]
+fn moved_worktree_goes_by_path_until_repaired() {
+    let Some(world) = World::with_git("moved worktrees") else { return };
+    let main = world.repository("main");
+    let (tree, moved) = (world.path("tree"), world.path("moved"));
+    world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    fs::rename(&tree, &moved).unwrap();
+    goes_by_path(&moved, is_other_checkout);
+    world.git(&moved, &["worktree", "repair"]);
+    assert_eq!(world.agreed(&moved).key.as_str(), in_git(&main.join(".git")));
+    // Reached through a link, it is still the same file.
+    symlink(&moved, world.path("link")).unwrap();
+    assert_eq!(Located::find(&world.path("link")), world.agreed(&moved));
+}
+
+#[test]
+fn git_directory_cannot_name_a_work_tree() {
+    let Some(world) = World::with_git("work trees that are named") else { return };
+    let victim = world.repository("victim");
+    let named = victim.display().to_string();
+    let evil = world.made("evil");
+    let git = evil.join(".git");
+    layout(&git, &format!("[core]\nbare = false\nworktree = {named}\n"));
+    for part in ["worktrees/x", "modules/y"] {
+        let inner = git.join(part);
+        layout(&inner, &format!("[core]\nworktree = {named}\n"));
+        fs::write(inner.join("commondir"), "../..\n").unwrap();
+        fs::write(inner.join("gitdir"), format!("{named}/.git\n")).unwrap();
+    }
+    for folder in [&evil, &git, &git.join("worktrees/x"), &git.join("modules/y")] {
+        let located = Located::find(folder);
+        assert!(located.root.starts_with(&evil), "{folder:?}: {located:?}");
+        assert!(located.home.starts_with(&evil), "{folder:?}: {located:?}");
+        assert!(!keys(&located).concat().contains(&named), "{folder:?}: {located:?}");
+    }
+}
+
+#[test]
+fn commondir_chains_lead_nowhere() {
+    let Some(world) = World::with_git("shared directories that are claimed") else { return };
+    let victim = world.with_remote("victim", "https://example.org/o/victim");
+    let name = victim.file_name().unwrap().to_str().unwrap();
+    let evil = world.made("evil");
+    let git = evil.join(".git");
+    layout(&git, "");
+    for chain in [
+        format!("../../{name}/.git"),
+        format!("../../evil/../{name}/.git"),
+        format!("./../.././{name}/.git/."),
+        victim.join(".git").display().to_string(),
+        format!("{}/.git/worktrees/..", victim.display()),
+    ] {
+        fs::write(git.join("commondir"), &chain).unwrap();
+        assert_eq!(keys(&Located::find(&evil)), [in_git(&git), in_folder(&evil)], "{chain}");
+    }
+    // A `worktrees` of its own that is a link into the victim.
+    let forged = world.made("forged");
+    layout(&forged.join("g/.git"), "");
+    fs::create_dir_all(victim.join(".git/worktrees")).unwrap();
+    symlink(victim.join(".git/worktrees"), forged.join("g/.git/worktrees")).unwrap();
+    fs::write(forged.join(".git"), "gitdir: g/.git/worktrees/x\n").unwrap();
+    assert_eq!(Located::find(&forged).key.as_str(), in_folder(&forged));
+}
+
+#[test]
+fn included_files_do_not_name_a_remote() {
+    let Some(world) = World::with_git("included configurations") else { return };
+    let folder = world.repository("repo");
+    let config = folder.join(".git/config");
+    let plain = fs::read_to_string(&config).unwrap();
+    let remote = "[remote \"origin\"]\nurl = https://example.org/o/victim\n";
+    fs::write(folder.join("tracked"), remote).unwrap();
+    for include in [
+        "[include]\npath = ../tracked\n".to_owned(),
+        format!("[includeIf \"gitdir:{}/\"]\npath = ../tracked\n", folder.display()),
+    ] {
+        fs::write(&config, format!("{plain}{include}")).unwrap();
+        assert_eq!(
+            world.git(&folder, &["remote", "get-url", "origin"]),
+            "https://example.org/o/victim"
+        );
+        assert_eq!(Located::find(&folder).key.as_str(), in_git(&folder.join(".git")), "{include}");
+    }
+}
+
+#[test]
+fn pipes_and_devices_are_not_waited_for() {
+    let world = World::new();
+    let begun = Instant::now();
+    let make = |path: &Path, kind| mknodat(CWD, path, kind, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    for kind in [FileType::Fifo, FileType::Socket] {
+        let folder = world.made(&format!("dot-git-{kind:?}"));
+        make(&folder.join(".git"), kind);
+        assert_eq!(keys(&Located::find(&folder)), [in_folder(&folder)]);
+        for part in ["HEAD", "config", "commondir", "index"] {
+            let folder = world.made(&format!("{part}-{kind:?}"));
+            let git = folder.join(".git");
+            layout(&git, "");
+            drop(fs::remove_file(git.join(part)));
+            make(&git.join(part), kind);
+            let located = Located::find(&folder);
+            assert_eq!(located.root, folder);
+            Survey::of(&folder);
+        }
+    }
+    for device in ["/dev/zero", "/dev/tty", "/proc/self/mem"] {
+        let folder = world.made(&format!("link{}", device.replace('/', "-")));
+        let git = folder.join(".git");
+        layout(&git, "");
+        fs::remove_file(git.join("config")).unwrap();
+        symlink(device, git.join("config")).unwrap();
+        assert_eq!(keys(&Located::find(&folder)), [in_git(&git), in_folder(&folder)]);
+        fs::remove_dir_all(&git).unwrap();
+        symlink(device, &git).unwrap();
+        assert_eq!(Located::find(&folder).root, folder);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn odd_configurations_are_read_as_git_reads_them() {
+    let Some(world) = World::with_git("odd configurations") else { return };
+    let folder = world.repository("repo");
+    let config = folder.join(".git/config");
+    let core = "[core]\nrepositoryformatversion = 0\nbare = false\n";
+    let remote = "[remote \"origin\"]\nurl = https://example.org/o/r\n";
+    let crlf = format!("{core}{remote}").replace('\n', "\r\n");
+    for text in [crlf.clone(), format!("\u{feff}{core}{remote}"), format!("\u{feff}{crlf}")] {
+        fs::write(&config, text).unwrap();
+        assert_eq!(world.agreed(&folder).key.as_str(), "example.org/o/r");
+    }
+    let own = in_git(&folder.join(".git"));
+    for (url, expected) in [
+        ("https://example.org/o/r\u{0}/evil", "example.org/o/r"),
+        (&*format!("https://example.org/{}", "r".repeat(100_000)), &*own),
+        ("dir://home/ada/shop", "dir://home/ada/shop"),
+    ] {
+        fs::write(&config, format!("{core}[remote \"origin\"]\nurl = {url}\n")).unwrap();
+        let located = Located::find(&folder);
+        assert_eq!(located.key.as_str(), expected);
+        assert_eq!(format!("dir:{}", Place::from(&located).checkout()), in_folder(&folder));
+    }
+}
+
+#[test]
+fn large_configurations_are_read_in_no_time() {
+    let Some(world) = World::with_git("large configurations") else { return };
+    let folder = world.repository("repo");
+    let config = folder.join(".git/config");
+    let own = in_git(&folder.join(".git"));
+    let long = "x".repeat(120 * 1024);
+    let remote = |number: u32| format!("[remote \"r{number}\"]\nurl=u\n");
+    let empty = |number: u32| format!("[remote \"r{number}\"]\n");
+    let shapes = [
+        (0..47_000).map(remote).collect(),
+        (0..47_000).map(empty).collect(),
+        "[a]\n".repeat(60_000),
+        "[a]\n".repeat(300_000),
+        "x".repeat(1 << 20),
+        format!("[remote \"o\"]\nurl = {}\n", "x".repeat(200 * 1024)),
+        format!("[remote \"{long}\"]\n{}", "url = a\n".repeat(16 * 1024)),
+        format!("[remote \"{}\"]\n{}", "x".repeat(2000), "url=\n".repeat(50 * 1024)),
+        format!("[{long}]\n{}", "a\n".repeat(60 * 1024)),
+        format!("[url \"b\"]\n{}", "insteadOf = a\n".repeat(18 * 1024)),
+    ];
+    for text in shapes {
+        fs::write(&config, &text).unwrap();
+        let begun = Instant::now();
+        let located = Located::find(&folder);
+        // Generous: this is not optimised, and shares the machine.
+        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}: {:.40}", begun.elapsed(), text);
+        assert_eq!(located.key.as_str(), own, "{text:.40}");
+        let is_large = text.len() > 256 * 1024;
+        assert_eq!(located.ignored.as_ref().is_some_and(is_too_large), is_large, "{text:.40}");
+    }
+}
+
+#[test]
+fn index_of_long_names_is_bounded() {
+    let Some(world) = World::with_git("large indexes") else { return };
+    let folder = world.repository("repo");
+    // In version 4 a name repeats as much of the one before as it likes.
+    let entry = |name: &[u8], cut: u8| {
+        let mut entry = vec![0; 62];
+        entry[24..28].copy_from_slice(&0o100_644_u32.to_be_bytes());
+        entry.push(cut);
+        entry.extend(name);
+        entry.push(0);
+        entry
+    };
+    let count = 40_000_u32;
+    let mut index = [b"DIRC", &4_u32.to_be_bytes()[..], &count.to_be_bytes()].concat();
+    index.extend(entry(&vec![b'x'; 1 << 20], 0));
+    for _ in 1..count {
+        index.extend(entry(b"y", 0));
+    }
+    index.extend([0; 24]);
+    fs::write(folder.join(".git/index"), index).unwrap();
+    let begun = Instant::now();
+    assert_eq!(Survey::of(&folder).changed, None);
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn directories_of_other_users_are_not_read() {
+    let Some(world) = World::with_git("directories of other users") else { return };
+    if !rustix::process::geteuid().is_root() {
+        rutter_testkit::skip("directories of other users", "only root can give a file away");
+        return;
+    }
+    let give = |path: &Path| chown(path, Some(STRANGER), None).unwrap();
+    let plain = world.with_remote("plain", "https://example.org/o/victim");
+    give(&plain.join(".git"));
+    goes_by_path(&plain, is_foreign);
+    // One that is put into a folder that many share joins nothing below it.
+    let shared = world.made("shared");
+    layout(&shared.join(".git"), "[remote \"origin\"]\nurl = https://example.org/o/victim\n");
+    give(&shared.join(".git"));
+    for name in ["shared/mine", "shared/yours"] {
+        goes_by_path(&world.made(name), is_foreign);
+    }
+    // A `.git` file of a stranger, and one that leads to a stranger.
+    let separate = world.path("separate");
+    let work = world.made("work");
+    world.git(&work, &["init", "--quiet", "--separate-git-dir", separate.to_str().unwrap()]);
+    assert_eq!(world.agreed(&work).key.as_str(), in_git(&separate));
+    give(&work.join(".git"));
+    goes_by_path(&work, is_foreign);
+    chown(work.join(".git"), Some(0), None).unwrap();
+    give(&separate);
+    goes_by_path(&work, is_foreign);
+    // The directory that a worktree shares.
+    let (main, tree) = (world.repository("main"), world.path("tree"));
+    world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    give(&main.join(".git"));
+    goes_by_path(&tree, is_foreign);
+    assert_eq!(Located::find(&main.join(".git/refs")).ignored.as_ref().map(is_foreign), Some(true));
+    // A mirror of somebody else is not what its clones go by.
+    let mirror = world.path("mirror.git");
+    world.git(&world.path(""), &["init", "--quiet", "--bare", "mirror.git"]);
+    let clone = world.with_remote("clone", mirror.to_str().unwrap());
+    assert_eq!(Located::find(&clone).key.as_str(), in_mirror(&mirror));
+    give(&mirror);
+    assert_eq!(Located::find(&clone).key.as_str(), in_git(&clone.join(".git")));
+}
+
+#[test]
+fn local_remotes_do_not_choose_another_project() {
+    let Some(world) = World::with_git("local remotes") else { return };
+    let victim = world.repository("victim");
+    let bare = world.made("project");
+    world.git(&bare, &["init", "--quiet", "--bare", ".bare"]);
+    fs::write(bare.join(".git"), "gitdir: ./.bare\n").unwrap();
+    let own_key = Located::find(&bare).key;
+    let folder = world.repository("folder");
+    world.git(&folder, &["remote", "add", "origin", "."]);
+    let own = in_git(&folder.join(".git"));
+    let absolute = victim.display().to_string();
+    for url in [
+        "../victim",
+        "../victim/.git",
+        "./../victim",
+        "../folder/../victim",
+        ".",
+        "..",
+        "/",
+        "../nowhere",
+        "/srv/git/nowhere.git",
+        &absolute,
+        &format!("file://{absolute}"),
+        &format!("file://localhost{absolute}/.git"),
+        &format!("file://{}", victim.join(".git").display()),
+    ] {
+        world.git(&folder, &["remote", "set-url", "origin", url]);
+        assert_eq!(keys(&world.agreed(&folder)), [&*own, &in_folder(&folder)], "{url}");
+    }
+    // A clone of a bare repository is not one of its worktrees.
+    world.git(&folder, &["remote", "set-url", "origin", "../project/.bare"]);
+    let located = world.agreed(&folder);
+    assert_eq!(located.key.as_str(), in_mirror(&bare.join(".bare")));
+    assert_ne!(located.key, own_key);
+    assert!(!located.aliases.contains(&own_key));
+}
+
+#[test]
+fn embedded_bare_repository_is_no_mirror() {
+    let Some(world) = World::with_git("embedded mirrors") else { return };
+    let clone = world.with_remote("clone", "https://example.org/o/clone");
+    let embedded = clone.join("lib.git");
+    layout(
+        &embedded,
+        "[core]\nbare = true\n[remote \"origin\"]\nurl = https://example.org/o/victim\n",
+    );
+    let copy = world.with_remote("copy", embedded.to_str().unwrap());
+    assert_eq!(Located::find(&copy).key.as_str(), in_git(&copy.join(".git")));
+}
+
+#[test]
+fn identity_by_path_keeps_checkouts_apart() {
+    let Some(world) = World::with_git("identities") else { return };
+    let url = "https://example.org/o/r";
+    let (one, two) = (world.with_remote("one", url), world.with_remote("two", url));
+    let tree = world.path("tree");
+    world.git(&one, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    let find = |folder: &Path| Located::find(folder).identified_by(Identity::Path);
+    assert_eq!(Located::find(&one).key, Located::find(&two).key);
+    assert_eq!(keys(&find(&one)), [in_folder(&one), in_git(&one.join(".git"))]);
+    assert_eq!(keys(&find(&two)), [in_folder(&two), in_git(&two.join(".git"))]);
+    assert_eq!(keys(&find(&tree)), keys(&find(&one)));
+    assert_eq!((find(&tree).name.as_str(), find(&tree).root), ("one", tree));
+    for folder in [&one, &two] {
+        for located in [Located::find(folder), find(folder)] {
+            assert_eq!(format!("dir:{}", Place::from(&located).checkout()), in_folder(folder));
+        }
+    }
+    // Without git nothing changes.
+    let plain = world.made("plain");
+    assert_eq!(find(&plain), Located::find(&plain));
+}
