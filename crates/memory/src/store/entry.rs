@@ -33,8 +33,9 @@ impl Place {
     /// the same project have another one.
     pub fn checkout(&self) -> Clean {
         let mut keys = std::iter::once(&self.key).chain(&self.aliases);
-        let folder = keys.find_map(|key| key.as_str().strip_prefix("dir:"));
-        folder.map_or_else(|| self.root.clone(), Clean::new)
+        let folder = keys.find(|key| key.is_folder());
+        let path = folder.and_then(|key| key.as_str().strip_prefix("dir:"));
+        path.map_or_else(|| self.root.clone(), Clean::new)
     }
 }
 

@@ -101,10 +101,9 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
     finding.place = Some(Place::file(&here.file));
     if all != server::RULE {
         // No plugin can bring a rule, and `init` writes none for it.
-        let rules: Vec<String> =
-            server::tool_rules(all).map(|rule| format!("\"{rule}\"")).collect();
-        finding = finding
-            .advise(format!("add {} to permissions.allow of your settings", rules.join(", ")));
+        finding = finding.advise(
+            "add the rules that `rutter init --plugin` names to permissions.allow of your settings",
+        );
     }
     Some(finding)
 }

@@ -420,9 +420,9 @@ fn a_plugin_that_runs_rutter_is_a_layer_and_runs_beside_the_settings() {
     setup.finds(
         "server-not-allowed",
         "[HOME]/plugins/rutter/hooks/hooks.json",
-        "add \"mcp__plugin_rutter_rutter\" to permissions.allow of your settings",
+        "add the rules that `rutter init --plugin` names to permissions.allow of your settings",
     );
-    let allow = json!({ "allow": ["mcp__plugin_rutter_rutter"] });
+    let allow = json!({ "allow": ["mcp__plugin_rutter_rutter__status"] });
     let user = json!({ "enabledPlugins": { "rutter@here": true }, "permissions": allow });
     setup.write(USER, &user.to_string());
     assert_eq!(setup.report()["findings"], json!([]));

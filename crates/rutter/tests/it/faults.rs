@@ -205,7 +205,7 @@ fn a_newer_database_is_left_alone() {
     assert_output!(home, home.rutter(&["tend"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 7); update this one
+    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 8); update this one
     ");
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }
