@@ -55,9 +55,9 @@ pub use context::{Audience, Wanted};
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{Exported, ImportError, Imported, Record};
-pub use files::Files;
+pub use files::{Files, UnsafePath};
 pub(crate) use files::{
-    append_to, make_folder as make_private_folder, private, remove_if_there, replace_private,
+    append_to, make_subfolder, open_own, private, remove_if_there, replace_private,
 };
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
@@ -98,6 +98,9 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
+    /// Another user could read or change what would be written.
+    #[error(transparent)]
+    Unsafe(#[from] UnsafePath),
     /// Written by a newer program.
     #[error("{} was written by a newer rutter (schema {found}, this one knows {VERSION}); update this one", path.display())]
     Newer {
@@ -199,9 +202,10 @@ pub(crate) fn at<'a>(
     what: &'static str,
     path: &'a Path,
 ) -> impl FnOnce(io::Error) -> StoreError + use<'a> {
-    move |source| match source.kind() {
-        io::ErrorKind::StorageFull => StoreError::Full,
-        _ => StoreError::Io { what, path: path.to_owned(), source },
+    move |mut source| match UnsafePath::within(&mut source) {
+        Some(reason) => StoreError::Unsafe(reason),
+        None if source.kind() == io::ErrorKind::StorageFull => StoreError::Full,
+        None => StoreError::Io { what, path: path.to_owned(), source },
     }
 }
 
@@ -212,7 +216,8 @@ impl Store {
     pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
         let files = Files::new(folder);
         files.make_folder().map_err(at("make", folder))?;
-        if !files.database().exists() {
+        files.secure()?;
+        if files::check_path(&files.database()).map_err(at("open", &files.database()))?.is_none() {
             let making = files.making().map_err(at("lock", folder))?;
             create(&files, &making)?;
         }
@@ -220,8 +225,8 @@ impl Store {
             Err(StoreError::Damaged(_)) => {
                 let aside = put_aside(&files, now, |files| {
                     let found = look(&files.database(), files::PATIENCE)
-                        .and_then(|found| schema::find(&found));
-                    Ok(matches!(found.map_err(StoreError::from), Err(StoreError::Damaged(_))))
+                        .and_then(|found| Ok(schema::find(&found)?));
+                    Ok(matches!(found, Err(StoreError::Damaged(_))))
                 })?;
                 let mut store = Self::connect(&files)?;
                 store.set_aside = aside;
@@ -293,7 +298,14 @@ impl Store {
 
 /// Opens a database to look at it. It is not created ([`create`] alone does that, whole), and closing it changes
 /// nothing: it may be a newer program's, or broken. One thread uses a handle at a time.
-pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+    files::check_path(path).map_err(at("open", path))?;
+    Ok(connect(path, patience)?)
+}
+
+/// Opens a database that [`files::check_path`] has passed. SQLite itself refuses a link in the place of the log of changes and
+/// of its index, but follows one in the place of the database.
+fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

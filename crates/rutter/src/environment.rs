@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use rutter_contract::version::Version;
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
-use rutter_memory::store::{Files, Owner};
-use rutter_memory::{Clean, Store, Time};
+use rutter_memory::store::{Files, Owner, UnsafePath};
+use rutter_memory::{Clean, Store, StoreError, Time, log};
 
 use crate::Failure;
 use crate::ui::Ui;
@@ -199,6 +199,28 @@ impl Environment {
             now: now(),
             folder: env::current_dir().ok(),
         })
+    }
+
+    /// Makes sure that only this user can change the data folder, before a command uses it. Warns if it had to be closed.
+    pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
+        let files = self.files();
+        if let Some(mode) = files.secure().map_err(StoreError::from)? {
+            drop(log::append_closed(&files, self.now, mode));
+            writeln!(
+                ui.err,
+                "warning: others could write to {} (mode {mode:04o}); it is closed to them now. Look at what is stored if you \
+                 do not trust them.",
+                self.data.display()
+            )?;
+        }
+        match files.links() {
+            Ok(links) => match links.into_iter().next() {
+                Some(link) => Err(StoreError::from(UnsafePath::Link(link)).into()),
+                None => Ok(()),
+            },
+            // Whoever opens it says what is wrong with it.
+            Err(_) => Ok(()),
+        }
     }
 
     /// The memory, open. Says so where a damaged one had to be put aside.

@@ -185,7 +185,7 @@ impl Drop for Workshop {
 }
 
 fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {
-    let mut source = fs::File::open(from)?;
+    let mut source = files::open_own(from, &files::readable())?;
     let mut target = files::private().write(true).create_new(true).open(to)?;
     std::io::copy(&mut source, &mut target)?;
     Ok(())

@@ -123,6 +123,11 @@ fn faults(env: &Environment, findings: &mut Vec<Finding>) {
     if !strange_files(&files).is_empty() {
         return;
     }
+    let closings = log::closings(&files, env.now.minus(RECENT)).unwrap_or_default();
+    if let Some((at, what)) = closings.last() {
+        let finding = Finding::new(&codes::MEMORY_WAS_OPEN, format!("{what} at {at}"));
+        findings.push(finding.at(Place::file(&env.data)));
+    }
     let Ok(faults) = log::faults(&files, env.now.minus(RECENT)) else { return };
     if faults.is_empty() {
         return;

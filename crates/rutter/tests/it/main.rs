@@ -19,6 +19,8 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
+/// A data folder that others can change, and symbolic links in it.
+mod data_folder;
 /// `rutter demo`, and its picture.
 mod demo;
 /// `rutter doctor` where all is well, and what it leaves alone.
