@@ -34,6 +34,7 @@ mod forget;
 mod fresh;
 mod ghaps;
 pub mod hot;
+mod image;
 mod injections;
 mod memories;
 mod outcomes;
@@ -81,8 +82,9 @@ pub struct Store {
     set_aside: Option<PathBuf>,
     /// Which file it has open.
     inode: Option<u64>,
-    /// Behind the connection, so that it is closed first.
-    _using: Lock,
+    is_read_only: bool,
+    /// Behind the connection, so that it is closed first. None where not even a lock can be taken.
+    _using: Option<Lock>,
 }
 
 /// Why the store cannot do what it was asked.
@@ -180,6 +182,20 @@ pub enum StoreError {
     NoSession(String),
 }
 
+impl StoreError {
+    /// Returns true if the memory cannot be written, or not even be locked.
+    fn is_read_only(&self) -> bool {
+        match self {
+            Self::ReadOnly(_) => true,
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+            ),
+            _ => false,
+        }
+    }
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
@@ -210,7 +226,7 @@ pub(crate) fn at<'a>(
 }
 
 impl Store {
-    /// Opens the memory in a folder, creating or migrating it where needed.
+    /// Opens the memory in a folder, creating or migrating it where needed. One that cannot be written is opened for reading.
     ///
     /// A file that is no database any more is put aside and a new one begun; [`Store::set_aside`] tells.
     pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
@@ -232,8 +248,48 @@ impl Store {
                 store.set_aside = aside;
                 Ok(store)
             }
+            Err(error) if error.is_read_only() => Self::read(&files),
             opened => opened,
         }
+    }
+
+    /// Opens the memory without writing anything: neither the database nor what SQLite keeps beside it.
+    fn read(files: &Files) -> Result<Self, StoreError> {
+        let path = files.database();
+        let using = files.using(files::PATIENCE).ok();
+        let connection = image::open(files)?;
+        match schema::find(&connection)? {
+            schema::Found::Newer(found) => return Err(StoreError::Newer { path, found }),
+            schema::Found::Foreign => return Err(StoreError::Foreign { path }),
+            schema::Found::Current => {}
+            schema::Found::Older | schema::Found::Empty => {
+                let why = files.why_unwritable();
+                return Err(StoreError::ReadOnly(format!("it is of an older rutter, and {why}")));
+            }
+        }
+        connection.set_prepared_statement_cache_capacity(hot::STATEMENTS);
+        let inode = inode(&path);
+        Ok(Self {
+            connection,
+            files: files.clone(),
+            set_aside: None,
+            inode,
+            is_read_only: true,
+            _using: using,
+        })
+    }
+
+    /// Returns true if the memory cannot be written.
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// Fails if the memory cannot be written, with the reason and what to type.
+    fn check_writable(&self) -> Result<(), StoreError> {
+        if self.is_read_only {
+            return Err(StoreError::ReadOnly(self.files.why_unwritable()));
+        }
+        Ok(())
     }
 
     fn connect(files: &Files) -> Result<Self, StoreError> {
@@ -260,13 +316,22 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL")?;
         wait_for_others(&mut connection)?;
         let inode = inode(&path);
-        Ok(Self { connection, files: files.clone(), set_aside: None, inode, _using: using })
+        let is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
+        Ok(Self {
+            connection,
+            files: files.clone(),
+            set_aside: None,
+            inode,
+            is_read_only,
+            _using: Some(using),
+        })
     }
 
     /// Whether this handle can be kept for what comes next: its file is still in its place and of the form that this program
     /// writes, and nobody is about to create, migrate, repair or put aside one. Whoever keeps one asks each time.
     pub fn is_good(&self) -> bool {
-        self.files.is_unclaimed()
+        !self.is_read_only
+            && self.files.is_unclaimed()
             && self.inode.is_some()
             && inode(&self.files.database()) == self.inode
             && matches!(schema::find(&self.connection), Ok(schema::Found::Current))
@@ -287,6 +352,7 @@ impl Store {
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.check_writable()?;
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;

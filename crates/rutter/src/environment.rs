@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use rutter_contract::version::Version;
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::project::Located;
-use rutter_memory::store::{Files, Owner, UnsafePath};
+use rutter_memory::store::{Files, Owner, UnsafePath, spool};
 use rutter_memory::{Clean, Store, StoreError, Time, log};
 
 use crate::Failure;
@@ -231,6 +231,9 @@ impl Environment {
                 "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
                 path.display()
             ))?;
+        }
+        if store.is_read_only() && spool::waits(store.files()) {
+            ui.remark("the memory cannot be written: what hooks left in the spool is not shown")?;
         }
         Ok(store)
     }

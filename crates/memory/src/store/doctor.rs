@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::documents::index;
 use super::{
-    Files, Salvaged, Store, StoreError, UnsafePath, at, exchange, files, look, put_aside, schema,
-    spool,
+    Files, Salvaged, Store, StoreError, UnsafePath, at, exchange, files, image, look, put_aside,
+    schema, spool,
 };
 use crate::Time;
 use crate::choice::choice;
@@ -262,8 +262,19 @@ struct Checked {
 }
 
 fn check(files: &Files) -> Result<Checked, StoreError> {
-    let connection = look(&files.database(), files::PATIENCE)?;
-    let found = schema::find(&connection)?;
+    let looked = look(&files.database(), files::PATIENCE).and_then(|connection| {
+        let found = schema::find(&connection)?;
+        Ok((connection, found))
+    });
+    let (connection, found) = match looked {
+        // It can still be read, by somebody who may not write beside it.
+        Err(error) if error.is_read_only() => {
+            let connection = image::open(files)?;
+            let found = schema::find(&connection)?;
+            (connection, found)
+        }
+        looked => looked?,
+    };
     let mut checked =
         Checked { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
     if found != schema::Found::Current {

@@ -65,6 +65,7 @@ pub struct Tended {
 pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, StoreError> {
     let until = Instant::now() + bounds.time;
     let mut store = Store::open(data, now)?;
+    store.check_writable()?;
     let Some(lock) = store.tending()? else { return Ok(None) };
     let Drained { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
     store.finish_erasing(&lock)?;
@@ -106,6 +107,7 @@ pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
 impl Store {
     /// The right to drain the spool, if nobody else has it.
     pub(crate) fn tending(&self) -> Result<Option<Lock>, StoreError> {
+        self.check_writable()?;
         let spool = self.files.spool();
         files::make_subfolder(&spool).map_err(at("make", &spool))?;
         Lock::attempt(&spool).map_err(at("lock", &spool))
@@ -113,6 +115,7 @@ impl Store {
 
     /// The same, where whoever has it may be done in some time.
     pub(crate) fn tending_within(&self, patience: Duration) -> Result<Option<Lock>, StoreError> {
+        self.check_writable()?;
         let spool = self.files.spool();
         files::make_subfolder(&spool).map_err(at("make", &spool))?;
         match Lock::wait(&spool, patience) {
@@ -124,6 +127,7 @@ impl Store {
 
     /// The same, after a wait.
     pub(crate) fn tending_soon(&self) -> Result<Lock, StoreError> {
+        self.check_writable()?;
         let spool = self.files.spool();
         files::make_subfolder(&spool).map_err(at("make", &spool))?;
         Lock::wait(&spool, Bounds::default().time + files::PATIENCE).map_err(at("lock", &spool))

@@ -91,6 +91,8 @@ mod memories;
 mod outcome;
 /// Questions on a terminal, and in an editor.
 mod questions;
+/// Commands and tools on a memory that cannot be written.
+mod read_only;
 /// `rutter recall`.
 mod recall;
 /// The spoken loop, over sessions of the real client.

@@ -89,6 +89,22 @@ impl Files {
         }
     }
 
+    /// Returns the reason why the memory cannot be written, with what to type.
+    pub(crate) fn why_unwritable(&self) -> String {
+        let folder = self.folder.display();
+        let is_mounted_read_only = rustix::fs::statvfs(&self.folder)
+            .is_ok_and(|disk| disk.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+        if is_mounted_read_only {
+            format!(
+                "{folder} is on a file system that is mounted read-only (mount it writable, or set RUTTER_HOME to another folder)"
+            )
+        } else {
+            format!(
+                "you may not write to {folder} or to a file in it (run `chmod -R u+w '{folder}'`, or set RUTTER_HOME to another folder)"
+            )
+        }
+    }
+
     /// Returns the symbolic links in the data folder, without those of the user's own configuration.
     pub fn links(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
