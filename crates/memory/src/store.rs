@@ -67,7 +67,7 @@ pub use memories::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
 pub use overview::{Counts, Progress};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
-pub use salvage::Salvaged;
+pub use salvage::{Salvaged, SalvagedTable};
 pub use schema::VERSION;
 pub use session_context::SessionWanted;
 pub use sessions::SessionSummary;
