@@ -14,13 +14,15 @@ use crate::{Clean, Time};
 pub const SIZE: u64 = 1024 * 1024;
 /// How a line begins that tells of a hook that could not do its work.
 const HOOK: &str = "hook: ";
+/// How a line begins that tells of a data folder that others could write to.
+const PERMISSIONS: &str = "permissions: ";
 /// How long a line may be: a fault in a loop must not push everything else out.
 const LINE: usize = 1_000;
 
 /// Adds a line. Whoever logs has a fault already, so this one's own is the caller's to ignore.
 pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
     let folder = files.log();
-    crate::store::make_private_folder(&folder)?;
+    crate::store::make_subfolder(&folder)?;
     let path = folder.join("rutter.log");
     let file = crate::store::append_to(&path)?;
     let mut line: String =
@@ -42,8 +44,26 @@ fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
     Ok(())
 }
 
+/// Logs that others could write to the data folder, which had this mode and is closed now.
+pub fn append_closed(files: &Files, now: Time, mode: u32) -> io::Result<()> {
+    let line = format!(
+        "{PERMISSIONS}others could write to the data folder (mode {mode:04o}); it was closed"
+    );
+    append(files, now, &Clean::new(&line))
+}
+
+/// Returns when others were found able to write to the data folder, oldest first, with what the log says of each.
+pub fn closings(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
+    lines(files, since, PERMISSIONS)
+}
+
 /// What hooks could not do since a time, oldest first: when, and what.
 pub fn faults(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
+    lines(files, since, HOOK)
+}
+
+/// Returns the lines since a time that begin so.
+fn lines(files: &Files, since: Time, start: &str) -> io::Result<Vec<(Time, String)>> {
     let mut found = Vec::new();
     for name in ["rutter.log.1", "rutter.log"] {
         let bytes = match fs::read(files.log().join(name)) {
@@ -54,7 +74,7 @@ pub fn faults(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
         let text = String::from_utf8_lossy(&bytes);
         found.extend(text.lines().filter_map(|line| {
             let (at, said) = line.split_once(' ')?;
-            let fault = said.strip_prefix(HOOK)?;
+            let fault = said.strip_prefix(start)?;
             let at = at.parse().ok().filter(|at: &Time| *at >= since)?;
             Some((at, fault.to_owned()))
         }));

@@ -35,6 +35,7 @@ mod forget;
 mod fresh;
 mod ghaps;
 pub mod hot;
+mod image;
 mod injections;
 mod memories;
 mod origins;
@@ -61,9 +62,9 @@ pub use exchange::{
     BatchSummary, Exported, ImportError, ImportFile, ImportSummary, Imported, ImportedProject,
     ProjectAlias, Record, RowOrigin, WhoseRows,
 };
-pub use files::Files;
+pub use files::{Files, UnsafePath};
 pub(crate) use files::{
-    append_to, make_folder as make_private_folder, private, remove_if_there, replace_private,
+    append_to, make_subfolder, open_own, private, remove_if_there, replace_private,
 };
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
@@ -73,7 +74,7 @@ pub use overview::{Counts, Progress};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
 pub use review::{Proposal, Proposed};
-pub use salvage::Salvaged;
+pub use salvage::{Salvaged, SalvagedTable};
 pub use schema::VERSION;
 pub use session_context::SessionWanted;
 pub use sessions::SessionSummary;
@@ -90,8 +91,9 @@ pub struct Store {
     inode: Option<u64>,
     /// The origin of the rows that it writes; none where nobody has said.
     author: Option<Origin>,
-    /// Behind the connection, so that it is closed first.
-    _using: Lock,
+    is_read_only: bool,
+    /// Behind the connection, so that it is closed first. None where not even a lock can be taken.
+    _using: Option<Lock>,
 }
 
 /// Why the store cannot do what it was asked.
@@ -107,6 +109,9 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
+    /// Another user could read or change what would be written.
+    #[error(transparent)]
+    Unsafe(#[from] UnsafePath),
     /// Written by a newer program.
     #[error("{} was written by a newer rutter (schema {found}, this one knows {VERSION}); update this one", path.display())]
     Newer {
@@ -189,6 +194,20 @@ pub enum StoreError {
     NoSession(String),
 }
 
+impl StoreError {
+    /// Returns true if the memory cannot be written, or not even be locked.
+    fn is_read_only(&self) -> bool {
+        match self {
+            Self::ReadOnly(_) => true,
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+            ),
+            _ => false,
+        }
+    }
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
@@ -211,20 +230,22 @@ pub(crate) fn at<'a>(
     what: &'static str,
     path: &'a Path,
 ) -> impl FnOnce(io::Error) -> StoreError + use<'a> {
-    move |source| match source.kind() {
-        io::ErrorKind::StorageFull => StoreError::Full,
-        _ => StoreError::Io { what, path: path.to_owned(), source },
+    move |mut source| match UnsafePath::within(&mut source) {
+        Some(reason) => StoreError::Unsafe(reason),
+        None if source.kind() == io::ErrorKind::StorageFull => StoreError::Full,
+        None => StoreError::Io { what, path: path.to_owned(), source },
     }
 }
 
 impl Store {
-    /// Opens the memory in a folder, creating or migrating it where needed.
+    /// Opens the memory in a folder, creating or migrating it where needed. One that cannot be written is opened for reading.
     ///
     /// A file that is no database any more is put aside and a new one begun; [`Store::set_aside`] tells.
     pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
         let files = Files::new(folder);
         files.make_folder().map_err(at("make", folder))?;
-        if !files.database().exists() {
+        files.secure()?;
+        if files::check_path(&files.database()).map_err(at("open", &files.database()))?.is_none() {
             let making = files.making().map_err(at("lock", folder))?;
             create(&files, &making)?;
         }
@@ -232,15 +253,56 @@ impl Store {
             Err(StoreError::Damaged(_)) => {
                 let aside = put_aside(&files, now, |files| {
                     let found = look(&files.database(), files::PATIENCE)
-                        .and_then(|found| schema::find(&found));
-                    Ok(matches!(found.map_err(StoreError::from), Err(StoreError::Damaged(_))))
+                        .and_then(|found| Ok(schema::find(&found)?));
+                    Ok(matches!(found, Err(StoreError::Damaged(_))))
                 })?;
                 let mut store = Self::connect(&files)?;
                 store.set_aside = aside;
                 Ok(store)
             }
+            Err(error) if error.is_read_only() => Self::read(&files),
             opened => opened,
         }
+    }
+
+    /// Opens the memory without writing anything: neither the database nor what SQLite keeps beside it.
+    fn read(files: &Files) -> Result<Self, StoreError> {
+        let path = files.database();
+        let using = files.using(files::PATIENCE).ok();
+        let connection = image::open(files)?;
+        match schema::find(&connection)? {
+            schema::Found::Newer(found) => return Err(StoreError::Newer { path, found }),
+            schema::Found::Foreign => return Err(StoreError::Foreign { path }),
+            schema::Found::Current => {}
+            schema::Found::Older | schema::Found::Empty => {
+                let why = files.why_unwritable();
+                return Err(StoreError::ReadOnly(format!("it is of an older rutter, and {why}")));
+            }
+        }
+        connection.set_prepared_statement_cache_capacity(hot::STATEMENTS);
+        let inode = inode(&path);
+        Ok(Self {
+            connection,
+            files: files.clone(),
+            set_aside: None,
+            author: None,
+            inode,
+            is_read_only: true,
+            _using: using,
+        })
+    }
+
+    /// Returns true if the memory cannot be written.
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// Fails if the memory cannot be written, with the reason and what to type.
+    fn check_writable(&self) -> Result<(), StoreError> {
+        if self.is_read_only {
+            return Err(StoreError::ReadOnly(self.files.why_unwritable()));
+        }
+        Ok(())
     }
 
     fn connect(files: &Files) -> Result<Self, StoreError> {
@@ -267,20 +329,23 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL")?;
         wait_for_others(&mut connection)?;
         let inode = inode(&path);
+        let is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
         Ok(Self {
             connection,
             files: files.clone(),
             set_aside: None,
             inode,
             author: None,
-            _using: using,
+            is_read_only,
+            _using: Some(using),
         })
     }
 
     /// Whether this handle can be kept for what comes next: its file is still in its place and of the form that this program
     /// writes, and nobody is about to create, migrate, repair or put aside one. Whoever keeps one asks each time.
     pub fn is_good(&self) -> bool {
-        self.files.is_unclaimed()
+        !self.is_read_only
+            && self.files.is_unclaimed()
             && self.inode.is_some()
             && inode(&self.files.database()) == self.inode
             && matches!(schema::find(&self.connection), Ok(schema::Found::Current))
@@ -301,6 +366,7 @@ impl Store {
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.check_writable()?;
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
@@ -312,7 +378,14 @@ impl Store {
 
 /// Opens a database to look at it. It is not created ([`create`] alone does that, whole), and closing it changes
 /// nothing: it may be a newer program's, or broken. One thread uses a handle at a time.
-pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+    files::check_path(path).map_err(at("open", path))?;
+    Ok(connect(path, patience)?)
+}
+
+/// Opens a database that [`files::check_path`] has passed. SQLite itself refuses a link in the place of the log of changes and
+/// of its index, but follows one in the place of the database.
+fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt as _;
 
 use rutter_contract::EventName;
 
-use crate::store::{Files, private};
+use crate::store::{Files, open_own, private};
 use crate::{Time, checksum};
 
 /// How far back it counts.
@@ -88,7 +88,8 @@ fn place(event: EventName) -> u64 {
 
 /// Counts an event. Where there is no memory yet, it is not counted.
 pub fn count(files: &Files, event: EventName, now: Time) -> io::Result<()> {
-    let file = private().read(true).write(true).create(true).truncate(false).open(files.tally())?;
+    let options = private().read(true).write(true).create(true).truncate(false).to_owned();
+    let file = open_own(&files.tally(), &options)?;
     let mut bytes = [0; RECORD];
     let known = if file.read_exact_at(&mut bytes, place(event)).is_ok() {
         Record::read(&bytes, event)

@@ -8,8 +8,8 @@ use rutter_contract::version::Version;
 use rutter_memory::config::{Config, Loaded};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::Located;
-use rutter_memory::store::{Files, Owner};
-use rutter_memory::{Clean, Store, Time};
+use rutter_memory::store::{Files, Owner, UnsafePath, spool};
+use rutter_memory::{Clean, Store, StoreError, Time, log};
 
 use crate::Failure;
 use crate::ui::Ui;
@@ -212,6 +212,28 @@ impl Environment {
         })
     }
 
+    /// Makes sure that only this user can change the data folder, before a command uses it. Warns if it had to be closed.
+    pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
+        let files = self.files();
+        if let Some(mode) = files.secure().map_err(StoreError::from)? {
+            drop(log::append_closed(&files, self.now, mode));
+            writeln!(
+                ui.err,
+                "warning: others could write to {} (mode {mode:04o}); it is closed to them now. Look at what is stored if you \
+                 do not trust them.",
+                self.data.display()
+            )?;
+        }
+        match files.links() {
+            Ok(links) => match links.into_iter().next() {
+                Some(link) => Err(StoreError::from(UnsafePath::Link(link)).into()),
+                None => Ok(()),
+            },
+            // Whoever opens it says what is wrong with it.
+            Err(_) => Ok(()),
+        }
+    }
+
     /// The memory, open. Says so where a damaged one had to be put aside.
     pub(crate) fn store(&self, ui: &mut Ui<'_>) -> Result<Store, Failure> {
         let mut store = Store::open(&self.data, self.now)?;
@@ -221,6 +243,9 @@ impl Environment {
                 "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
                 path.display()
             ))?;
+        }
+        if store.is_read_only() && spool::waits(store.files()) {
+            ui.remark("the memory cannot be written: what hooks left in the spool is not shown")?;
         }
         Ok(store)
     }

@@ -48,7 +48,15 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     // Until here, and while reading and parsing, nothing can hang that is not waited for with an eye on the clock.
     let watched = Once::new();
     let watch = || watched.call_once(|| leave_in_time(&files, begun, leave));
-    let heard = match read(begun) {
+    let payload = read(begun);
+    watch();
+    // A folder that others can change is closed, or left alone.
+    match files.secure() {
+        Ok(None) => {}
+        Ok(Some(mode)) => drop(log::append_closed(&files, environment::now(), mode)),
+        Err(_) => return String::new(),
+    }
+    let heard = match payload {
         Ok(payload) if from.is_some_and(|from| is_left_to_another(from, &payload, &watch)) => {
             return String::new();
         }
@@ -154,7 +162,9 @@ fn fail_silently(files: &Files, leave: fn()) {
         // Where, not what: the message may quote the payload.
         let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
         let line = Clean::new(&format!("hook: a panic{place}"));
-        drop(log::append(&files, environment::now(), &line));
+        if files.secure().is_ok() {
+            drop(log::append(&files, environment::now(), &line));
+        }
         leave();
     }));
 }

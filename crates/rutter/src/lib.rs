@@ -69,6 +69,10 @@ fn run_in(
 ) -> Result<(), Failure> {
     use cli::Command;
 
+    // The doctor reports an unsafe folder; settings can be read and taken back without it.
+    if !matches!(cli.command, Command::Doctor(_) | Command::Config { .. } | Command::Uninstall(_)) {
+        env.secure_data(ui)?;
+    }
     match &cli.command {
         Command::Contract { .. }
         | Command::Completions(_)

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,12 @@ use std::time::Duration;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -182,22 +184,18 @@ impl House {
         let Ok(address) = stream.local_addr() else { return };
         // An answer is one small write; waiting for more to send with it only makes it late.
         drop(stream.set_nodelay(true));
-        let protocol = self.protocol(address);
+        let names = names(address);
+        let protocol = self.protocol(names.clone());
         let seat = Arc::new(seat);
         tokio::select! {
-            () = self.talk(stream, &seat, &protocol, closed) => {}
+            () = self.talk(stream, &seat, (&protocol, &names), closed) => {}
             () = seat.needed() => {}
             () = seat.stale(UNREAD) => {}
         }
     }
 
-    /// The protocol, for who reached the server by this address. Another name for it is a name that somebody made lead here.
-    fn protocol(&self, address: SocketAddr) -> Protocol {
-        let (ip, port) = (address.ip().to_canonical(), address.port());
-        let mut names = vec![SocketAddr::new(ip, port).to_string()];
-        if ip.is_loopback() {
-            names.push(format!("localhost:{port}"));
-        }
+    /// The protocol, for who reached the server by one of these names.
+    fn protocol(&self, names: Vec<String>) -> Protocol {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -213,11 +211,11 @@ impl House {
         &self,
         stream: TcpStream,
         seat: &Arc<Seat>,
-        protocol: &Protocol,
+        (protocol, names): (&Protocol, &[String]),
         mut closed: watch::Receiver<bool>,
     ) {
         let service = service_fn(|request| {
-            let answer = self.answer(request, seat, protocol);
+            let answer = self.answer(request, seat, protocol, names);
             Box::pin(async { Ok::<_, Infallible>(answer.await) })
                 as Pin<Box<dyn Future<Output = _> + Send + '_>>
         });
@@ -240,7 +238,13 @@ impl House {
         leave(connection.into_parts().io.into_inner()).await;
     }
 
-    async fn answer(&self, request: Request<Incoming>, seat: &Seat, protocol: &Protocol) -> Answer {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        seat: &Seat,
+        protocol: &Protocol,
+        names: &[String],
+    ) -> Answer {
         let headers = request.headers();
         if !self.token.is_in(headers) {
             let mut answer = refuse(
@@ -251,6 +255,9 @@ impl House {
                 .headers_mut()
                 .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"rutter\""));
             return answer;
+        }
+        if let Err(answer) = check_target(request.method(), request.uri(), names) {
+            return *answer;
         }
         if request.uri().path() != PATH {
             return refuse(StatusCode::NOT_FOUND, "there is nothing but /mcp");
@@ -274,6 +281,37 @@ impl House {
         }
         answer
     }
+}
+
+/// Returns the names by which a server at an address is reached. Another one is a name that somebody made lead here.
+fn names(address: SocketAddr) -> Vec<String> {
+    let (ip, port) = (address.ip().to_canonical(), address.port());
+    let mut names = vec![SocketAddr::new(ip, port).to_string()];
+    if ip.is_loopback() {
+        names.push(format!("localhost:{port}"));
+    }
+    names
+}
+
+/// Checks the target of a request. One that names a server counts before `Host`, so it must name this one; `CONNECT` and `*` are
+/// for proxies.
+fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), Box<Answer>> {
+    if method == Method::CONNECT || target.path() == "*" {
+        let why = "the target of a request is a path: POST /mcp";
+        return Err(Box::new(refuse(StatusCode::BAD_REQUEST, why)));
+    }
+    let Some(authority) = target.authority() else { return Ok(()) };
+    let is_own = names.iter().any(|name| authority.as_str().eq_ignore_ascii_case(name));
+    if is_own && target.scheme_str() == Some("http") {
+        return Ok(());
+    }
+    let why = "the target of the request names another server";
+    Err(Box::new(refuse(StatusCode::FORBIDDEN, why)))
+}
+
+/// Returns the header that a client has to send, as JSON, by the token in a file.
+pub fn header(token: &Path) -> Result<String, NoToken> {
+    Ok(json!({ AUTHORIZATION.as_str(): Token::read(token)?.header() }).to_string())
 }
 
 /// A body, unless it is too long or too late.

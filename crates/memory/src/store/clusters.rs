@@ -106,6 +106,9 @@ impl Store {
     /// Brings clusters and values up to date. Never in a hook: where another process is at it, it is waited for, and where that
     /// takes long, they stay as they are.
     pub fn bring_clusters_up_to_date(&mut self, now: Time) -> Result<Regrouped, StoreError> {
+        if self.is_read_only {
+            return Ok(Regrouped::default());
+        }
         self.bring_up_to_date()?;
         match self.tending_within(PATIENCE)? {
             Some(lock) => self.regroup(&lock, now),
@@ -133,6 +136,9 @@ impl Store {
 
     /// Finds out what came of what was shown, and weighs values by it.
     pub fn settle_shown(&mut self, now: Time) -> Result<(), StoreError> {
+        if self.is_read_only {
+            return Ok(());
+        }
         match self.tending_within(PATIENCE)? {
             Some(_lock) => self.settle(false, now, &mut Regrouped::default()),
             None => Ok(()),

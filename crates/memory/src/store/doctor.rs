@@ -1,7 +1,7 @@
 //! Is the memory well? What a person would want to know before trusting it, and what to type when it is not.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::documents::index;
 use super::{
-    Files, Salvaged, Store, StoreError, at, exchange, files, look, put_aside, schema, spool,
+    Files, Salvaged, Store, StoreError, UnsafePath, at, exchange, files, image, look, put_aside,
+    schema, spool,
 };
 use crate::Time;
 use crate::choice::choice;
@@ -55,6 +56,12 @@ choice! {
         Foreign = "memory-foreign",
         /// Others may read what is kept.
         Readable = "memory-readable",
+        /// Others may write to the data folder.
+        WritableByOthers = "memory-writable-by-others",
+        /// The data folder, or something in it, belongs to another user.
+        OfAnotherUser = "memory-of-another-user",
+        /// A symbolic link is in the place of a file or folder of the memory.
+        Link = "memory-link",
         /// The database is larger than anybody expects.
         Large = "memory-large",
         /// Much waits to be folded into the database.
@@ -117,16 +124,14 @@ pub fn examine(folder: &Path) -> Result<Health, StoreError> {
     if !folder.exists() {
         return Ok(health);
     }
+    let is_safe = look_at_access(&files, &mut health).map_err(at("read", folder))?;
     health.database = length(&files.database()).map_err(at("read", &files.database()))?;
     health.wal = length(&files.wal()).map_err(at("read", &files.wal()))?;
     health.spool = spool::size(&files).map_err(at("read", &files.spool()))?;
     health.set_aside = files.set_aside().map_err(at("read", folder))?;
     health.set_aside.retain(|path| !path.to_string_lossy().ends_with("-wal"));
-    if files.database().exists() {
+    if is_safe && files.database().exists() {
         look_inside(&files, &mut health);
-    }
-    for path in readable_by_others(folder).map_err(at("read", folder))? {
-        health.find_at(Ailment::Readable, path, "others may read this", "chmod go= FILE");
     }
     if health.database > SOFT_CAP {
         health.find(
@@ -149,25 +154,35 @@ pub fn examine(folder: &Path) -> Result<Health, StoreError> {
     Ok(health)
 }
 
-/// The folder and everything in it that its owner is not alone with.
-fn readable_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut rest = vec![folder.to_owned()];
-    while let Some(path) = rest.pop() {
-        let metadata = std::fs::symlink_metadata(&path)?;
-        // The user's own file is as the user made it; the folder keeps others out.
-        let theirs = path == folder.join("config.toml");
-        if metadata.permissions().mode() & 0o077 != 0 && !metadata.is_symlink() && !theirs {
-            found.push(path.clone());
-        }
-        if metadata.is_dir() {
-            for entry in std::fs::read_dir(&path)? {
-                rest.push(entry?.path());
-            }
+/// Reports who else may change the memory: its owner, its mode, files of others and links in it. Returns false if the
+/// database is not to be opened.
+fn look_at_access(files: &Files, health: &mut Health) -> io::Result<bool> {
+    let folder = files.folder();
+    let mut findings = Vec::new();
+    for path in files.of_others()? {
+        let what = "this belongs to another user, who could change it";
+        let advice =
+            "sudo chown $(id -u) FILE, if it is yours; or set RUTTER_HOME to a folder of your own";
+        findings.push((Ailment::OfAnotherUser, path, what, advice));
+    }
+    for path in files.links()? {
+        let what = "this is a symbolic link, and nothing is written through one";
+        findings.push((Ailment::Link, path, what, "rm FILE, or put what it leads to in its place"));
+    }
+    let is_safe = findings.is_empty();
+    for path in files.open_to_others()? {
+        let mode = std::fs::symlink_metadata(&path)?.permissions().mode();
+        if path == folder && std::fs::metadata(folder)?.permissions().mode() & 0o022 != 0 {
+            let what = "others may write to the data folder";
+            findings.push((Ailment::WritableByOthers, path, what, "chmod go= FILE"));
+        } else if mode & 0o077 != 0 {
+            findings.push((Ailment::Readable, path, "others may read this", "chmod go= FILE"));
         }
     }
-    found.sort();
-    Ok(found)
+    for (ailment, path, what, advice) in findings {
+        health.find_at(ailment, path, what, advice);
+    }
+    Ok(is_safe)
 }
 
 fn length(path: &Path) -> io::Result<u64> {
@@ -247,8 +262,19 @@ struct Checked {
 }
 
 fn check(files: &Files) -> Result<Checked, StoreError> {
-    let connection = look(&files.database(), files::PATIENCE)?;
-    let found = schema::find(&connection)?;
+    let looked = look(&files.database(), files::PATIENCE).and_then(|connection| {
+        let found = schema::find(&connection)?;
+        Ok((connection, found))
+    });
+    let (connection, found) = match looked {
+        // It can still be read, by somebody who may not write beside it.
+        Err(error) if error.is_read_only() => {
+            let connection = image::open(files)?;
+            let found = schema::find(&connection)?;
+            (connection, found)
+        }
+        looked => looked?,
+    };
     let mut checked =
         Checked { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
     if found != schema::Found::Current {
@@ -304,15 +330,12 @@ pub fn tighten(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let open = readable_by_others(folder).map_err(at("read", folder))?;
-    for path in &open {
-        let tighten = || {
-            let mode = std::fs::symlink_metadata(path)?.permissions().mode();
-            std::fs::set_permissions(path, PermissionsExt::from_mode(mode & 0o7700))
-        };
-        tighten().map_err(at("change the mode of", path))?;
+    let files = Files::new(folder);
+    if let Some(path) = files.of_others().map_err(at("read", folder))?.into_iter().next() {
+        let owner = std::fs::symlink_metadata(&path).map_err(at("read", &path))?.uid();
+        return Err(UnsafePath::Owner { path, owner }.into());
     }
-    Ok(open)
+    files::guard::close_to_others(folder).map_err(at("change the mode of", folder))
 }
 
 /// What a repair did.

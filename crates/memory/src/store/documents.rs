@@ -189,6 +189,9 @@ impl Store {
 
     /// Takes in rows of before there was an index, or of a program that does not know of it.
     pub(crate) fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let stale: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM stale)", [], |row| row.get(0))?;

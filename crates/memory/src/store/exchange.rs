@@ -25,6 +25,7 @@ mod export;
 mod foreign;
 mod import;
 
+pub(crate) use batch::carry_imports_over;
 pub use batch::{BatchSummary, ImportFile, ImportSummary, ImportedProject, WhoseRows};
 pub use export::Exported;
 pub(crate) use export::unreadable;

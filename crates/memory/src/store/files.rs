@@ -7,7 +7,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 use crate::Time;
+
+pub(crate) mod guard;
+
+pub use guard::UnsafePath;
+pub(crate) use guard::{check_path, open_own};
 
 /// How long a command waits for another process. A hook has its own, shorter patience.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -181,13 +188,13 @@ impl Files {
 
     /// Says that this process has the database open. Whoever waits is told that somebody puts it aside.
     pub(crate) fn using(&self, patience: Duration) -> io::Result<Lock> {
-        make_folder(&self.log())?;
+        make_subfolder(&self.log())?;
         Lock::share(&self.log(), patience)
     }
 
     /// Waits until no process has the database open.
     pub(crate) fn alone(&self) -> io::Result<Lock> {
-        make_folder(&self.log())?;
+        make_subfolder(&self.log())?;
         Lock::wait(&self.log(), PATIENCE)
     }
 }
@@ -273,12 +280,38 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// How files that nobody else may read are opened.
+/// Makes a folder inside the data folder, for its owner alone. Fails if a symbolic link or a folder of another user is in its
+/// place.
+pub(crate) fn make_subfolder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder),
+        // A read-only disk answers so even where the folder is there.
+        Err(error) => match check_path(folder)? {
+            Some(found) if found.is_dir() => Ok(()),
+            Some(_) => {
+                Err(io::Error::new(io::ErrorKind::NotADirectory, "something else is in its place"))
+            }
+            None => Err(error),
+        },
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Returns the options to open a file inside the data folder that nobody else may read. No symbolic link is followed.
 pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600);
+    options.mode(0o600).custom_flags(NO_LINKS);
     options
 }
+
+/// Returns the options to read a file inside the data folder. No symbolic link is followed.
+pub(crate) fn readable() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(NO_LINKS);
+    options
+}
+
+const NO_LINKS: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
@@ -317,12 +350,12 @@ pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Writes a file that is not there yet, for its owner alone. It is not synced: what is lost with the machine is not missed.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        make_folder(folder)?;
+        make_subfolder(folder)?;
     }
     private().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
 /// Opens a file to add to it, for its owner alone.
 pub(crate) fn append_to(path: &Path) -> io::Result<File> {
-    private().append(true).create(true).open(path)
+    open_own(path, private().append(true).create(true))
 }

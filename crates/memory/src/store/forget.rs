@@ -105,7 +105,12 @@ pub struct Forgotten {
 
 impl Store {
     /// Takes in what waits in the spool, so that it can be found, and finishes what an earlier forgetting began.
+    ///
+    /// Does nothing on a memory that cannot be written: what is stored can still be read.
     pub fn gather(&mut self, now: Time) -> Result<(), StoreError> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let lock = self.tending_soon()?;
         let drained = spool::drain(self, &lock, now)?;
         self.finish_erasing(&lock)?;
@@ -114,6 +119,9 @@ impl Store {
 
     /// Takes in what waits in the spool, unless somebody else is at it. Says whether all of it is in now.
     pub fn gather_if_free(&mut self, now: Time) -> Result<bool, StoreError> {
+        if self.is_read_only {
+            return Ok(true);
+        }
         let Some(lock) = self.tending()? else { return Ok(false) };
         Ok(!spool::drain(self, &lock, now)?.left)
     }

@@ -12,9 +12,9 @@ use thiserror::Error;
 
 use super::entry::{self, Arrival, Entry, Place};
 use super::episodes::{self, Recalled};
-use super::files::Lock;
+use super::files::{Lock, check_path};
 use super::spool::{self, SpoolError};
-use super::{Files, StoreError, documents, injections, projects, schema};
+use super::{Files, StoreError, at, documents, injections, projects, schema};
 use crate::runs::run::Run;
 use crate::{Clean, Id, Time};
 
@@ -70,14 +70,18 @@ impl HotStore {
         let until = Instant::now() + budget / 2;
         let path = files.database();
         // A look that costs a microsecond, against an error message that costs twenty.
-        if !path.exists() {
+        if check_path(&path).map_err(at("open", &path))?.is_none() {
             return Err(Unready::Missing);
         }
         if files.wal().metadata().is_ok_and(|wal| wal.len() > LONG) {
             return Err(Unready::LongLog);
         }
-        let using = files.using(Duration::ZERO).map_err(|_| Unready::Store(StoreError::Busy))?;
-        let connection = super::look(&path, until.saturating_duration_since(Instant::now()))?;
+        let using =
+            files.using(Duration::ZERO).map_err(|error| match at("open", &path)(error) {
+                error @ StoreError::Unsafe(_) => error,
+                _ => StoreError::Busy,
+            })?;
+        let connection = super::connect(&path, until.saturating_duration_since(Instant::now()))?;
         // Plans that do not look at the values that are bound: where they may, statements are prepared, bound and prepared
         // again, and there is nothing to gain from it here.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

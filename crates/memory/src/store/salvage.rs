@@ -1,26 +1,26 @@
 //! What can still be read of a damaged database.
 //!
-//! Works on a copy. Tables are read row by row from both ends towards the damage, and the rows between are asked for
-//! one by one. What comes out goes into an empty store of the same shape, and from there through the import, which
-//! holds every row to what a command would hold it to. Where the first page is gone, that of an empty store takes its
-//! place: tables begin on the same pages in every store that was never built anew, and on the same other pages in
-//! every one that was.
+//! Its pages are read one by one ([`pages`]), with the log of changes applied. What comes out goes into an empty store, and from
+//! there through the import, which holds every row to what a command would hold it to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use serde::Serialize;
 
-use super::exchange::{Became, Refused, import};
+use super::exchange::{Became, Refused, carry_imports_over, import};
 use super::files::{Lock, SALVAGED, WORKSHOP, with_end};
-use super::{Files, Store, StoreError, at, create, files, look, tables};
+use super::{Files, Store, StoreError, at, create, files, image, look, tables};
 use crate::{Id, Time};
 
-/// Rows between the two ends of the damage that are asked for one by one; more would take too long.
-const PROBES: i64 = 1_000_000;
-const PAGE: usize = 4096;
+mod pages;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use pages::{Found, Scan, Shape};
+
 /// Every table that holds something of the user's, parents first.
 const TABLES: [&str; 16] = [
     "project",
@@ -42,7 +42,7 @@ const TABLES: [&str; 16] = [
 ];
 
 /// What was saved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Salvaged {
     /// Rows that could be read.
     pub read: usize,
@@ -50,6 +50,21 @@ pub struct Salvaged {
     pub saved: usize,
     /// Rows that were there and made no sense.
     pub refused: usize,
+    /// What could be read of each table.
+    pub tables: Vec<SalvagedTable>,
+    /// Pages that are damaged so that nobody knows what was in them.
+    pub unreadable_pages: usize,
+}
+
+/// What could be read of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SalvagedTable {
+    /// Its name.
+    pub table: &'static str,
+    /// Rows that could be read.
+    pub read: usize,
+    /// Rows that were damaged, in pages that could be read otherwise.
+    pub damaged: usize,
 }
 
 impl Store {
@@ -83,18 +98,7 @@ impl Store {
         making: &Lock,
         now: Time,
     ) -> Result<Salvaged, StoreError> {
-        let mut best: Option<(Salvaged, PathBuf)> = None;
-        for way in [Way::AsItIs, Way::WithAFirstPage, Way::WithARebuiltFirstPage] {
-            let (read, fresh) = workshop.read(damaged, way, making, now)?;
-            if best.as_ref().is_none_or(|(so_far, _)| read.read > so_far.read) {
-                best = Some((read, fresh));
-            }
-            // Only where the file's own first page leads nowhere is another worth a try.
-            if best.as_ref().is_some_and(|(so_far, _)| so_far.read > 0) && way == Way::AsItIs {
-                break;
-            }
-        }
-        let Some((mut done, fresh)) = best else { return Ok(Salvaged::default()) };
+        let (mut done, fresh) = workshop.read(damaged, making, now)?;
         let mut fresh = Store::open(&fresh, now)?;
         let mut records = Vec::new();
         done.refused += fresh.export_readable(&mut records)?;
@@ -112,18 +116,11 @@ impl Store {
                 }
                 transaction.execute_batch("RELEASE record")?;
             }
-            Ok(())
+            // Or rows that were imported would count as written here.
+            carry_imports_over(&fresh.connection, transaction)
         })?;
         Ok(done)
     }
-}
-
-/// How to get past a broken first page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    AsItIs,
-    WithAFirstPage,
-    WithARebuiltFirstPage,
 }
 
 /// A folder to work in, beside the database, that goes away again.
@@ -142,37 +139,22 @@ impl Workshop {
     fn read(
         &self,
         damaged: &Path,
-        way: Way,
         making: &Lock,
         now: Time,
     ) -> Result<(Salvaged, PathBuf), StoreError> {
-        let mut done = Salvaged::default();
-        let folder = self.folder.join(format!("{way:?}"));
-        files::make_folder(&folder).map_err(at("make", &folder))?;
-        let copy = folder.join("copy.db");
-        for end in ["", "-wal"] {
-            let (from, to) = (with_end(damaged, end), with_end(&copy, end));
-            if from.exists() {
-                copy_private(&from, &to).map_err(at("copy", &from))?;
-            }
-        }
-        let fresh = Files::new(folder.join("fresh"));
+        let fresh = Files::new(self.folder.join("fresh"));
         fresh.make_folder().map_err(at("make", fresh.folder()))?;
         create(&fresh, making)?;
-        if way != Way::AsItIs {
-            if way == Way::WithARebuiltFirstPage {
-                look(&fresh.database(), files::PATIENCE)?
-                    .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
-            }
-            graft(&copy, &fresh.database()).map_err(at("mend", &copy))?;
-        }
         let into = look(&fresh.database(), files::PATIENCE)?;
         into.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN")?;
-        let from = look(&copy, files::PATIENCE)?;
-        // SQLite otherwise refuses a database that is shorter than it says it is.
-        if from.execute_batch("PRAGMA writable_schema = ON").is_ok() {
-            for table in TABLES {
-                copy_table(&from, &into, table, &mut done)?;
+        let image =
+            image::read(damaged, &with_end(damaged, "-wal")).map_err(at("read", damaged))?;
+        let Scan { tables: mut found, unreadable_pages } =
+            pages::scan(&image, Shape::read_all(&into, &TABLES)?);
+        let mut done = Salvaged { unreadable_pages, ..Salvaged::default() };
+        for table in TABLES {
+            if let Some(at) = found.iter().position(|found| found.shape.table == table) {
+                copy_table(&into, table, found.swap_remove(at), &mut done)?;
             }
         }
         adopt_rows(&into, now)?;
@@ -187,92 +169,30 @@ impl Drop for Workshop {
     }
 }
 
-fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {
-    let mut source = fs::File::open(from)?;
-    let mut target = files::private().write(true).create_new(true).open(to)?;
-    std::io::copy(&mut source, &mut target)?;
-    Ok(())
-}
-
-/// Puts the first page of an empty store in place of a broken one.
-fn graft(copy: &Path, fresh: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::FileExt as _;
-
-    let mut page = vec![0; PAGE];
-    fs::File::open(fresh)?.read_exact_at(&mut page, 0)?;
-    let file = fs::OpenOptions::new().write(true).open(copy)?;
-    let pages = u32::try_from(file.metadata()?.len() / PAGE as u64).unwrap_or(u32::MAX);
-    // The size in pages; and no list of free pages, which would lead anywhere.
-    page[28..32].copy_from_slice(&pages.to_be_bytes());
-    page[32..40].fill(0);
-    // The size counts only if these two agree.
-    page.copy_within(24..28, 92);
-    file.write_all_at(&page, 0)
-}
-
+/// Puts the rows that were found of a table into an empty store.
 fn copy_table(
-    from: &Connection,
     into: &Connection,
-    table: &str,
+    table: &'static str,
+    found: Found,
     done: &mut Salvaged,
 ) -> Result<(), StoreError> {
-    let names_in = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
-        connection
-            .prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?
-            .query_map([], |row| row.get(0))?
-            .collect()
-    };
-    let mut columns = names_in(into)?;
-    // It may be older and lack some.
-    if let Ok(there) = names_in(from)
-        && !there.is_empty()
-    {
-        columns.retain(|name| there.contains(name));
-    }
-    let names = columns.join(", ");
-    let marks = vec!["?"; columns.len()].join(", ");
-    let mut insert =
-        into.prepare(&format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"))?;
-    let mut keep = |row: &rusqlite::Row<'_>| -> i64 {
-        let number = row.get(0).unwrap_or_default();
-        let values: Result<Vec<Value>, _> =
-            (1..=columns.len()).map(|column| row.get(column)).collect();
-        match values.and_then(|values| insert.execute(params_from_iter(values))) {
-            Ok(count) => done.read += count,
-            Err(_) => done.refused += 1,
-        }
-        number
-    };
-    // An error ends each walk: that is where the damage is.
-    let mut walk = |order: &str, stop: i64| -> Option<i64> {
-        let mut last = None;
-        // Not through an index, which may be broken elsewhere.
-        let query = format!(
-            "SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid > ?1 ORDER BY rowid {order}"
-        );
-        if let Ok(mut rows) = from.prepare(&query)
-            && let Ok(mut rows) = rows.query([stop])
-        {
-            while let Ok(Some(row)) = rows.next() {
-                last = Some(keep(row));
-            }
-        }
-        last
-    };
-    let low = walk("ASC", i64::MIN).unwrap_or(0);
-    let high = walk("DESC", low).unwrap_or(low);
-    if let Ok(mut probe) =
-        from.prepare(&format!("SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid = ?1"))
-    {
-        let end = high.min(low.saturating_add(PROBES));
-        for number in low.saturating_add(1)..end {
-            if let Ok(mut rows) = probe.query([number])
-                && let Ok(Some(row)) = rows.next()
-            {
-                keep(row);
-            }
+    let Found { shape, rows, unreadable } = found;
+    let mut copied = SalvagedTable { table, read: 0, damaged: unreadable };
+    for row in rows {
+        let values = shape.complete(row);
+        let names = shape.names(values.len()).join(", ");
+        let marks = vec!["?"; values.len()].join(", ");
+        let mut insert = into
+            .prepare_cached(&format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"))?;
+        match insert.execute(params_from_iter(values)) {
+            Ok(1) => copied.read += 1,
+            // Of another row, or without what it must have.
+            _ => copied.damaged += 1,
         }
     }
+    done.read += copied.read;
+    done.refused += copied.damaged;
+    done.tables.push(copied);
     Ok(())
 }
 

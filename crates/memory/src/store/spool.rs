@@ -66,10 +66,11 @@ pub fn append(files: &Files, entries: &[Entry]) -> Result<(), SpoolError> {
     serde_json::to_writer(&mut line, &LineOut { form: FORM, entries }).map_err(io::Error::from)?;
     line.push(b'\n');
     let path = files.spool().join(CURRENT);
+    files::check_path(&files.spool())?;
     for _ in 0..ATTEMPTS {
         let file = match files::append_to(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                files::make_folder(&files.spool())?;
+                files::make_subfolder(&files.spool())?;
                 files::append_to(&path)?
             }
             opened => opened?,
@@ -207,7 +208,7 @@ pub(crate) fn drain(store: &mut Store, _lock: &Lock, now: Time) -> Result<Draine
 
 /// Reads a moved file once no writer is at it; `None` when one hangs there, and the next drain will find it.
 fn read_alone(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut file = File::open(path)?;
+    let mut file = files::open_own(path, &files::readable())?;
     let until = Instant::now() + WRITER;
     while file.try_lock().is_err() {
         if Instant::now() >= until {

@@ -65,6 +65,7 @@ pub struct Tended {
 pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, StoreError> {
     let until = Instant::now() + bounds.time;
     let mut store = Store::open(data, now)?;
+    store.check_writable()?;
     let Some(lock) = store.tending()? else { return Ok(None) };
     let Drained { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
     store.finish_erasing(&lock)?;
@@ -88,6 +89,10 @@ const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(24);
 /// Removes copies of files that commands left behind: those of before a time, or all. What cannot be removed is tried again
 /// next time.
 pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
+    // Never through a link: it would lead to files of somebody else.
+    if !matches!(files::check_path(&files.snapshots()), Ok(Some(_))) {
+        return;
+    }
     let Ok(entries) = std::fs::read_dir(files.snapshots()) else { return };
     for entry in entries.flatten() {
         let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
@@ -102,15 +107,17 @@ pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
 impl Store {
     /// The right to drain the spool, if nobody else has it.
     pub(crate) fn tending(&self) -> Result<Option<Lock>, StoreError> {
+        self.check_writable()?;
         let spool = self.files.spool();
-        files::make_folder(&spool).map_err(at("make", &spool))?;
+        files::make_subfolder(&spool).map_err(at("make", &spool))?;
         Lock::attempt(&spool).map_err(at("lock", &spool))
     }
 
     /// The same, where whoever has it may be done in some time.
     pub(crate) fn tending_within(&self, patience: Duration) -> Result<Option<Lock>, StoreError> {
+        self.check_writable()?;
         let spool = self.files.spool();
-        files::make_folder(&spool).map_err(at("make", &spool))?;
+        files::make_subfolder(&spool).map_err(at("make", &spool))?;
         match Lock::wait(&spool, patience) {
             Ok(lock) => Ok(Some(lock)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
@@ -120,8 +127,9 @@ impl Store {
 
     /// The same, after a wait.
     pub(crate) fn tending_soon(&self) -> Result<Lock, StoreError> {
+        self.check_writable()?;
         let spool = self.files.spool();
-        files::make_folder(&spool).map_err(at("make", &spool))?;
+        files::make_subfolder(&spool).map_err(at("make", &spool))?;
         Lock::wait(&spool, Bounds::default().time + files::PATIENCE).map_err(at("lock", &spool))
     }
 

@@ -2,8 +2,8 @@
 
 use rutter_memory::project::Located;
 use rutter_memory::store::doctor::{self, Repaired};
-use rutter_memory::store::spool;
 use rutter_memory::store::tend::{Bounds, Tended, tend};
+use rutter_memory::store::{Salvaged, SalvagedTable, spool};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -31,6 +31,22 @@ pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
         report.write(ui.out)?;
     }
     if report.has_problems() { Err(Failure::Findings) } else { Ok(()) }
+}
+
+/// Says what came back of each table, and what did not.
+fn tables(salvaged: &Salvaged) -> Vec<String> {
+    let mut lines: Vec<String> = (salvaged.tables.iter())
+        .filter(|table| table.read + table.damaged > 0)
+        .map(|SalvagedTable { table, read, damaged }| {
+            let lost = if *damaged > 0 { format!(", {damaged} damaged") } else { String::new() };
+            format!("{table}: {read} rows{lost}")
+        })
+        .collect();
+    if salvaged.unreadable_pages > 0 {
+        let pages = count(salvaged.unreadable_pages as u64, "page");
+        lines.push(format!("{pages} could not be read: rows that were there are lost"));
+    }
+    lines
 }
 
 /// What `--repair` has done. It never touches settings: that is `rutter init`'s.
@@ -72,6 +88,9 @@ impl Mended {
                 salvaged.saved,
                 salvaged.refused
             )?;
+            for line in tables(salvaged) {
+                writeln!(ui.out, "          {line}")?;
+            }
         }
         if let Some(Tended { drained, .. }) = &self.tended {
             let taken = count(*drained as u64, "entry");

@@ -1,11 +1,12 @@
 //! `rutter mcp` and `rutter call`: the memory as tools, for a client or for one call.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 
 use rutter_memory::session::Process;
 use rutter_memory::{Clean, Id};
 use rutter_server::{Desk, Door, Whose, halves, http, mcp, tools};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::cli::server::{CallArgs, McpArgs};
@@ -19,6 +20,9 @@ pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
         let name = Clean::new(&format!("mcp:{}", Id::new(env.now)));
         Whose::Process(name, Process::of(std::process::id()))
     };
+    if args.http_header {
+        return print_header(args, env, ui);
+    }
     if args.http {
         // Its clients are others than who started it.
         return listen(args, desk(env, alone(), Door::Anybody)?, env, ui);
@@ -51,11 +55,11 @@ fn listen(args: &McpArgs, desk: Desk, env: &Environment, ui: &mut Ui<'_>) -> Res
     let terms = http::Terms { address: SocketAddr::new(args.bind, args.port), token };
     let served = http::serve(desk, &terms, |address| {
         let url = format!("http://{}{}", reached(address), http::PATH);
-        // The shell that it is typed into reads the token; it stands neither here nor in the history.
+        let entry = json!({ "type": "http", "url": url, "headersHelper": helper(&terms.token) });
+        let entry = quoted(&entry.to_string());
         writeln!(
             ui.out,
-            "listening on {url}; register it with: claude mcp add --transport http rutter {url} --header \"Authorization: Bearer $(cat {})\"",
-            quoted(&terms.token.to_string_lossy())
+            "listening on {url}; register it with: claude mcp add-json --scope user rutter {entry}"
         )?;
         ui.out.flush()
     });
@@ -63,6 +67,27 @@ fn listen(args: &McpArgs, desk: Desk, env: &Environment, ui: &mut Ui<'_>) -> Res
         http::NotServed::Io(error) => Failure::Io(error),
         error => Failure::Refused(error.to_string()),
     })
+}
+
+/// Returns the command by which a client asks for the header. The token is in no argument, where every user of the machine could
+/// read it, and not in the client's settings.
+fn helper(token: &Path) -> String {
+    format!(
+        "{} mcp --http-header --token-file {}",
+        environment::called(),
+        quoted(&token.to_string_lossy())
+    )
+}
+
+/// Prints the header that lets a client in.
+fn print_header(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    let token = match &args.token_file {
+        Some(path) => std::path::absolute(path)?,
+        None => env.files().http_token(),
+    };
+    let header = http::header(&token).map_err(|error| Failure::Refused(error.to_string()))?;
+    writeln!(ui.out, "{header}")?;
+    Ok(())
 }
 
 /// By which address a client on this machine reaches a server.

@@ -326,6 +326,18 @@ codes! {
         MEMORY_REPAIRING = "memory-repairing", Warning,
             "A repair is at work or was interrupted.",
             "rutter doctor --repair";
+        MEMORY_OF_ANOTHER_USER = "memory-of-another-user", Problem,
+            "The folder of the memory, or a file in it, belongs to another user, who could change it. Hooks and commands do not use it.",
+            "sudo chown -R $(id -u) FOLDER, or set RUTTER_HOME to a folder of your own";
+        MEMORY_LINK = "memory-link", Problem,
+            "A symbolic link is in the place of a file or folder of the memory; nothing is written through one.",
+            "rm FILE, or put what it leads to in its place";
+        MEMORY_WRITABLE_BY_OTHERS = "memory-writable-by-others", Problem,
+            "Others may write to the folder of the memory. The next hook or command closes it, if it can.",
+            "rutter doctor --repair";
+        MEMORY_WAS_OPEN = "memory-was-open", Warning,
+            "Others could write to the folder of the memory in the last 7 days. It was closed; what they may have changed, nobody knows.",
+            "rutter doctor, and look at what rutter memories and rutter values list show";
         MEMORY_READABLE = "memory-readable", Warning,
             "Others may read a file or folder of the memory.",
             "rutter doctor --repair";

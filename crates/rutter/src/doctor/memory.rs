@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
+use rustix::io::Errno;
 use rutter_memory::config::{HOOKS_YAML, Hooks, Loaded, Mistake, Position};
 use rutter_memory::project::Located;
 use rutter_memory::store::Files;
@@ -105,6 +106,16 @@ fn room(data: &Path, findings: &mut Vec<Finding>) {
         let what = format!("nothing can be written here: {error}");
         findings.push(Finding::new(&codes::MEMORY_UNWRITABLE, what).at(Place::file(there)));
     }
+    let database = data.join("rutter.db");
+    if access(there, Access::WRITE_OK).is_ok()
+        && let Err(error) = access(&database, Access::WRITE_OK)
+        && error != Errno::NOENT
+    {
+        let what = format!("nothing can be written to the database: {error}");
+        let advice = format!("chmod u+w {}", shell::word(&database.to_string_lossy()));
+        let finding = Finding::new(&codes::MEMORY_UNWRITABLE, what).at(Place::file(&database));
+        findings.push(finding.advise(advice));
+    }
     if let Ok(disk) = statvfs(there) {
         findings.extend(shortage(there, disk.f_bavail.saturating_mul(disk.f_frsize)));
     }
@@ -122,6 +133,11 @@ fn faults(env: &Environment, findings: &mut Vec<Finding>) {
     let files = env.files();
     if !strange_files(&files).is_empty() {
         return;
+    }
+    let closings = log::closings(&files, env.now.minus(RECENT)).unwrap_or_default();
+    if let Some((at, what)) = closings.last() {
+        let finding = Finding::new(&codes::MEMORY_WAS_OPEN, format!("{what} at {at}"));
+        findings.push(finding.at(Place::file(&env.data)));
     }
     let Ok(faults) = log::faults(&files, env.now.minus(RECENT)) else { return };
     if faults.is_empty() {

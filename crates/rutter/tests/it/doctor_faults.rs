@@ -294,6 +294,15 @@ faults! {
     } => ("memory-repairing", "[HOME]/home/.local/share/rutter/salvage-1", "rutter doctor --repair");
     a_memory_that_others_may_read: |setup| mode(&setup.memory(), 0o755)
         => ("memory-readable", "[HOME]/home/.local/share/rutter", "chmod go= [HOME]/home/.local/share/rutter");
+    others_may_write: |setup| mode(&setup.memory(), 0o770)
+        => ("memory-writable-by-others", "[HOME]/home/.local/share/rutter", "chmod go= [HOME]/home/.local/share/rutter");
+    others_could_write: |setup| {
+        mode(&setup.memory(), 0o770);
+        setup.ok(&["memories"]);
+    } => ("memory-was-open", "[HOME]/home/.local/share/rutter", "rutter doctor, and look at what rutter memories and rutter values list show");
+    link_in_data_folder: |setup| {
+        std::os::unix::fs::symlink("/dev/null", setup.memory().join("vectors")).unwrap();
+    } => ("memory-link", "[HOME]/home/.local/share/rutter/vectors", "rm [HOME]/home/.local/share/rutter/vectors, or put what it leads to in its place");
     a_large_database: |setup| {
         setup.ok(&["tend"]);
         let database = fs::OpenOptions::new().write(true).open(setup.memory().join("rutter.db")).unwrap();
@@ -435,6 +444,7 @@ fn every_code_is_planted() {
     let root = rutter_testkit::root();
     let sources: String = [
         "crates/rutter/tests/it/doctor_faults.rs",
+        "crates/rutter/tests/it/data_folder.rs",
         "crates/rutter/tests/it/doctor.rs",
         "crates/rutter/tests/it/doctor_live.rs",
         "crates/rutter/tests/it/doctor_scopes.rs",

@@ -180,6 +180,7 @@ fn a_broken_database_is_kept_aside_and_salvaged() {
     assert!(ran.stderr.contains("the database was damaged and is kept as"), "{ran}");
     let ran = home.rutter(&["doctor", "--repair"]);
     assert!(ran.stdout.contains("rows read"), "{ran}");
+    assert!(ran.stdout.contains("\n          memory: 1 rows\n"), "{ran}");
     assert_eq!(home.ailments(), [] as [&str; 0]);
     assert_eq!(home.json(&["memories"])[0]["text"], "worth saving");
 }

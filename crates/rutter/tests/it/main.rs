@@ -19,6 +19,8 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
+/// A data folder that others can change, and symbolic links in it.
+mod data_folder;
 /// `rutter demo`, and its picture.
 mod demo;
 /// `rutter doctor` where all is well, and what it leaves alone.
@@ -91,6 +93,8 @@ mod memories;
 mod outcome;
 /// Questions on a terminal, and in an editor.
 mod questions;
+/// Commands and tools on a memory that cannot be written.
+mod read_only;
 /// `rutter recall`.
 mod recall;
 /// What waits for a person, and imports.

@@ -211,7 +211,8 @@ fn a_server_that_many_share_knows_by_the_hooks_whose_call_it_is() {
     let served = Served::start(serve);
     let entry = json!({
         "type": "http", "url": format!("http://{}/mcp", served.address),
-        "headers": { "Authorization": format!("Bearer {}", served.token) },
+        // As the line says that the server prints: the client asks for the header itself.
+        "headersHelper": served.entry()["headersHelper"],
     });
     let config = json!({ "mcpServers": { "rutter": entry } }).to_string();
     std::fs::write(life.home.join("mcp.json"), config).unwrap();

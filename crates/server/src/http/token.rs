@@ -78,7 +78,8 @@ impl Token {
         }
     }
 
-    fn read(path: &Path) -> Result<Self, NoToken> {
+    /// Reads the token in a file.
+    pub(super) fn read(path: &Path) -> Result<Self, NoToken> {
         let failed = |source| NoToken::Io { what: "read", path: path.to_owned(), source };
         // Asked before it is opened: opening a pipe would wait for somebody to write.
         if !fs::metadata(path).map_err(failed)?.is_file() {
@@ -122,6 +123,11 @@ impl Token {
         file.as_file().sync_all().map_err(failed)?;
         file.persist_noclobber(path).map_err(|error| failed(error.error))?;
         Ok(token)
+    }
+
+    /// Returns the value of the header that brings it.
+    pub(super) fn header(&self) -> String {
+        format!("Bearer {}", self.0)
     }
 
     /// Whether a request brings it. One that brings two is undecided, and stays out.

@@ -15,6 +15,8 @@ use rustix::fs::{Mode, OFlags, open as open_at};
 /// A file as memory; nothing if it is not there, empty or no file. Never waits, as opening a pipe would.
 pub(super) fn open(path: &Path) -> Option<Mmap> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    // A link in the data folder is never followed.
+    let flags = flags | OFlags::NOFOLLOW;
     let file = File::from(open_at(path, flags, Mode::empty()).ok()?);
     let found = file.metadata().ok()?;
     if !found.is_file() || found.len() == 0 {

@@ -271,6 +271,37 @@ impl Store {
     }
 }
 
+/// Takes over from another database which rows were imported, and what waits of the imports.
+pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(), StoreError> {
+    let mut batches = from.prepare("SELECT id, uid, file, at, accepted FROM import_batch")?;
+    let mut batches = batches.query([])?;
+    while let Some(row) = batches.next()? {
+        let (number, id): (i64, Id) = (row.get(0)?, row.get(1)?);
+        let (file, at): (Clean, Time) = (row.get(2)?, row.get(3)?);
+        to.execute(
+            "INSERT OR IGNORE INTO import_batch (uid, file, at, accepted) VALUES (?1, ?2, ?3, ?4)",
+            params![id, file, at, row.get::<_, Option<Time>>(4)?],
+        )?;
+        let batch = number_of(to, id)?;
+        let mut rows = from.prepare_cached("SELECT row FROM origin WHERE batch = ?1")?;
+        for row in rows.query_map([number], |row| row.get::<_, Id>(0))? {
+            let row = row?;
+            origins::insert(to, row, &Origin::default(), Some(batch))?;
+            to.prepare_cached("UPDATE origin SET batch = ?2 WHERE row = ?1 AND batch IS NULL")?
+                .execute(params![row, batch])?;
+        }
+        let mut records =
+            from.prepare_cached("SELECT record, at FROM proposal WHERE batch = ?1 ORDER BY id")?;
+        let mut records = records.query([number])?;
+        while let Some(row) = records.next()? {
+            if let Ok(record) = serde_json::from_str(&row.get::<_, String>(0)?) {
+                review::propose_record(to, &record, batch, row.get(1)?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Removes sessions and projects that an import has added and that nothing else has used since.
 fn remove_unused(connection: &Connection, batch: i64) -> rusqlite::Result<usize> {
     let sessions = connection.execute(

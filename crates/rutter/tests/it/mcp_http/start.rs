@@ -21,10 +21,19 @@ fn the_token_is_made_once_and_shown_never() {
     assert!(token.bytes().all(|byte| byte.is_ascii_hexdigit()));
     assert_eq!(mode(&path), 0o600);
     assert_eq!(mode(&home.memory()), 0o700);
+    // Arguments of a command can be read by every user of the machine.
+    let entry = json!({
+        "type": "http",
+        "url": format!("http://{}/mcp", first.address),
+        "headersHelper": format!(
+            "{} mcp --http-header --token-file {}",
+            env!("CARGO_BIN_EXE_rutter"),
+            path.display()
+        ),
+    });
     let typed = format!(
-        "listening on http://{0}/mcp; register it with: claude mcp add --transport http rutter http://{0}/mcp --header \"Authorization: Bearer $(cat {1})\"\n",
+        "listening on http://{}/mcp; register it with: claude mcp add-json --scope user rutter '{entry}'\n",
         first.address,
-        path.display()
     );
     assert_eq!(first.line, typed);
     assert_eq!(first.ask(&first.request().without("Authorization")).code, 401);

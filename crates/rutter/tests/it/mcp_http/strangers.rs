@@ -104,8 +104,29 @@ fn pages_and_names_that_lead_here_are_refused() {
     let own = format!("http://{}", served.address);
     let twice = request.clone().also("Origin", &own).also("Origin", "https://evil.example");
     assert_eq!(served.ask(&twice).code, 400);
+    for target in [
+        "http://evil.example/mcp",
+        &format!("http://evil.example:{port}/mcp"),
+        &format!("http://127.0.0.1@evil.example:{port}/mcp"),
+        &format!("http://user@127.0.0.1:{port}/mcp"),
+        &format!("https://127.0.0.1:{port}/mcp"),
+        &format!("ftp://127.0.0.1:{port}/mcp"),
+        "http://127.0.0.1/mcp",
+    ] {
+        let reply = served.ask(&request.clone().line(&format!("POST {target}")));
+        assert_eq!(reply.code, 403, "{target}: {reply:?}");
+        let reply = served.ask(&request.clone().line(&format!("POST {target}")).without("Host"));
+        assert!([400, 403].contains(&reply.code), "{target}: {reply:?}");
+    }
+    for line in ["OPTIONS *", "POST *", "CONNECT evil.example:80", "CONNECT 127.0.0.1:1"] {
+        assert_eq!(served.ask(&request.clone().line(line)).code, 400, "{line}");
+        let stranger = request.clone().line(line).without("Authorization");
+        assert_eq!(served.ask(&stranger).code, 401, "{line}");
+    }
     assert_eq!(home.json(&["ghap", "list", "--all"]), json!([]), "none of them did anything");
 
+    let own_target = format!("POST http://{}/mcp", served.address);
+    assert_eq!(served.ask(&served.request().line(&own_target).message(&status())).code, 200);
     for (name, value) in [
         ("Host", format!("localhost:{port}")),
         ("Host", format!("LOCALHOST:{port}")),

@@ -1,6 +1,5 @@
 //! A server, and a client that says what it is told to, byte by byte.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -37,15 +36,24 @@ impl Served {
         let mut served = Self { child, line, address: String::new(), token: String::new() };
         let said = !served.line.is_empty();
         assert!(said, "it said nothing: {}", served.stderr());
-        let between = |start: &str, end: &str| {
-            let rest = served.line.split_once(start).expect(start).1;
-            rest.split_once(end).expect(end).0.to_owned()
-        };
-        let (address, path) = (between("http://", "/mcp"), between("$(cat ", ")\""));
-        served.address = address;
-        let token = fs::read_to_string(path.trim_matches('\'')).unwrap();
-        token.trim().clone_into(&mut served.token);
+        let address =
+            served.line.split_once("http://").and_then(|(_, rest)| rest.split_once("/mcp"));
+        served.address = address.expect("an address").0.to_owned();
+        // The token, as a client gets it: by running what it was told to run.
+        let helper = served.entry()["headersHelper"].as_str().unwrap().to_owned();
+        let printed = Command::new("/bin/sh").args(["-c", &helper]).env_clear().output().unwrap();
+        let header: Value = serde_json::from_slice(&printed.stdout).expect("a header");
+        let token = header["authorization"].as_str().unwrap().strip_prefix("Bearer ").unwrap();
+        token.clone_into(&mut served.token);
         served
+    }
+
+    /// Returns what a client is told to register.
+    pub(crate) fn entry(&self) -> Value {
+        let word = self.line.trim_end().split_once("--scope user rutter ").unwrap().1;
+        let line = format!("printf %s {word}");
+        let printed = Command::new("/bin/sh").args(["-c", &line]).output().unwrap();
+        serde_json::from_slice(&printed.stdout).expect("an entry")
     }
 
     pub(crate) fn of(home: &Home) -> Self {

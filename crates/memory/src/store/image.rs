@@ -1,0 +1,185 @@
+//! A database read into memory, with its log of changes applied.
+//!
+//! SQLite cannot read a database in WAL mode where it can neither write beside it nor find the index of its log. A memory on a
+//! read-only disk, or with read-only files, is read this way. The repair reads a damaged database this way too.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::ops::Range;
+use std::path::Path;
+
+use rusqlite::{Connection, MAIN_DB};
+
+use super::files::{open_own, readable};
+use super::{Files, StoreError, at};
+
+/// Bytes of the header of a log of changes, and of the header of each page in it.
+const WAL_HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+/// First bytes of a log whose checksums are little-endian; one more means big-endian.
+const WAL_MAGIC: u32 = 0x377f_0682;
+
+/// Opens the memory in a folder for reading, without writing anything anywhere.
+pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
+    let database = files.database();
+    let mut bytes = read(&database, &files.wal()).map_err(at("read", &database))?;
+    // An image in memory has no log: it claims to be in the other journal mode.
+    for byte in bytes.get_mut(18..20).unwrap_or_default() {
+        *byte = 1;
+    }
+    let mut connection = Connection::open_in_memory()?;
+    connection.deserialize_read_exact(MAIN_DB, &*bytes, bytes.len(), true)?;
+    Ok(connection)
+}
+
+/// Reads a database file, and puts the pages of its log of changes in their places.
+pub(super) fn read(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = read_file(open_own(database, &readable())?)?;
+    match open_own(wal, &readable()) {
+        Ok(wal) => apply_log(&mut bytes, &read_file(wal)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(bytes)
+}
+
+fn read_file(mut file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Applies the transactions of a log that were committed, up to the first page that is not whole.
+fn apply_log(database: &mut Vec<u8>, wal: &[u8]) {
+    let Some(log) = Log::parse(wal) else { return };
+    for (page, content) in log.committed() {
+        let at = (page as usize - 1) * log.page_size;
+        if database.len() < at + log.page_size {
+            database.resize(at + log.page_size, 0);
+        }
+        database[at..at + log.page_size].copy_from_slice(&wal[content]);
+    }
+    if let Some(pages) = log.pages {
+        database.truncate(pages as usize * log.page_size);
+    }
+}
+
+/// The pages of a log of changes.
+struct Log {
+    page_size: usize,
+    /// Page numbers and where their content is.
+    frames: Vec<(u32, Range<usize>)>,
+    /// How many of them belong to transactions that were committed.
+    committed: usize,
+    /// Size of the database in pages after the last of those.
+    pages: Option<u32>,
+}
+
+impl Log {
+    /// Reads a log. Returns None if its header is not that of one.
+    fn parse(wal: &[u8]) -> Option<Self> {
+        let magic = number(wal, 0)?;
+        let page_size = number(wal, 8)? as usize;
+        if magic & !1 != WAL_MAGIC || !page_size.is_power_of_two() || page_size < 512 {
+            return None;
+        }
+        let sum = |sum, bytes| checksum(sum, bytes, magic & 1 == 1);
+        let mut running = sum((0, 0), wal.get(..WAL_HEADER - 8)?);
+        if running != (number(wal, 24)?, number(wal, 28)?) {
+            return None;
+        }
+        let mut log = Self { page_size, frames: Vec::new(), committed: 0, pages: None };
+        for start in (WAL_HEADER..).step_by(FRAME_HEADER + page_size) {
+            let content = start + FRAME_HEADER..start + FRAME_HEADER + page_size;
+            let (Some(header), Some(bytes)) =
+                (wal.get(start..start + FRAME_HEADER), wal.get(content.clone()))
+            else {
+                break;
+            };
+            // Pages of an earlier round of the log have other salts.
+            if header[8..16] != wal[16..24] {
+                break;
+            }
+            running = sum(sum(running, &header[..8]), bytes);
+            let (Some(page), Some(pages)) = (number(header, 0), number(header, 4)) else { break };
+            if Some(running) != number(header, 16).zip(number(header, 20)) || page == 0 {
+                break;
+            }
+            log.frames.push((page, content));
+            if pages > 0 {
+                log.committed = log.frames.len();
+                log.pages = Some(pages);
+            }
+        }
+        Some(log)
+    }
+
+    fn committed(&self) -> impl Iterator<Item = (u32, Range<usize>)> {
+        self.frames[..self.committed].iter().cloned()
+    }
+}
+
+/// Reads a big-endian number.
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// SQLite's checksum of a log, continued.
+fn checksum((mut one, mut two): (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
+    for pair in bytes.as_chunks::<8>().0 {
+        let word = |at: usize| {
+            let word = [pair[at], pair[at + 1], pair[at + 2], pair[at + 3]];
+            if is_big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }
+        };
+        one = one.wrapping_add(word(0)).wrapping_add(two);
+        two = two.wrapping_add(word(4)).wrapping_add(one);
+    }
+    (one, two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a database in WAL mode and returns its files before anything was folded.
+    fn with_log(folder: &Path, change: &str) -> (Vec<u8>, Vec<u8>) {
+        let path = folder.join("some.db");
+        let connection = Connection::open(&path).unwrap();
+        let setup = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x);";
+        connection.execute_batch(setup).unwrap();
+        connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        connection.execute_batch(change).unwrap();
+        let read = |path: &Path| std::fs::read(path).unwrap();
+        (read(&path), read(&folder.join("some.db-wal")))
+    }
+
+    #[test]
+    fn log_is_applied_as_sqlite_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let many = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+                    INSERT INTO t SELECT printf('%0200d', i) FROM n;
+                    DELETE FROM t WHERE rowid % 3 = 0; VACUUM;";
+        let (mut bytes, wal) = with_log(folder.path(), many);
+        apply_log(&mut bytes, &wal);
+        bytes[18..20].fill(1);
+        let mut image = Connection::open_in_memory().unwrap();
+        image.deserialize_read_exact(MAIN_DB, &*bytes, bytes.len(), true).unwrap();
+        let ask = |ask: &str| image.query_row(ask, [], |row| row.get::<_, String>(0)).unwrap();
+        assert_eq!(ask("SELECT CAST(count(*) AS TEXT) FROM t"), "334");
+        assert_eq!(ask("PRAGMA integrity_check"), "ok");
+    }
+
+    #[test]
+    fn torn_log_ends_at_last_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let (bytes, wal) =
+            with_log(folder.path(), "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)");
+        for length in [0, 10, WAL_HEADER, wal.len() - 1, wal.len() - 4096] {
+            let mut image = bytes.clone();
+            apply_log(&mut image, &wal[..length]);
+            assert_eq!(image.len(), bytes.len());
+        }
+        let log = Log::parse(&wal[..wal.len() - 1]).unwrap();
+        assert_eq!((log.frames.len(), log.committed), (1, 1));
+    }
+}

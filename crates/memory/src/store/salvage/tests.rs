@@ -1,0 +1,213 @@
+//! Databases with flipped bits: what can be read of them, and that nothing else is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::types::Value as Cell;
+use rutter_testkit::dice::Dice;
+use serde_json::Value;
+
+use super::pages::PAGE_BYTES;
+use super::*;
+use crate::store::doctor::{examine, repair};
+use crate::store::exchange::Record;
+use crate::store::{ImportFile, WhoseRows};
+
+/// A row of each kind, as an export has them.
+const ROWS: &str = include_str!("../../../fixtures/salvage/every-table.jsonl");
+/// Distance between the number of a row and that of its copy.
+const STEP: i64 = 1_000;
+
+fn now() -> Time {
+    Time::from_millis(1_763_200_000_000)
+}
+
+/// Makes a database in which every table has so many copies of its rows. References of a copy lead to copies.
+fn fill(folder: &Path, copies: i64) -> Vec<u8> {
+    let mut store = Store::open(folder, now()).unwrap();
+    let file = ImportFile::read(ROWS.as_bytes(), |_| {}).unwrap();
+    store.import(&file, "rows.jsonl", WhoseRows::Foreign, now()).unwrap();
+    store.import(&file, "rows.jsonl", WhoseRows::Own, now()).unwrap();
+    let path = store.files.database();
+    store
+        .write(|transaction| {
+            for table in TABLES {
+                copy_rows(transaction, table, copies);
+            }
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    fs::read(path).unwrap()
+}
+
+fn copy_rows(connection: &Connection, table: &str, copies: i64) {
+    let list = |ask: &str| -> Vec<String> {
+        let mut ask = connection.prepare(ask).unwrap();
+        ask.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let names = list("SELECT name FROM pragma_table_info(?1)");
+    let references = list("SELECT \"from\" FROM pragma_foreign_key_list(?1)");
+    let mut rows = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let rows: Vec<Vec<Cell>> = rows
+        .query_map([], |row| (0..names.len()).map(|at| row.get(at)).collect())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert!(!rows.is_empty(), "{table}");
+    let marks = vec!["?"; names.len()].join(", ");
+    let mut insert = connection.prepare(&format!("INSERT INTO {table} VALUES ({marks})")).unwrap();
+    for copy in 1..=copies {
+        for row in &rows {
+            let values = names.iter().zip(row).map(|(name, value)| match (name.as_str(), value) {
+                ("uid", _) => Cell::Blob(uid(table, row, copy)),
+                ("row", _) if table == "origin" => Cell::Blob(uid(table, row, copy)),
+                ("key" | "client", Cell::Text(text)) => Cell::Text(format!("{text}-{copy}")),
+                (name, Cell::Integer(number))
+                    if name == "id" || references.iter().any(|of| of == name) =>
+                {
+                    Cell::Integer(number + STEP * copy)
+                }
+                (
+                    "text" | "name" | "error" | "goal" | "command" | "hypothesis",
+                    Cell::Text(text),
+                ) => Cell::Text(format!("{text}, number {copy}")),
+                (_, value) => value.clone(),
+            });
+            insert.execute(params_from_iter(values)).unwrap();
+        }
+    }
+}
+
+/// Returns an id of version 7 that is another one for each copy of each row.
+fn uid(table: &str, row: &[Cell], copy: i64) -> Vec<u8> {
+    let Cell::Integer(number) = row[0] else { panic!("{table} has no row ids") };
+    let table = TABLES.iter().position(|of| *of == table).unwrap();
+    let time = &now().millis().to_be_bytes()[2..];
+    let rest = (number + STEP * copy).to_be_bytes();
+    [time, &[0x70, u8::try_from(table).unwrap(), 0x80, 0], &rest[2..]].concat()
+}
+
+type Rows = BTreeMap<(String, String), Value>;
+
+/// Returns the rows of a store by kind and id, without what a row loses when another one is lost.
+fn rows(records: &[Record]) -> Rows {
+    let mut rows = Rows::new();
+    for record in records {
+        let Value::Object(record) = serde_json::to_value(record).unwrap() else { panic!() };
+        let (kind, mut fields) = record.into_iter().next().unwrap();
+        let Some(id) = fields.get("id").and_then(Value::as_str).map(str::to_owned) else {
+            continue;
+        };
+        for lost in ["project", "session", "aliases", "merged", "notes", "revisions", "outcome"] {
+            fields.as_object_mut().unwrap().remove(lost);
+        }
+        rows.insert((kind, id), fields);
+    }
+    rows
+}
+
+/// Reads a database as a repair does, up to the import.
+fn read(bytes: &[u8]) -> (Salvaged, Rows) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::new(folder.path());
+    let damaged = folder.path().join("damaged");
+    fs::File::create(&damaged)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, bytes))
+        .unwrap();
+    let workshop = Workshop::open(&files, now()).unwrap();
+    let (salvaged, fresh) = workshop.read(&damaged, &files.making().unwrap(), now()).unwrap();
+    let mut records = Vec::new();
+    Store::open(&fresh, now()).unwrap().export_readable(&mut records).unwrap();
+    (salvaged, rows(&records))
+}
+
+/// Where a variant flips bits.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Anywhere,
+    /// The first bytes of pages: their kind, how many cells they have, where these are.
+    Heads,
+    /// The first page.
+    Schema,
+    /// Pages that lead to others.
+    Branches,
+}
+
+fn flip(bytes: &mut [u8], target: Target, flips: usize, dice: &mut Dice) -> BTreeSet<usize> {
+    let pages = bytes.len() / PAGE_BYTES;
+    let branches: Vec<usize> = (1..pages).filter(|page| bytes[page * PAGE_BYTES] == 5).collect();
+    assert!(branches.len() >= 10, "{branches:?}");
+    let mut hit = BTreeSet::new();
+    for _ in 0..flips {
+        let (page, within) = match target {
+            Target::Anywhere => (dice.below(pages), PAGE_BYTES),
+            Target::Heads => (1 + dice.below(pages - 1), 24),
+            Target::Schema => (0, PAGE_BYTES),
+            Target::Branches => (*dice.of(&branches), 64),
+        };
+        bytes[page * PAGE_BYTES + dice.below(within)] ^= 1 << dice.below(8);
+        hit.insert(page);
+    }
+    hit
+}
+
+#[test]
+fn flipped_bits_cost_only_their_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = fill(&folder.path().join("memory"), 150);
+    let (salvaged, whole) = read(&original);
+    assert_eq!((salvaged.refused, salvaged.unreadable_pages), (0, 0), "{salvaged:?}");
+    assert!(salvaged.tables.iter().all(|table| table.read > 150), "{salvaged:?}");
+    for variant in 0..64 {
+        let mut dice = Dice::new(variant as u64);
+        let targets = [Target::Anywhere, Target::Heads, Target::Schema, Target::Branches];
+        let (target, flips) = (targets[variant % 4], [1, 3, 12][variant / 4 % 3]);
+        let mut bytes = original.clone();
+        let hit = flip(&mut bytes, target, flips, &mut dice);
+        let (found, rows) = read(&bytes);
+        let case =
+            format!("variant {variant}, {flips} flips in {target:?}, pages {hit:?}: {found:?}");
+        for (table, before) in found.tables.iter().zip(&salvaged.tables) {
+            // The smallest row has 40 bytes.
+            let most = before.read.min(100 * hit.len());
+            assert!(table.read + most >= before.read, "{case}");
+            assert!(table.read > 0, "{case}");
+        }
+        if matches!(target, Target::Schema | Target::Branches) {
+            assert_eq!(found.read, salvaged.read, "{case}");
+        }
+        // There are no rows that never were, and none that say something else, but for the bits themselves.
+        let is_stand_in = |fields: &Value| fields.to_string().contains("salvaged");
+        let strange = rows.iter().filter(|(key, fields)| {
+            whole.get(*key).is_none_or(|before| before != *fields) && !is_stand_in(fields)
+        });
+        let strange: Vec<_> = strange.collect();
+        assert!(strange.len() <= flips, "{strange:?}: {case}");
+    }
+}
+
+#[test]
+fn broken_branches_cost_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = folder.path().join("memory");
+    let mut bytes = fill(&memory, 40);
+    let mut records = Vec::new();
+    Store::open(&memory, now()).unwrap().export_readable(&mut records).unwrap();
+    // The schema, and every page that leads to others.
+    for page in bytes.as_chunks_mut::<PAGE_BYTES>().0 {
+        if page.starts_with(b"SQLite") || matches!(page[0], 2 | 5) {
+            page.fill(0xa5);
+        }
+    }
+    let database = Files::new(&memory).database();
+    fs::File::create(&database)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, &bytes))
+        .unwrap();
+    let repaired = repair(&memory, now()).unwrap();
+    let (_, salvaged) = &repaired.salvaged[0];
+    assert!(salvaged.unreadable_pages > 5 && salvaged.refused == 0, "{salvaged:?}");
+    assert_eq!(examine(&memory).unwrap().findings, []);
+    let mut after = Vec::new();
+    Store::open(&memory, now()).unwrap().export_readable(&mut after).unwrap();
+    assert_eq!(rows(&after), rows(&records), "{salvaged:?}");
+}

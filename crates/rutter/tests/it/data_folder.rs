@@ -1,0 +1,246 @@
+//! A data folder that others can change: folders that are open, files of other users, and symbolic links.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::path::Path;
+
+use rutter_testkit::excuse;
+use serde_json::json;
+
+use crate::hook::silent;
+use crate::support::Home;
+
+/// A user who is neither root nor whoever runs the tests.
+const STRANGER: u32 = 54_321;
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o7777
+}
+
+/// Tells hooks what a session would: it starts, fails, edits, runs a command, asks, and ends.
+fn play(home: &Home) {
+    let prompt = json!({ "prompt": "why does test_total fail" });
+    let command = json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": { "command": "sed -i s/a/b/ shop/cart.py" } });
+    for payload in [
+        home.event("one", "SessionStart", &json!({ "source": "startup" })),
+        home.red("one"),
+        home.edit("one"),
+        home.event("one", "PreToolUse", &command),
+        home.event("one", "UserPromptSubmit", &prompt),
+        home.event("one", "Stop", &json!({})),
+    ] {
+        let ran = home.hook(&payload);
+        assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""), "{payload}: {ran}");
+    }
+}
+
+/// Returns every path below a folder with its content.
+fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(content(&path));
+        } else {
+            found.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn hook_closes_writable_folder() {
+    for open in [0o777, 0o770, 0o702, 0o1777] {
+        let home = Home::new();
+        home.set(&[]);
+        home.ok(&["remember", "x", "--category", "fact"]);
+        set_mode(&home.memory(), open);
+        set_mode(&home.memory().join("rutter.db"), 0o666);
+        set_mode(&home.memory().join("log"), 0o777);
+        silent(&home.hook(&home.red("one")));
+        assert_eq!(mode(&home.memory()) & 0o777, 0o700);
+        assert_eq!(mode(&home.memory().join("rutter.db")), 0o600);
+        assert_eq!(mode(&home.memory().join("log")), 0o700);
+        // It went on: the run is recorded.
+        assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
+        assert_eq!(home.ailments(), ["memory-was-open"]);
+        let said = home.rutter(&["doctor", "--json"]).stdout;
+        assert!(said.contains(&format!("(mode {open:04o}); it was closed at 2")), "{said}");
+    }
+}
+
+#[test]
+fn command_closes_writable_folder_and_warns() {
+    let home = Home::new();
+    home.ok(&["remember", "x", "--category", "fact"]);
+    set_mode(&home.memory(), 0o777);
+    assert_eq!(home.ailments(), ["memory-writable-by-others"]);
+    let ran = home.rutter(&["memories"]).success();
+    assert_eq!(ran.stderr.matches("warning: others could write to").count(), 1, "{ran}");
+    assert_eq!(mode(&home.memory()), 0o700);
+    assert_eq!(home.rutter(&["memories"]).success().stderr, "");
+    assert_eq!(home.ailments(), ["memory-was-open"]);
+    set_mode(&home.memory(), 0o777);
+    let repaired = home.rutter(&["doctor", "--repair"]);
+    assert!(repaired.stdout.contains("closed    "), "{repaired}");
+    assert_eq!(mode(&home.memory()), 0o700);
+}
+
+#[test]
+fn folder_of_another_user_is_refused() {
+    let home = Home::new();
+    home.ok(&["remember", "x", "--category", "fact"]);
+    if chown(home.memory(), Some(STRANGER), None).is_err() {
+        return excuse("a folder of another user", "this is not root");
+    }
+    let before = content(&home.memory());
+    play(&home);
+    assert_eq!(content(&home.memory()), before);
+    for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"], &["pause"]]
+    {
+        let ran = home.rutter(args);
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.contains("belongs to another user (uid 54321)"), "{ran}");
+        assert!(
+            ran.stderr.contains("sudo chown -R") && ran.stderr.contains("RUTTER_HOME"),
+            "{ran}"
+        );
+    }
+    assert_eq!(content(&home.memory()), before);
+    assert_eq!(home.ailments(), ["memory-of-another-user"]);
+}
+
+#[test]
+fn file_of_another_user_is_refused() {
+    for name in ["rutter.db", "spool", "spool/current.jsonl", "log", "log/rutter.log", "tally"] {
+        let home = Home::new();
+        // Without a database everything goes to the spool.
+        fs::create_dir(home.memory()).unwrap();
+        set_mode(&home.memory(), 0o700);
+        let path = home.memory().join(name);
+        if matches!(name, "spool" | "log") {
+            fs::create_dir_all(&path).unwrap();
+        } else {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+        }
+        set_mode(&path, if path.is_dir() { 0o777 } else { 0o666 });
+        if chown(&path, Some(STRANGER), None).is_err() {
+            return excuse("a file of another user", "this is not root");
+        }
+        play(&home);
+        if path.is_dir() {
+            assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "{name}");
+        } else {
+            assert_eq!(fs::read(&path).unwrap(), b"", "{name}");
+        }
+        assert!(home.ailments().contains(&"memory-of-another-user".to_owned()), "{name}");
+    }
+}
+
+/// Every file and folder that rutter writes in its data folder, and whether it is a folder.
+const WRITTEN: [(&str, bool); 18] = [
+    ("rutter.db", false),
+    ("rutter.db-wal", false),
+    ("rutter.db-shm", false),
+    ("rutter.db.new", false),
+    ("spool", true),
+    ("spool/current.jsonl", false),
+    ("spool/held.jsonl", false),
+    ("log", true),
+    ("log/rutter.log", false),
+    ("log/rutter.log.1", false),
+    ("snapshots", true),
+    ("vectors", false),
+    ("terms", false),
+    ("tally", false),
+    ("paused", false),
+    ("trusted", false),
+    ("http-token", false),
+    ("backups", true),
+];
+
+#[test]
+fn nothing_is_written_through_links() {
+    for (name, is_folder) in WRITTEN {
+        for exists in [true, false] {
+            for begun in [true, false] {
+                let home = Home::new();
+                home.set(&[]);
+                set_mode(&home.memory(), 0o700);
+                fs::create_dir_all(home.path("ship/shop")).unwrap();
+                fs::write(home.path("ship/shop/cart.py"), "def total(items): ...\n").unwrap();
+                if begun {
+                    home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
+                    home.ok(&["tend"]);
+                }
+                let target = home.path("target");
+                if is_folder && exists {
+                    fs::create_dir(&target).unwrap();
+                    fs::write(target.join("kept"), "as it was").unwrap();
+                } else if exists {
+                    fs::write(&target, "as it was").unwrap();
+                }
+                let link = home.memory().join(name);
+                fs::create_dir_all(link.parent().unwrap()).unwrap();
+                set_mode(link.parent().unwrap(), 0o700);
+                if fs::symlink_metadata(&link).is_ok_and(|found| found.is_dir()) {
+                    fs::remove_dir_all(&link).unwrap();
+                } else {
+                    drop(fs::remove_file(&link));
+                }
+                symlink(&target, &link).unwrap();
+                let case = format!("{name}, target {exists}, begun {begun}");
+                play(&home);
+                let ran = home.rutter(&["remember", "y", "--category", "fact"]);
+                assert_eq!(ran.exit, Some(1), "{case}: {ran}");
+                assert!(ran.stderr.contains("is a symbolic link"), "{case}: {ran}");
+                assert!(ran.stderr.contains("run `rm '"), "{case}: {ran}");
+                for args in
+                    [&["tend"][..], &["pause"], &["trust", "--yes"], &["doctor", "--repair"]]
+                {
+                    assert_eq!(home.rutter(args).exit, Some(1), "{case}: {args:?}");
+                }
+                if home.memory().join(name).is_symlink() {
+                    let found = home.ailments();
+                    assert!(found.contains(&"memory-link".to_owned()), "{case}: {found:?}");
+                }
+                if is_folder && exists {
+                    let left: Vec<_> = fs::read_dir(&target).unwrap().collect();
+                    assert_eq!(left.len(), 1, "{case}: {left:?}");
+                    assert_eq!(fs::read(target.join("kept")).unwrap(), b"as it was", "{case}");
+                } else if exists {
+                    assert_eq!(fs::read(&target).unwrap(), b"as it was", "{case}");
+                } else {
+                    assert!(fs::symlink_metadata(&target).is_err(), "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn data_folder_itself_may_be_linked() {
+    let home = Home::new();
+    fs::create_dir(home.path("disk")).unwrap();
+    set_mode(&home.path("disk"), 0o700);
+    symlink(home.path("disk"), home.memory()).unwrap();
+    home.ok(&["remember", "x", "--category", "fact"]);
+    play(&home);
+    assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
+    assert_eq!(home.ailments(), [] as [&str; 0]);
+    // What it leads to has to be ours as much as any data folder.
+    set_mode(&home.path("disk"), 0o777);
+    silent(&home.hook(&home.edit("one")));
+    assert_eq!(mode(&home.path("disk")), 0o700);
+    if chown(home.path("disk"), Some(STRANGER), None).is_ok() {
+        let before = content(&home.path("disk"));
+        play(&home);
+        assert_eq!(content(&home.path("disk")), before);
+    }
+}

@@ -1,0 +1,156 @@
+//! Commands and tools on a memory that cannot be written.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, lchown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rutter_testkit::{Ran, excuse};
+
+use crate::support::Home;
+
+/// A user who is neither root nor whoever runs the tests.
+const STRANGER: u32 = 54_321;
+
+/// Commands that read, with something that each prints.
+const READING: [(&[&str], &str); 14] = [
+    (&["memories"], "the mast is made of oak"),
+    (&["recall", "mast oak"], "the mast is made of oak"),
+    (&["episodes", "list"], "test_total"),
+    (&["values", "list"], ""),
+    (&["sessions", "list"], "one"),
+    (&["status"], "ship"),
+    (&["injections"], ""),
+    (&["export"], "the mast is made of oak"),
+    (&["context"], "measure before you cut"),
+    (&["project", "list"], "ship"),
+    (&["ghap", "list"], "CRLF files parse"),
+    (&["call", "status", "{}"], "\"memories\": 2"),
+    (&["call", "recall_memories", "{\"query\": \"mast oak\"}"], "the mast is made of oak"),
+    (&["call", "assemble_context", "{\"query\": \"mast oak\"}"], "the mast is made of oak"),
+];
+
+/// Commands that write.
+const WRITING: [&[&str]; 5] = [
+    &["remember", "another", "--category", "fact"],
+    &["forget", "--query", "mast", "--yes"],
+    &["tend"],
+    &["ghap", "abandon", "--reason", "x"],
+    &["call", "remember", "{\"content\": \"x\", \"category\": \"fact\"}"],
+];
+
+/// What SQLite left beside the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// Nothing: whoever was last folded the log.
+    Nothing,
+    /// The log of changes and its index.
+    LogAndIndex,
+    /// The log alone: the files were copied without the index.
+    Log,
+}
+
+fn filled(beside: Beside) -> Home {
+    let home = Home::new();
+    home.set(&[]);
+    fs::set_permissions(home.memory(), fs::Permissions::from_mode(0o700)).unwrap();
+    home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
+    let preference = "measure before you cut";
+    home.ok(&["remember", preference, "--category", "preference", "--importance", "1"]);
+    drop(home.start());
+    home.ok(&["tend"]);
+    // A hook leaves the log as it is.
+    assert_eq!(home.hook(&home.red("one")).exit, Some(0));
+    match beside {
+        Beside::Nothing => home.ok(&["tend"]),
+        Beside::LogAndIndex => {}
+        Beside::Log => fs::remove_file(home.memory().join("rutter.db-shm")).unwrap(),
+    }
+    assert_eq!(home.memory().join("rutter.db-wal").exists(), beside != Beside::Nothing);
+    home
+}
+
+/// Runs commands that read and commands that write, and returns what is wrong with their results.
+fn faults(mut run: impl FnMut(&[&str]) -> Ran, reason: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (args, text) in READING {
+        let ran = run(args);
+        if ran.exit != Some(0) || !ran.stdout.contains(text) {
+            faults.push(format!("{args:?}: {ran}"));
+        }
+    }
+    for args in WRITING {
+        let ran = run(args);
+        let said = ran.stderr.contains("cannot be written: ") && ran.stderr.contains(reason);
+        if ran.exit != Some(1) || !said {
+            faults.push(format!("{args:?}: {ran}"));
+        }
+    }
+    let report = run(&["doctor", "--json"]).stdout;
+    if !report.contains("\"memory-unwritable\"") || report.contains("\"memory-damaged\"") {
+        faults.push(report);
+    }
+    faults
+}
+
+#[test]
+fn read_only_disk_can_be_read() {
+    for beside in [Beside::Nothing, Beside::LogAndIndex, Beside::Log] {
+        let home = filled(beside);
+        let memory = home.memory();
+        let mount = |args: &[&str]| {
+            let mut command = Command::new("mount");
+            command.args(args).arg(&memory).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        if !mount(&["--bind", memory.to_str().unwrap()]) {
+            return excuse("a read-only disk", "this machine lets nobody mount one");
+        }
+        let is_read_only = mount(&["-o", "remount,ro,bind"]);
+        let faults = faults(|args| home.rutter(args), "mounted read-only");
+        let unmounted = Command::new("umount").arg(&memory).status().unwrap();
+        assert!(unmounted.success() && is_read_only);
+        assert_eq!(faults, [] as [&str; 0], "{beside:?}");
+    }
+}
+
+/// Gives a folder and everything in it to another user, and takes the right to write.
+fn give_away(path: &Path) -> std::io::Result<()> {
+    lchown(path, Some(STRANGER), Some(STRANGER))?;
+    let is_folder = path.is_dir();
+    if is_folder {
+        for entry in fs::read_dir(path)? {
+            give_away(&entry?.path())?;
+        }
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(if is_folder { 0o500 } else { 0o400 }))
+}
+
+#[test]
+fn read_only_files_can_be_read() {
+    for beside in [Beside::Nothing, Beside::LogAndIndex, Beside::Log] {
+        let home = filled(beside);
+        if give_away(&home.memory()).is_err() {
+            return excuse("a memory without the right to write", "this is not root");
+        }
+        // The way there must be open.
+        for path in [home.path(""), home.path("ship"), home.path("user")] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let binary: PathBuf = home.path("rutter");
+        fs::copy(env!("CARGO_BIN_EXE_rutter"), &binary).unwrap();
+        let run = |args: &[&str]| {
+            let mut command = Command::new("setpriv");
+            command.args([format!("--reuid={STRANGER}"), format!("--regid={STRANGER}")]);
+            command.arg("--clear-groups").arg(&binary).args(args).env_clear();
+            command.env("PATH", "/usr/bin:/bin").env("RUTTER_HOME", home.memory());
+            command.env("HOME", home.path("user")).current_dir(home.path("ship"));
+            Ran::of(command.stdin(Stdio::null()))
+        };
+        if !Command::new("setpriv").arg("--version").output().is_ok_and(|ran| ran.status.success())
+        {
+            return excuse("a memory without the right to write", "setpriv is missing");
+        }
+        assert_eq!(faults(run, "chmod -R u+w"), [] as [&str; 0], "{beside:?}");
+    }
+}
