@@ -1,5 +1,7 @@
 use rutter_memory::memory::Category;
 use rutter_memory::origin::{Origin, Writer};
+use rutter_memory::store::doctor::repair;
+use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{
     ImportFile, MemoryFilter, NewMemory, Proposed, Record, ValueFilter, WhoseRows,
 };
@@ -237,4 +239,33 @@ fn other_checkouts_are_marked_until_confirmed() {
         said.contains("Fixed in `src/cart.rs`") && !said.contains("another checkout"),
         "{said}"
     );
+}
+
+#[test]
+fn repairs_do_not_make_imported_rows_ones_own() {
+    let (from, to) = (World::new(), World::new());
+    drop(crate::exchange::filled(&from));
+    let text = export_for(&from, &to);
+    to.store().import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
+    tend(&to.memory(), &Bounds::default(), at(600)).unwrap();
+    let path = to.files().database();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[..100].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    drop(to.store());
+    let repaired = repair(&to.memory(), at(700)).unwrap();
+    assert_eq!(repaired.salvaged.len(), 1);
+    let mut store = to.store();
+    assert_eq!(store.proposals().unwrap().len(), 1);
+    let mut ghaps = 0;
+    for record in all(&mut store) {
+        if let Record::Ghap(ghap) = record {
+            let origin = store.origin(ghap.id).unwrap().unwrap();
+            assert!(origin.is_unconfirmed_import(), "{origin:?}");
+            ghaps += 1;
+        }
+    }
+    assert_eq!(ghaps, 3);
+    store.undo_import(only_import(&store)).unwrap();
+    assert_eq!(all(&mut store).len(), 1);
 }
