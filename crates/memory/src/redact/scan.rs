@@ -103,7 +103,9 @@ impl Scan<'_> {
                     .or_else(|| call::key(text, at, done))
             }
             b'>' => markup::element(text, at, done),
-            b'-' => pem::block(text, at).or_else(|| command::flag(text, at, done, self.programs)),
+            b'-' => pem::block(text, at)
+                .or_else(|| pem::tail(text, at, done))
+                .or_else(|| command::flag(text, at, done, self.programs)),
             b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => command::any(text, at, done),
             b'$' => shape::crypt(text, at),
             b'~' => shape::azure(text, at, done),
