@@ -98,7 +98,7 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
     ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
     ("-t", Programs::of(&["codecov"]), Takes::Next),
     ("--body", Programs::of(&["secret"]), Takes::Next),
-    ("-b", Programs::of(&["secret"]), Takes::Next),
+    ("-b", Programs::of(&["secret"]), Takes::Either),
 ];
 
 /// The secret in the argument of the flag at `at`, on a command line that has named `programs`.
@@ -199,7 +199,12 @@ fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Findi
         if let Some(token) = prefix::token(text, start) {
             return Some(token);
         }
-        start += user.iter().position(|&byte| byte == parting)? + 1;
+        let part = user.iter().position(|&byte| byte == parting)?;
+        // So may a key that has no prefix.
+        if part + 1 == user.len() && part >= 16 && random::is_random(&user[..part]) {
+            return Some(Finding { start, end: start + part, kind: "key" });
+        }
+        start += part + 1;
     }
     let value = text.get(start..end)?;
     let flag = parting.is_none() && value.first() == Some(&b'-');

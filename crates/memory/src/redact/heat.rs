@@ -13,13 +13,14 @@ mod other;
 mod words;
 
 pub(super) use block::{block, listed};
-pub(super) use command::{piped, printed};
+pub(super) use command::{here_string, piped, printed, redirected};
 pub(super) use other::{is_other, is_version};
-pub(super) use words::reach;
+pub(super) use words::{FAR, reach};
 
-use other::{is_cold, is_resource};
+pub(super) use other::is_cold;
+use other::is_resource;
 
-use super::alphabet::{self, ALNUM, BLANK, END, LOWER, QUOTE};
+use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
 use super::drawn::{self, Drawn};
 use super::extent::Right;
 use super::value::Form;
@@ -61,10 +62,10 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         let opens = alphabet::is(last, BLANK)
             || matches!(
                 last,
-                b'=' | b':' | b'>' | b'(' | b',' | b'[' | b']' | b'|' | b';' | b'{' | b'}'
+                b'=' | b':' | b'<' | b'>' | b'(' | b',' | b'[' | b']' | b'|' | b';' | b'{' | b'}'
             );
         if !opens {
-            return None;
+            return inside(text, start, word, last, done);
         }
         word_end(text, start, last).unwrap_or_else(|| bare_end(text, start))
     };
@@ -84,6 +85,37 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     secret.then(|| Finding { start, end: whole(), kind: "secret" })
 }
 
+/// A drawn part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
+fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Option<Finding> {
+    let value = &text[start..word];
+    let free =
+        text.get(word).is_none_or(|&byte| alphabet::is(byte, END) || matches!(byte, b'/' | b'.'));
+    let before = &text[start.saturating_sub(24).max(done)..start];
+    let joined = match last {
+        b'/' => {
+            // In encoded data a slash is a character like any other.
+            let part = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(40));
+            let user = &text[part..start - 1];
+            let pair = part == done || alphabet::is(text[part - 1], BLANK);
+            let named = user.len() > 1 && random::is_wordy(user) && !is_other(user);
+            named && value.len() >= if pair { 10 } else { 20 }
+        }
+        b'-' => {
+            let parameter = before.contains(&b'[') && text.get(word) == Some(&b']');
+            let file = before.contains(&b'/') && text.get(word) == Some(&b'.');
+            value.len() >= 12 && (parameter || file)
+        }
+        _ => false,
+    };
+    let secret = free
+        && joined
+        && drawn::drawn(value) == Drawn::Surely
+        && value.iter().any(u8::is_ascii_digit)
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: word, kind: "secret" })
+}
+
 /// `admin / p4ss!word`, as people write a login down: what they chose themselves has signs and digits.
 fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let slash =
@@ -98,7 +130,9 @@ fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
         .or_else(|| ends_text(text, start, window))?;
     let value = window[..length].strip_suffix(b".").unwrap_or(&window[..length]);
-    let secret = spaced::is_signed(value) && !value.contains(&b'/') && !placeholder::is(value);
+    let secret = (spaced::is_signed(value) || drawn::is_drawn(value))
+        && !value.contains(&b'/')
+        && !placeholder::is(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
@@ -157,10 +191,22 @@ fn closes(text: &[u8], end: usize, last: u8) -> bool {
     if alphabet::is(last, QUOTE) {
         return byte == last || byte == b'\\';
     }
-    let stops = matches!(
-        byte,
-        b'.' | b'!' | b'?' | b'*' | b',' | b';' | b')' | b']' | b'}' | b'<' | b'|' | b'\\' | b'&'
-    );
+    let stops = last == b'<' && byte == b'>'
+        || matches!(
+            byte,
+            b'.' | b'!'
+                | b'?'
+                | b'*'
+                | b','
+                | b';'
+                | b')'
+                | b']'
+                | b'}'
+                | b'<'
+                | b'|'
+                | b'\\'
+                | b'&'
+        );
     stops || alphabet::is(byte, BLANK | QUOTE)
 }
 

@@ -5,8 +5,8 @@
 pub(super) fn opens(word: &[u8]) -> bool {
     matches!(
         word,
-        b"access" | b"account" | b"admin" | b"api" | b"app" | b"application" | b"auth" | b"cipher"
-        | b"client" | b"crypto" | b"cypher" | b"deploy" | b"encrypt" | b"encryption" | b"hmac"
+        b"access" | b"account" | b"admin" | b"aes" | b"api" | b"app" | b"application" | b"auth" | b"cipher"
+        | b"client" | b"crypto" | b"cypher" | b"deploy" | b"encrypt" | b"encryption" | b"fernet" | b"hmac"
         | b"integration" | b"jwt" | b"license" | b"master" | b"private" | b"record" | b"role" | b"sdk"
         | b"secret" | b"recovery" | b"server" | b"service" | b"session" | b"shared" | b"signing" | b"storage"
         | b"symmetric" | b"unseal" | b"webhook" | b"write"
