@@ -64,6 +64,8 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
         Link::Other => {
             value.len() >= MIN_BARE
                 && mixed
+                // `PKCS#8-encoded` is a name.
+                && !value.contains(&b'#')
                 && drawn::drawn(value) == Drawn::Surely
                 && !heat::is_other(value)
         }

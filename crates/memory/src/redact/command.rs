@@ -112,7 +112,7 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
     let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
     let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
     let Some((flag, _, takes)) = row else { return any(text, at, done) };
-    let mut from = at + flag.len();
+    let mut from = next_item(text, at + flag.len());
     let joined = !alphabet::is_at(text, from, SPACE) && text.get(from) != Some(&b'=');
     let fits = match takes {
         Takes::Next => !joined,
@@ -126,6 +126,14 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         from = alphabet::run(text, from + 1, SPACE);
     }
     argument(text, from, *takes, done)
+}
+
+/// The place of the blank before the next item, where arguments are a list: `['curl', '-u', 'bob:X']`.
+fn next_item(text: &[u8], end: usize) -> usize {
+    let listed = alphabet::is_at(text, end, QUOTE)
+        && alphabet::starts(text, end + 1, b", ")
+        && text.get(end + 3) == text.get(end);
+    if listed { end + 2 } else { end }
 }
 
 /// A drawn value after a short flag of whatever program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.

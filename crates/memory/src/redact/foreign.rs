@@ -12,8 +12,54 @@ const MAX_WORDS: usize = 10;
 const MAX_BYTES: usize = 160;
 
 /// The secret behind the word from `at` to `end`, when it is a name in another language.
+#[inline]
 pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
+    if end - at > 12 || LENGTHS[usize::from(text[at] & 31)] & (1 << (end - at)) == 0 {
+        return None;
+    }
     let kind = kind(text, at, end, done)?;
+    value(text, end, done, kind)
+}
+
+/// For every first letter, the lengths of the names that begin with it.
+static LENGTHS: [u16; 32] = lengths();
+
+const fn lengths() -> [u16; 32] {
+    let names = [
+        (b'p', 5),
+        (b'm', 3),
+        (b'c', 8),
+        (b'c', 10),
+        (b'c', 5),
+        (b's', 5),
+        (b'p', 8),
+        (b'k', 8),
+        (b'z', 12),
+        (b'w', 10),
+        (b'j', 5),
+        (b's', 4),
+        (b'l', 1),
+        (b'h', 3),
+        (b'c', 2),
+    ];
+    let mut table = [0; 32];
+    let mut at = 0;
+    while at < names.len() {
+        table[(names[at].0 & 31) as usize] |= 1 << names[at].1;
+        at += 1;
+    }
+    table
+}
+
+/// The secret behind a name in another script, whose first byte is at `at`.
+pub(super) fn other_script(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let names = ["пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호"];
+    let name = names.iter().find(|name| alphabet::starts(text, at, name.as_bytes()))?;
+    value(text, at + name.len(), done, "password")
+}
+
+/// The first word behind the name that ends at `end` that is no word.
+fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Finding> {
     let limit = text.len().min(end + MAX_BYTES);
     let parts = |byte: u8| alphabet::is(byte, SPACE | QUOTE) || matches!(byte, b':' | b'=' | b'(');
     let mut start = end;

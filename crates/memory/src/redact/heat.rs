@@ -70,10 +70,14 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         word_end(text, start, last).unwrap_or_else(|| bare_end(text, start))
     };
     let value = &text[start..end];
-    if end - start < 12 || !closes(text, end, last) || prefix::token(text, start).is_some() {
+    let chosen = is_chosen(value);
+    if end - start < 12 && !chosen
+        || !closes(text, end, last)
+        || prefix::token(text, start).is_some()
+    {
         return None;
     }
-    let secret = drawn::is_drawn(value)
+    let secret = (chosen || drawn::is_drawn(value))
         && !is_other(value)
         && !placeholder::is(value)
         && !is_cold(text, start, done)
@@ -83,6 +87,34 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     let whole =
         || if joined { end.max(Right::bare(text, start, Form::Loose).whole(text)) } else { end };
     secret.then(|| Finding { start, end: whole(), kind: "secret" })
+}
+
+/// The rest of a test's parameters, signs included: `[bob-X]`.
+fn parameter(text: &[u8], start: usize) -> Option<Finding> {
+    let window = &text[start..text.len().min(start + 64)];
+    let length =
+        window.iter().position(|&byte| byte == b']' || alphabet::is(byte, BLANK | QUOTE))?;
+    let value = &window[..length];
+    let secret = window[length] == b']'
+        && value.len() >= 10
+        && (drawn::drawn(value) == Drawn::Surely || is_chosen(value))
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}
+
+/// Returns true if somebody chose a value to please a form: letters, a digit and a sign that no name has.
+fn is_chosen(value: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
+    let plain = |&byte: &u8| {
+        alphabet::is(byte, ALNUM) || matches!(byte, b'_' | b'-' | b'!' | b'#' | b'?' | b'^')
+    };
+    value.len() >= 10
+        && value[1..].iter().any(|byte| matches!(byte, b'!' | b'#' | b'?' | b'^'))
+        && count(u8::is_ascii_lowercase) >= 4
+        && count(u8::is_ascii_uppercase) >= 1
+        && count(u8::is_ascii_digit) >= 1
+        && value.iter().all(plain)
 }
 
 /// A drawn part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
@@ -99,6 +131,9 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
             let pair = part == done || alphabet::is(text[part - 1], BLANK);
             let named = user.len() > 1 && random::is_wordy(user) && !is_other(user);
             named && value.len() >= if pair { 10 } else { 20 }
+        }
+        b'-' if before.contains(&b'[') && text.get(word) != Some(&b']') => {
+            return parameter(text, start);
         }
         b'-' => {
             let parameter = before.contains(&b'[') && text.get(word) == Some(&b']');
@@ -158,7 +193,9 @@ fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     let (first, rest) = (&word[..sign], &word[sign + 1..]);
     // `name=…`, `user@host.tld`, `a,b` and `x:y` are made of parts.
     let parts = random::is_wordy(first) || random::is_wordy(rest) || first.len() < 3;
-    let whole = alphabet::is(last, BLANK) && !parts && drawn::drawn(word) == Drawn::Surely;
+    let whole = (alphabet::is(last, BLANK) || last == b':')
+        && !parts
+        && drawn::drawn(word) == Drawn::Surely;
     whole.then_some(start + length)
 }
 

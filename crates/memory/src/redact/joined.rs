@@ -3,7 +3,7 @@
 
 use super::alphabet::{self, ALNUM, END, NAME, URL64};
 use super::drawn::{self, Drawn};
-use super::name::{self, Says};
+use super::name;
 use super::{Finding, heat, placeholder, random};
 
 /// Longest name that is looked at.
@@ -16,7 +16,8 @@ const MIN_HEX: usize = 32;
 pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let joins = |at: usize| matches!(text.get(at), Some(b'-' | b'_' | b'.'));
     let before = at > done && joins(at - 1);
-    if !joins(end) && !before || !is_naming(text, at, end, done) {
+    let length = end - at;
+    if !joins(end) && !before || !(2..=11).contains(&length) || !is_naming(text, at, end, done) {
         return None;
     }
     // Behind `password` less is needed than behind `token`, which names other things too.
@@ -49,7 +50,7 @@ fn is_naming(text: &[u8], at: usize, end: usize, done: usize) -> bool {
         (b'r', 3) => is("rsa") && at >= 3 && text[..at].ends_with(b"id_"),
         (b'k', 3) => {
             let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
-            name::read(&text[start..end]).is_some_and(|name| name.says == Says::Secret)
+            name::read(&text[start..end]).is_some()
         }
         _ => false,
     }

@@ -33,16 +33,29 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
 
 /// `user/password@host`, as Oracle's tools take it; the `@` is at `at`.
 fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let from = alphabet::run_back(text, at, ALNUM | alphabet::UNDERSCORE, (at - done).min(40));
-    let slash = from.checked_sub(1).filter(|&slash| slash > done && text[slash] == b'/')?;
+    let floor = at.saturating_sub(40).max(done);
+    let stop = |&byte: &u8| byte == b'/' || alphabet::is(byte, END);
+    let slash = floor + text[floor..at].iter().rposition(stop)?;
+    let from = slash + 1;
+    if text[slash] != b'/' || slash == done {
+        return None;
+    }
     let user = alphabet::run_back(text, slash, alphabet::WORD, (slash - done).min(32));
-    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE);
+    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'(';
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
+    let password = &text[from..at];
+    let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
+    let drawn = || {
+        drawn::is_drawn(password) && (plain || !heat::is_other(password))
+            || is_oracle(text, user, done)
+    };
     let secret = user < slash
         && alone
         && host
-        && (drawn::is_drawn(&text[from..at])
-            || is_oracle(text, user, done) && !placeholder::is(&text[from..at]));
+        && !password.is_empty()
+        && !password.contains(&b':')
+        && drawn()
+        && !placeholder::is(password);
     secret.then_some(Finding { start: from, end: at, kind: "password" })
 }
 

@@ -42,7 +42,18 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
             start = alphabet::run(text, after, gap);
         }
     }
-    if start == end || start - end > 12 {
+    // `the passphrase for the key is …`.
+    if start > end && !announced && !text[at..end].eq_ignore_ascii_case(b"password") {
+        let window = &text[end..text.len().min(end + 48)];
+        let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        if let Some(verb) = line.windows(4).position(|part| part == b" is ") {
+            announced = true;
+            start = alphabet::run(text, end + verb + 4, gap);
+        }
+    } else if start - end > 12 {
+        return None;
+    }
+    if start == end {
         return None;
     }
     if let Some(found) = whole_line(text, at, end, start) {

@@ -113,6 +113,7 @@ impl Scan<'_> {
             b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => command::any(text, at, done),
             b'$' => shape::crypt(text, at),
             b'~' => shape::azure(text, at, done),
+            0xd0 | 0xe3 | 0xe5 | 0xeb => foreign::other_script(text, at, done),
             b'[' => return (None, placeholder::mark_end(text, at).unwrap_or(at + 1)),
             b'@' => login::at_sign(text, at, done),
             b'(' => login::pair(text, at, done).or_else(|| call::key(text, at, done)),

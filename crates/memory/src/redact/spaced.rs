@@ -38,6 +38,9 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if matches!(text.get(gap), Some(b'"' | b'\'')) {
         return quoted(text, gap, named, flag);
     }
+    if text.get(gap) == Some(&b'(') {
+        return in_parentheses(text, gap, named);
+    }
     if let Some(found) = announced(text, gap, named) {
         return Some(found);
     }
@@ -77,6 +80,10 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
             Says::Secret => {
                 random::is_random(value) && (shouted || ends_here(text, to) || is_whole_key(value))
                     || is_in_groups(value)
+                    || is_whole_hex(value)
+            }
+            Says::Perhaps if word.eq_ignore_ascii_case(b"pat") => {
+                value.len() >= 20 && random::is_random(value)
             }
             Says::Perhaps => {
                 shouted && random::is_random(value)
@@ -92,11 +99,19 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
 
 /// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
 fn is_whole_key(value: &[u8]) -> bool {
+    is_whole_hex(value) || drawn::is_drawn(value) && !heat::is_other(value)
+}
+
+/// 32 hexadecimals or more. The address of an account is no key.
+fn is_whole_hex(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
-    let hex = digits.len() >= 32 && drawn::is_hex(digits);
-    // The address of an account is no key.
     let address = digits.len() < value.len() && digits.len() == 40;
-    hex && !address || drawn::is_drawn(value) && !heat::is_other(value)
+    digits.len() >= 32
+        && drawn::is_hex(digits)
+        && !address
+        && digits.iter().any(u8::is_ascii_alphabetic)
+        && digits.iter().any(u8::is_ascii_digit)
+        && !placeholder::is_filler(digits)
 }
 
 /// Four groups or more of as many capitals and digits each: `CF6GV-UZ7GD-P3VY7-YYJSU`.
@@ -108,7 +123,9 @@ fn is_in_groups(value: &[u8]) -> bool {
         group.len() == first
             && group.iter().all(|&byte| alphabet::is(byte, alphabet::UPPER | alphabet::DIGIT))
     });
-    groups && count >= 4 && (4..=8).contains(&first) && value.iter().any(u8::is_ascii_alphabetic)
+    // `123456-654321-…` unlocks a disk.
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    groups && count >= 4 && (4..=8).contains(&first) && (letters || first == 6)
 }
 
 /// `decrypt with key X`: a key of 256 bits or a drawn one.
@@ -140,7 +157,7 @@ fn said(text: &[u8], gap: usize) -> (usize, bool) {
         if word == at || next == word || word - at > 15 {
             break;
         }
-        if matches!(&text[at..word], b"is" | b"was" | b"ist" | b"lautet" | b"est" | b"es") {
+        if is_verb(&text[at..word]) {
             return (next, true);
         }
         // `changed from x to y`: one after the other, the second when the first is gone.
@@ -155,6 +172,25 @@ fn said(text: &[u8], gap: usize) -> (usize, bool) {
         at = next;
     }
     (gap, false)
+}
+
+fn is_verb(word: &[u8]) -> bool {
+    matches!(word, b"is" | b"was" | b"ist" | b"lautet" | b"est" | b"es") || word == "è".as_bytes()
+}
+
+/// `the password (X) is old`: the parenthesis is at `gap`.
+fn in_parentheses(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
+    let start = gap + 1 + usize::from(alphabet::is_at(text, gap + 1, QUOTE));
+    let end = Right::bare(text, start, Form::Tight).end;
+    let close = end + usize::from(alphabet::is_at(text, end, QUOTE));
+    let value = text.get(start..end)?;
+    let secret = text.get(close) == Some(&b')')
+        && value.len() >= 8
+        && name.says != Says::Perhaps
+        && (is_signed(value) || is_bare_secret(value) && value.iter().any(u8::is_ascii_digit))
+        && !heat::is_version(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end, kind: name.kind })
 }
 
 /// Whether `password` is an argument here: `machine x login y password z`, `nmcli … password z`.

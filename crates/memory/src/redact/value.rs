@@ -3,7 +3,7 @@
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
 use super::drawn::Drawn;
 use super::name::{Name, Says};
-use super::{drawn, phrase, placeholder, random};
+use super::{drawn, phrase, placeholder, random, spaced};
 
 mod code;
 
@@ -144,6 +144,9 @@ fn is_key(value: &[u8], name: Name, site: Site) -> bool {
     // `oauth2ClientSecret` is what the value is called elsewhere.
     let drawn =
         random && (!names_a_secret(value) || random::is_random(value)) || drawn::is_drawn(value);
+    if name.kind == "password" && spaced::is_signed(value) {
+        return true;
+    }
     value.len() >= least
         && drawn
         && value.iter().any(|&byte| alphabet::is(byte, LETTER))

@@ -67,8 +67,10 @@ pub(in crate::redact) fn reach(text: &[u8], at: usize, end: usize) -> usize {
 
 /// `log in` and `sign in`, in two words.
 fn is_log_in(text: &[u8], at: usize) -> bool {
-    let before = &text[at.saturating_sub(5)..at];
-    [&b"log "[..], b"Log ", b"sign ", b"Sign "].iter().any(|word| before.ends_with(word))
+    let before = &text[at.saturating_sub(8)..at];
+    let words: [&[u8]; 8] =
+        [b"log ", b"Log ", b"logs ", b"logged ", b"sign ", b"Sign ", b"signs ", b"signed "];
+    words.iter().any(|word| before.ends_with(word))
 }
 
 /// Words of logins and signatures, without a name for the secret.
