@@ -4,7 +4,7 @@
 use super::alphabet::{self, ALNUM, END, NAME, URL64};
 use super::drawn::{self, Drawn};
 use super::name;
-use super::{Finding, heat, placeholder, random};
+use super::{Finding, heat, placeholder, prefix, random, shape};
 
 /// Longest name that is looked at.
 const MAX_BYTES: usize = 160;
@@ -58,13 +58,30 @@ fn is_naming(text: &[u8], at: usize, end: usize, done: usize) -> bool {
 
 /// The value that begins at `start`: all of the name but its extension, or its next part.
 fn after(text: &[u8], start: usize, least: Drawn) -> Option<Finding> {
+    // A token that is known by itself reaches farther than a part of a name.
+    let known = || {
+        let word = alphabet::run(text, start, ALNUM);
+        prefix::token(text, start).or_else(|| shape::token(text, start, word)).is_some()
+    };
+    if !alphabet::is_at(text, start, ALNUM) || known() {
+        return None;
+    }
     let window = &text[start..text.len().min(start + MAX_BYTES)];
     let over = |&byte: &u8| alphabet::is(byte, END) || matches!(byte, b'/' | b':' | b'(' | b'=');
-    let length = window.iter().position(over).unwrap_or(window.len());
+    // What goes on beyond the window is not to be cut.
+    let length = window
+        .iter()
+        .position(over)
+        .or((start + window.len() == text.len()).then_some(window.len()))?;
     let whole = &window[..length];
-    let stem = &whole[..whole.iter().rposition(|&byte| byte == b'.').unwrap_or(length)];
+    let dot = whole.iter().rposition(|&byte| byte == b'.');
+    let stem = &whole[..dot.filter(|dot| length - dot <= 6).unwrap_or(length)];
     let part = &whole[..alphabet::run(whole, 0, ALNUM)];
-    let found = [whole, stem, part].into_iter().find(|value| is_secret(value, true, least))?;
+    let mut found = [whole, stem, part].into_iter().find(|value| is_secret(value, true, least))?;
+    // Only words may stay of what follows.
+    if !random::is_wordy(&whole[found.len()..]) {
+        found = whole;
+    }
     Some(Finding { start, end: start + found.len(), kind: "secret" })
 }
 
@@ -100,6 +117,11 @@ mod tests {
             ("test_login_with_token_Rh08i7lHhiOKe0Ix", "test_login_with_token_[redacted:secret]"),
             ("keys/e0IxAiGpwfTFfpEr1CdC-secret.txt", "keys/[redacted:secret]-secret.txt"),
             ("apikey-8a7d0c3fe5b94a1290ffab34c1d2e7f6.json", "apikey-[redacted:secret].json"),
+            // It was cut at its last dot once.
+            (
+                "KEY-eyJhbGciOiJIUzI1NiJ9.eyJA00AaAA0aAAaaAAA0aAA.0AaAAAAaAa00AAA0aAa0Aaa0aAaA",
+                "KEY-[redacted:jwt]",
+            ),
         ] {
             assert_eq!(redact(text), left);
         }

@@ -142,7 +142,10 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     while next < start + MAX_BYTES {
         let code = alphabet::run(text, next, alphabet::ALNUM | alphabet::DASH);
         let value = &text[next..code];
-        let is_code = (6..=24).contains(&value.len()) && value.iter().any(u8::is_ascii_digit);
+        let over =
+            text.get(code).is_none_or(|&byte| alphabet::is(byte, alphabet::END) || byte == b'.');
+        let is_code =
+            over && (6..=24).contains(&value.len()) && value.iter().any(u8::is_ascii_digit);
         if !is_code {
             break;
         }
