@@ -10,6 +10,7 @@ use crate::{Clean, Id, Time};
 mod command;
 mod hunk;
 mod invocation;
+mod patch;
 mod section;
 
 pub(crate) use command::{Undoing, undoing};
@@ -17,6 +18,7 @@ pub use command::{changes_before_run, changes_something, is_repeatable, named_fi
 pub use hunk::{Hunk, net};
 pub(crate) use hunk::{in_tree, is_trivial_file};
 pub use invocation::{Difference, difference};
+pub use patch::{PatchPart, PatchedFile, redact_patch};
 
 /// Maximum size of one kept change.
 pub const MAX_CHANGE_BYTES: usize = 8 * 1024;

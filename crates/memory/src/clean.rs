@@ -1,5 +1,6 @@
 //! Text that may be written down.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use crate::escape::without_sequences;
-use crate::redact::redact;
+use crate::redact::{redact, redact_by_line};
 
 /// Text without secrets.
 ///
@@ -23,15 +24,12 @@ impl Clean {
     /// Takes the secrets out. Control characters go as well, but for line breaks and tabs: stored text is shown on
     /// terminals, and an escape sequence in it could act there.
     pub fn new(text: &str) -> Self {
-        let visible = |c: char| !c.is_control() || c == '\n' || c == '\t';
-        let text = if text.chars().all(visible) {
-            redact(text)
-        } else {
-            let text = without_sequences(&text.replace("\r\n", "\n"));
-            let text: String = text.chars().filter(|c| visible(*c)).collect();
-            redact(&text).into_owned().into()
-        };
-        Self(text.into_owned())
+        Self(redact(&visible_text(text)).into_owned())
+    }
+
+    /// The same with as many lines as before, so that each line can be told by its number.
+    pub fn by_line(text: &str) -> Self {
+        Self(redact_by_line(&visible_text(text)).into_owned())
     }
 
     /// The same, held to a limit: not empty, and not so long that it would have to be cut.
@@ -51,6 +49,16 @@ impl Clean {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// A text without control characters, but for line breaks and tabs.
+fn visible_text(text: &str) -> Cow<'_, str> {
+    let visible = |c: char| !c.is_control() || c == '\n' || c == '\t';
+    if text.chars().all(visible) {
+        return Cow::Borrowed(text);
+    }
+    let text = without_sequences(&text.replace("\r\n", "\n"));
+    Cow::Owned(text.chars().filter(|c| visible(*c)).collect())
 }
 
 /// How long a text may be, in characters.
@@ -127,7 +135,7 @@ impl fmt::Display for Clean {
 
 impl<'de> Deserialize<'de> for Clean {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::new(&std::borrow::Cow::<'de, str>::deserialize(deserializer)?))
+        Ok(Self::new(&Cow::<'de, str>::deserialize(deserializer)?))
     }
 }
 

@@ -20,17 +20,21 @@ use std::borrow::Cow;
 
 mod alphabet;
 mod assign;
+mod before;
 mod call;
 mod command;
 mod drawn;
 mod encoded;
 mod extent;
+mod foreign;
 mod header;
 mod heat;
+mod joined;
 mod login;
 mod markup;
 mod name;
 mod pem;
+mod phrase;
 mod place;
 mod placeholder;
 mod prefix;
@@ -43,6 +47,8 @@ mod table;
 mod url;
 mod value;
 
+pub(crate) use pem::is_key_line;
+
 /// Where a secret stands, and what it is called in the text that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Finding {
@@ -54,6 +60,9 @@ struct Finding {
 /// What a placeholder begins with; text that begins so has been through here.
 const MARK: &[u8] = b"[redacted:";
 
+/// A text that does not settle.
+const UNSETTLED: &str = "[redacted:text]";
+
 /// How often a text is read again after a change. Two readings are the rule, three are rare.
 const PASSES: usize = 6;
 
@@ -62,46 +71,77 @@ const PASSES: usize = 6;
 /// Total, pure, and linear in the length of the text. What it returns it leaves alone: a change may put two
 /// pieces side by side that read as another secret, so the result is read again until nothing changes.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let Some(mut current) = pass(text) else { return Cow::Borrowed(text) };
+    settle(text, Lines::Joined)
+}
+
+/// The same text with as many lines as before: each line of a secret that spans several has a placeholder of its own.
+/// A line of the result is the redacted form of the line with the same number.
+pub fn redact_by_line(text: &str) -> Cow<'_, str> {
+    settle(text, Lines::Kept)
+}
+
+/// How a secret of several lines is replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    /// By one placeholder.
+    Joined,
+    /// By one placeholder in each line.
+    Kept,
+}
+
+/// Redacts a text until a further reading changes nothing.
+fn settle(text: &str, lines: Lines) -> Cow<'_, str> {
+    let Some(mut current) = pass(text, lines) else { return Cow::Borrowed(text) };
     for _ in 1..PASSES {
-        match pass(&current) {
+        match pass(&current, lines) {
             Some(next) => current = next,
             None => return Cow::Owned(current),
         }
     }
     // Nobody has met such a text; one that will not settle is not worth a leak.
-    Cow::Borrowed("[redacted:text]")
+    match lines {
+        Lines::Joined => Cow::Borrowed(UNSETTLED),
+        Lines::Kept => Cow::Owned(vec![UNSETTLED; text.split('\n').count()].join("\n")),
+    }
 }
 
 /// One reading: private regions first, so that no rule sees what is in them.
-fn pass(text: &str) -> Option<String> {
-    let open = replace(text, private::regions(text));
+fn pass(text: &str, lines: Lines) -> Option<String> {
+    let open = replace(text, private::regions(text), lines);
     let rest = open.as_deref().unwrap_or(text);
-    let closed = replace(rest, scan::findings(rest.as_bytes()));
+    let closed = replace(rest, scan::findings(rest.as_bytes()), lines);
     closed.or(open)
 }
 
 /// The text with every finding replaced; `None` when there is none.
-fn replace(text: &str, findings: impl Iterator<Item = Finding>) -> Option<String> {
+fn replace(text: &str, findings: impl Iterator<Item = Finding>, lines: Lines) -> Option<String> {
     let mut out: Option<String> = None;
     let mut done = 0;
     for found in findings {
         debug_assert!(done <= found.start && found.start < found.end, "{found:?} after {done}");
         // Rules end on ASCII bytes or whole characters; one that does not is ignored rather than a panic.
         let Some(before) = text.get(done..found.start) else { continue };
-        if !text.is_char_boundary(found.end) {
-            continue;
-        }
+        let Some(secret) = text.get(found.start..found.end) else { continue };
         let out = out.get_or_insert_with(|| String::with_capacity(text.len() + 32));
         out.push_str(before);
-        out.push_str("[redacted:");
-        out.push_str(found.kind);
-        out.push(']');
+        push_mark(out, found.kind);
+        if lines == Lines::Kept {
+            for _ in secret.matches('\n') {
+                out.push('\n');
+                push_mark(out, found.kind);
+            }
+        }
         done = found.end;
     }
     let mut out = out?;
     out.push_str(text.get(done..).unwrap_or_default());
     Some(out)
+}
+
+fn push_mark(out: &mut String, kind: &str) {
+    out.push_str("[redacted:");
+    out.push_str(kind);
+    out.push(']');
 }
 
 #[cfg(test)]

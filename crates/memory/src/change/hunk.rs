@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::command::{Undoing, undoing};
+use super::patch::KEY_MARK;
 use super::section::{enclosing_definition, has_extension, is_definition, is_in_comment};
 use super::{Change, MAX_READ_BYTES, Sort};
 use crate::Clean;
@@ -321,6 +322,8 @@ pub(super) fn write_hunks(hunks: &[Hunk], size: usize) -> Clean {
             }
         }
     }
+    // A key of many lines is one placeholder.
+    lines.dedup_by(|line, before| line == before && line.ends_with(KEY_MARK));
     let is_line = |line: &&String| !line.starts_with('@');
     let total: usize = hunks.iter().map(|hunk| hunk.removed.len() + hunk.added.len()).sum();
     let mut text = String::new();

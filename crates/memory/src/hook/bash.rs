@@ -1,6 +1,7 @@
 //! A command: a run of tests or a build is captured, and a failure brings back what fixed it before; another command may
 //! be what fixes one.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -76,7 +77,7 @@ pub(super) fn hear(
         if clean.as_str() == &*command { line } else { clean_line(&clean, line, runs.len()) };
     let command = Command { text: &clean, line: &line, event };
     let mut whats = command.changes(wire, &mut call, changes);
-    let Some(seen) = seen() else {
+    let Some(mut seen) = seen() else {
         if !whats.is_empty() {
             call.record(whats, heard);
         }
@@ -84,7 +85,14 @@ pub(super) fn hear(
     };
     let settings = &call.config.hooks.outcome_capture;
     let configured = Configured { matchers: &settings.matchers, only: &settings.only };
-    let readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
+    let mut readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
+    if !readings.is_empty() {
+        // A reader takes lines apart: the name of a value may go one way and the value another. So the text is redacted
+        // as a whole, and what is stored is read from that.
+        let text = Clean::by_line(&plain_text(&seen.output));
+        seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
+        readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
+    }
     let runs = command.runs(&call, &readings, &seen);
     whats.extend(runs.iter().map(|run| What::Ran(Box::new(run.clone()))));
     whats.extend(

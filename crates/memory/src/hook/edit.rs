@@ -1,16 +1,21 @@
 //! An edit: the lines that changed are kept while a failure is followed in the same checkout.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use rutter_contract::input::Wire;
 use serde::Deserialize;
 
 use super::{Call, Heard};
-use crate::change::{Change, Hunk};
+use crate::change::{Change, Hunk, PatchPart, PatchedFile, redact_patch};
 use crate::store::entry::What;
 use crate::store::spool;
 use crate::{Clean, Id};
+
+/// Maximum size of a file that is read off the disk to redact a patch.
+const MAX_FILE_BYTES: u64 = 512 * 1024;
 
 /// What is read of `tool_response`.
 #[derive(Deserialize)]
@@ -42,6 +47,12 @@ struct Part<'a> {
     new_start: u32,
     #[serde(borrow, default)]
     lines: Vec<Cow<'a, str>>,
+}
+
+impl<'a> From<Part<'a>> for PatchPart<'a> {
+    fn from(Part { old_start, new_start, lines }: Part<'a>) -> Self {
+        Self { old_start, new_start, lines }
+    }
 }
 
 pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
@@ -76,14 +87,24 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
 }
 
 fn change(response: Response<'_>, call: &Call) -> Option<Change> {
-    let file = inside(&call.located.root, Path::new(&*response.file?))?;
+    let path = PathBuf::from(&*response.file?);
+    let file = inside(&call.located.root, &path)?;
+    let parts: Vec<PatchPart<'_>> =
+        response.patch.into_iter().flatten().map(PatchPart::from).collect();
     let original = response.original.as_deref().unwrap_or_default();
-    let mut hunks: Vec<Hunk> = response
-        .patch
+    // Nothing is read off the disk where the payload has the file.
+    let current = if original.is_empty() && !parts.is_empty() { read_file(&path) } else { None };
+    let patched = match &current {
+        _ if !original.is_empty() => PatchedFile::Before(original),
+        Some(current) => PatchedFile::After(current),
+        None => PatchedFile::Unknown,
+    };
+    let redacted = redact_patch(&parts, patched);
+    let mut hunks: Vec<Hunk> = parts
         .iter()
-        .flatten()
-        .flat_map(|part| {
-            Hunk::parse(part.lines.iter().map(|line| &**line), part.old_start, part.new_start)
+        .zip(&redacted)
+        .flat_map(|(part, lines)| {
+            Hunk::parse(lines.iter().map(String::as_str), part.old_start, part.new_start)
         })
         .map(|hunk| hunk.locate(original, true, &file))
         .collect();
@@ -92,14 +113,27 @@ fn change(response: Response<'_>, call: &Call) -> Option<Change> {
         if response.kind.as_deref() == Some("update") {
             return None;
         }
-        let new = response.new_source.or(response.content).unwrap_or_default();
+        // All of it is redacted before it falls into pieces.
+        let new = Clean::by_line(&response.new_source.or(response.content).unwrap_or_default());
         hunks = match response.old_source {
-            Some(old) => Hunk::between(&old, &new),
+            Some(old) => Hunk::between(&Clean::by_line(&old), &new),
             None => Hunk::new_file(&new),
         };
     }
     let change = Change::edit(&file, &hunks, call.around.now);
     (!change.patch.is_empty()).then_some(change)
+}
+
+/// The text of a plain file that is short enough.
+fn read_file(path: &Path) -> Option<String> {
+    let metadata = path.symlink_metadata().ok()?;
+    // Nothing that could make a reader wait.
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// A file by its path from the root; none that lies outside, or in git's own folder.

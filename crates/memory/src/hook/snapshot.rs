@@ -221,5 +221,5 @@ fn read_file(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
     *left -= metadata.len();
     let mut text = String::new();
     File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(Some(Clean::new(&text)))
+    Some(Some(Clean::by_line(&text)))
 }

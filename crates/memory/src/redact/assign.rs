@@ -4,9 +4,10 @@
 //! stands after it the value. Both are looked at within a fixed distance, so that no text makes this slow.
 
 use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, UPPER};
+use super::extent::Right;
 use super::name::{self, Name, Says};
 use super::value::{self, Form, Site};
-use super::{Finding, extent, header, prefix, random, shape};
+use super::{Finding, extent, header, placeholder, prefix, random, shape};
 
 /// What stands before a separator.
 struct Left<'a> {
@@ -62,6 +63,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let drawn = || match name.says {
         Says::Password | Says::Phrase => value.len() >= 8 && !random::is_wordy(value),
         Says::Secret => random::is_random(value),
+        Says::Pin => value::is_pin(value),
         Says::Perhaps => false,
     };
     if below && (site.sentence || !drawn()) {
@@ -73,12 +75,43 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if known.is_some() {
         return known;
     }
+    if let Some(found) = bracketed(text, right.start, name) {
+        return Some(found);
+    }
+    if let Some(found) = decoded(text, right.start, name) {
+        return Some(found);
+    }
     let declared = left.quoted || is_declared(text, left.start, right.end);
     // `private key: x` is no declaration.
     let two_words = matches!(left.name, b"key" | b"Key") && colon;
     let code = right.form != Form::Quoted && declared && !two_words;
     let secret = !code && value::is_secret(value, name, site);
     secret.then(|| Finding { start: right.start, end: right.whole(text), kind: name.kind })
+}
+
+/// The only element of a list, as Go prints headers: `X-Auth-Token:[X]`. The value begins at `start`.
+fn bracketed(text: &[u8], start: usize, name: Name) -> Option<Finding> {
+    if text.get(start) != Some(&b'[') || placeholder::mark_end(text, start).is_some() {
+        return None;
+    }
+    let end = Right::bare(text, start + 1, Form::Tight).end;
+    let value = &text[start + 1..end];
+    let secret = text.get(end) == Some(&b']') && random::is_random(value);
+    secret.then_some(Finding { start: start + 1, end, kind: name.kind })
+}
+
+/// The literal that a call decodes: `key = bytes.fromhex("…")`. The value begins at `start`.
+fn decoded(text: &[u8], start: usize, name: Name) -> Option<Finding> {
+    let window = &text[start..text.len().min(start + 41)];
+    let call = start + alphabet::run(window, 0, NAME | alphabet::COLON);
+    // `hex!("…")` is how tests write their vectors.
+    if call == start || call - start > 40 || text.get(call) != Some(&b'(') {
+        return None;
+    }
+    let quoted = extent::right(text, call + 1, false, false)?;
+    let value = text.get(quoted.start..quoted.end)?;
+    let secret = quoted.form == Form::Quoted && value.len() >= 24 && random::is_random(value);
+    secret.then_some(Finding { start: quoted.start, end: quoted.end, kind: name.kind })
 }
 
 /// Where the separator ends; `None` for comparisons, paths, and what belongs to URLs.
@@ -183,7 +216,7 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
 }
 
 /// `user: bob pass: x`: whether a user is named before, on the same line.
-fn has_user(text: &[u8], start: usize, done: usize) -> bool {
+pub(super) fn has_user(text: &[u8], start: usize, done: usize) -> bool {
     let before = &text[start.saturating_sub(28).max(done)..start];
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
     // Most are dismissed by one letter.

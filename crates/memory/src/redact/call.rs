@@ -87,9 +87,11 @@ fn takes_key(name: &[u8]) -> bool {
     ) {
         return true;
     }
-    let ends: [&[u8]; 15] = [
+    let ends: [&[u8]; 24] = [
         b"hmac.new", b"aes.new", b"des3.new", b"des.new", b"jwt.sign", b"jwt.verify", b"jwt.encode", b"jwt.decode",
         b"aes.encrypt", b"aes.decrypt", b"chacha20.new", b"blowfish.new", b"arc4.new", b"des.encrypt", b"hmac.digest",
+        b"bcrypt.hash", b"bcrypt.compare", b"bcrypt.hashpw", b"bcrypt.checkpw", b"argon2.hash", b"password_hash",
+        b"check_password", b"make_password", b"bcrypt.hashsync",
     ];
     ends.iter().any(|end| lower.ends_with(end))
 }

@@ -98,7 +98,7 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
     ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
     ("-t", Programs::of(&["codecov"]), Takes::Next),
     ("--body", Programs::of(&["secret"]), Takes::Next),
-    ("-b", Programs::of(&["secret"]), Takes::Next),
+    ("-b", Programs::of(&["secret"]), Takes::Either),
 ];
 
 /// The secret in the argument of the flag at `at`, on a command line that has named `programs`.
@@ -112,7 +112,7 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
     let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
     let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
     let Some((flag, _, takes)) = row else { return any(text, at, done) };
-    let mut from = at + flag.len();
+    let mut from = next_item(text, at + flag.len());
     let joined = !alphabet::is_at(text, from, SPACE) && text.get(from) != Some(&b'=');
     let fits = match takes {
         Takes::Next => !joined,
@@ -126,6 +126,14 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         from = alphabet::run(text, from + 1, SPACE);
     }
     argument(text, from, *takes, done)
+}
+
+/// The place of the blank before the next item, where arguments are a list: `['curl', '-u', 'bob:X']`.
+fn next_item(text: &[u8], end: usize) -> usize {
+    let listed = alphabet::is_at(text, end, QUOTE)
+        && alphabet::starts(text, end + 1, b", ")
+        && text.get(end + 3) == text.get(end);
+    if listed { end + 2 } else { end }
 }
 
 /// A drawn value after a short flag of whatever program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
@@ -199,7 +207,12 @@ fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Findi
         if let Some(token) = prefix::token(text, start) {
             return Some(token);
         }
-        start += user.iter().position(|&byte| byte == parting)? + 1;
+        let part = user.iter().position(|&byte| byte == parting)?;
+        // So may a key that has no prefix.
+        if part + 1 == user.len() && part >= 16 && random::is_random(&user[..part]) {
+            return Some(Finding { start, end: start + part, kind: "key" });
+        }
+        start += part + 1;
     }
     let value = text.get(start..end)?;
     let flag = parting.is_none() && value.first() == Some(&b'-');

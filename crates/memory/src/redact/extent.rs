@@ -124,6 +124,7 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: Form) -> usize {
         let ends = match byte {
             b'"' | b'\'' | b'`' | b';' | b'<' | b'>' | b')' | b']' | b'}' | b'|' | 0x1b => true,
             b'\\' => is_break(text, at),
+            b'[' => is_colour(text, at),
             b',' | b'&' => parts(text, at, form),
             0xe2 => matches!(text.get(at + 1), Some(0x80 | 0x81)),
             0xe3 => text.get(at + 1) == Some(&0x80),
@@ -145,6 +146,18 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: Form) -> usize {
         at -= 1;
     }
     at
+}
+
+/// Returns true if the bracket at `at` is what is left of a terminal colour: `[0m`.
+fn is_colour(text: &[u8], at: usize) -> bool {
+    let end = at
+        + 1
+        + text[at + 1..]
+            .iter()
+            .take(8)
+            .take_while(|byte| matches!(byte, b'0'..=b'9' | b';'))
+            .count();
+    end > at + 1 && text.get(end) == Some(&b'm')
 }
 
 /// Whether the backslash at `at` begins an escape, rather than guarding a sign: `p\\!x` in a file of properties.

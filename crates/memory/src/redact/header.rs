@@ -43,7 +43,9 @@ pub(super) fn credentials(text: &[u8], name: &[u8], after: usize) -> Option<Find
 /// The credentials of an `Authorization` header.
 pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
     let mut at = after;
-    while at < after + 8 && alphabet::is_at(text, at, SPACE | QUOTE) || text.get(at) == Some(&b'\\')
+    while at < after + 8 && alphabet::is_at(text, at, SPACE | QUOTE)
+        || text.get(at) == Some(&b'\\')
+        || at == after && text.get(at) == Some(&b'[')
     {
         at += 1;
     }

@@ -13,13 +13,14 @@ mod other;
 mod words;
 
 pub(super) use block::{block, listed};
-pub(super) use command::{piped, printed};
+pub(super) use command::{here_string, piped, printed, redirected};
 pub(super) use other::{is_other, is_version};
-pub(super) use words::reach;
+pub(super) use words::{FAR, reach};
 
-use other::{is_cold, is_resource};
+pub(super) use other::is_cold;
+use other::is_resource;
 
-use super::alphabet::{self, ALNUM, BLANK, END, LOWER, QUOTE};
+use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
 use super::drawn::{self, Drawn};
 use super::extent::Right;
 use super::value::Form;
@@ -61,18 +62,22 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         let opens = alphabet::is(last, BLANK)
             || matches!(
                 last,
-                b'=' | b':' | b'>' | b'(' | b',' | b'[' | b']' | b'|' | b';' | b'{' | b'}'
+                b'=' | b':' | b'<' | b'>' | b'(' | b',' | b'[' | b']' | b'|' | b';' | b'{' | b'}'
             );
         if !opens {
-            return None;
+            return inside(text, start, word, last, done);
         }
         word_end(text, start, last).unwrap_or_else(|| bare_end(text, start))
     };
     let value = &text[start..end];
-    if end - start < 12 || !closes(text, end, last) || prefix::token(text, start).is_some() {
+    let chosen = is_chosen(value);
+    if end - start < 12 && !chosen
+        || !closes(text, end, last)
+        || prefix::token(text, start).is_some()
+    {
         return None;
     }
-    let secret = drawn::is_drawn(value)
+    let secret = (chosen || drawn::is_drawn(value))
         && !is_other(value)
         && !placeholder::is(value)
         && !is_cold(text, start, done)
@@ -82,6 +87,68 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     let whole =
         || if joined { end.max(Right::bare(text, start, Form::Loose).whole(text)) } else { end };
     secret.then(|| Finding { start, end: whole(), kind: "secret" })
+}
+
+/// The rest of a test's parameters, signs included: `[bob-X]`.
+fn parameter(text: &[u8], start: usize) -> Option<Finding> {
+    let window = &text[start..text.len().min(start + 64)];
+    let length =
+        window.iter().position(|&byte| byte == b']' || alphabet::is(byte, BLANK | QUOTE))?;
+    let value = &window[..length];
+    let secret = window[length] == b']'
+        && value.len() >= 10
+        && (drawn::drawn(value) == Drawn::Surely || is_chosen(value))
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}
+
+/// Returns true if somebody chose a value to please a form: letters, a digit and a sign that no name has.
+fn is_chosen(value: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
+    let plain = |&byte: &u8| {
+        alphabet::is(byte, ALNUM) || matches!(byte, b'_' | b'-' | b'!' | b'#' | b'?' | b'^')
+    };
+    value.len() >= 10
+        && value[1..].iter().any(|byte| matches!(byte, b'!' | b'#' | b'?' | b'^'))
+        && count(u8::is_ascii_lowercase) >= 4
+        && count(u8::is_ascii_uppercase) >= 1
+        && count(u8::is_ascii_digit) >= 1
+        && value.iter().all(plain)
+}
+
+/// A drawn part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
+fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Option<Finding> {
+    let value = &text[start..word];
+    let free =
+        text.get(word).is_none_or(|&byte| alphabet::is(byte, END) || matches!(byte, b'/' | b'.'));
+    let before = &text[start.saturating_sub(24).max(done)..start];
+    let joined = match last {
+        b'/' => {
+            // In encoded data a slash is a character like any other.
+            let part = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(40));
+            let user = &text[part..start - 1];
+            let pair = part == done || alphabet::is(text[part - 1], BLANK);
+            let named = user.len() > 1 && random::is_wordy(user) && !is_other(user);
+            named && value.len() >= if pair { 10 } else { 20 }
+        }
+        b'-' if before.contains(&b'[') && text.get(word) != Some(&b']') => {
+            return parameter(text, start);
+        }
+        b'-' => {
+            let parameter = before.contains(&b'[') && text.get(word) == Some(&b']');
+            let file = before.contains(&b'/') && text.get(word) == Some(&b'.');
+            value.len() >= 12 && (parameter || file)
+        }
+        _ => false,
+    };
+    let secret = free
+        && joined
+        && drawn::drawn(value) == Drawn::Surely
+        && value.iter().any(u8::is_ascii_digit)
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: word, kind: "secret" })
 }
 
 /// `admin / p4ss!word`, as people write a login down: what they chose themselves has signs and digits.
@@ -98,7 +165,9 @@ fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
         .or_else(|| ends_text(text, start, window))?;
     let value = window[..length].strip_suffix(b".").unwrap_or(&window[..length]);
-    let secret = spaced::is_signed(value) && !value.contains(&b'/') && !placeholder::is(value);
+    let secret = (spaced::is_signed(value) || drawn::is_drawn(value))
+        && !value.contains(&b'/')
+        && !placeholder::is(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
@@ -124,7 +193,9 @@ fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     let (first, rest) = (&word[..sign], &word[sign + 1..]);
     // `name=…`, `user@host.tld`, `a,b` and `x:y` are made of parts.
     let parts = random::is_wordy(first) || random::is_wordy(rest) || first.len() < 3;
-    let whole = alphabet::is(last, BLANK) && !parts && drawn::drawn(word) == Drawn::Surely;
+    let whole = (alphabet::is(last, BLANK) || last == b':')
+        && !parts
+        && drawn::drawn(word) == Drawn::Surely;
     whole.then_some(start + length)
 }
 
@@ -157,10 +228,22 @@ fn closes(text: &[u8], end: usize, last: u8) -> bool {
     if alphabet::is(last, QUOTE) {
         return byte == last || byte == b'\\';
     }
-    let stops = matches!(
-        byte,
-        b'.' | b'!' | b'?' | b'*' | b',' | b';' | b')' | b']' | b'}' | b'<' | b'|' | b'\\' | b'&'
-    );
+    let stops = last == b'<' && byte == b'>'
+        || matches!(
+            byte,
+            b'.' | b'!'
+                | b'?'
+                | b'*'
+                | b','
+                | b';'
+                | b')'
+                | b']'
+                | b'}'
+                | b'<'
+                | b'|'
+                | b'\\'
+                | b'&'
+        );
     stops || alphabet::is(byte, BLANK | QUOTE)
 }
 

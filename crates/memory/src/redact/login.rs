@@ -1,7 +1,8 @@
 //! A user and a password side by side, without a name that says so: `user:password@host`, `auth=("user", "x")`.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
-use super::{Finding, drawn, extent, placeholder, random};
+use super::drawn::{self, Drawn};
+use super::{Finding, extent, heat, placeholder, random, spaced};
 
 /// `user:password@host` without a scheme; the `@` is at `at`.
 pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -18,6 +19,10 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let user = alphabet::run_back(text, colon, NAME, (colon - done).min(32));
     let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'=';
     let password = &text[colon + 1..at];
+    // A URL as the name of a file or a branch: `https:__bob:X@host`, `mirror/https-bob:X@host`.
+    let in_name = user > 0
+        && (text[user - 1] == b'/' || text[user - 1] == b':' && text[user..].starts_with(b"__"));
+    let alone = alone || in_name && (drawn::is_drawn(password) || spaced::is_signed(password));
     let drawn = password.len() >= 8 && !random::is_wordy(password) && !password.contains(&b'/');
     (user < colon && alone && drawn && !placeholder::is(password)).then_some(Finding {
         start: colon + 1,
@@ -28,16 +33,29 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
 
 /// `user/password@host`, as Oracle's tools take it; the `@` is at `at`.
 fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let from = alphabet::run_back(text, at, ALNUM | alphabet::UNDERSCORE, (at - done).min(40));
-    let slash = from.checked_sub(1).filter(|&slash| slash > done && text[slash] == b'/')?;
+    let floor = at.saturating_sub(40).max(done);
+    let stop = |&byte: &u8| byte == b'/' || alphabet::is(byte, END);
+    let slash = floor + text[floor..at].iter().rposition(stop)?;
+    let from = slash + 1;
+    if text[slash] != b'/' || slash == done {
+        return None;
+    }
     let user = alphabet::run_back(text, slash, alphabet::WORD, (slash - done).min(32));
-    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE);
+    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'(';
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
+    let password = &text[from..at];
+    let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
+    let drawn = || {
+        drawn::is_drawn(password) && (plain || !heat::is_other(password))
+            || is_oracle(text, user, done)
+    };
     let secret = user < slash
         && alone
         && host
-        && (drawn::is_drawn(&text[from..at])
-            || is_oracle(text, user, done) && !placeholder::is(&text[from..at]));
+        && !password.is_empty()
+        && !password.contains(&b':')
+        && drawn()
+        && !placeholder::is(password);
     secret.then_some(Finding { start: from, end: at, kind: "password" })
 }
 
@@ -46,6 +64,36 @@ fn is_oracle(text: &[u8], user: usize, done: usize) -> bool {
     let before = &text[user.saturating_sub(12).max(done)..user];
     let tools: [&[u8]; 5] = [b"sqlplus ", b"sqlplus -s ", b"sqlldr ", b"expdp ", b"impdp "];
     tools.iter().any(|tool| before.ends_with(tool))
+}
+
+/// `root/X` and `admin:X` without a host; the user ends at `end`.
+pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Finding> {
+    let sign = alphabet::run(text, end, SPACE);
+    let start = alphabet::run(text, sign + 1, SPACE);
+    let joined = sign == end;
+    let parts = match text.get(sign) {
+        Some(b'/') => joined == (start == sign + 1),
+        Some(b':') => joined && start == sign + 1,
+        _ => false,
+    };
+    if !parts || start < done {
+        return None;
+    }
+    let window = &text[start.min(text.len())..text.len().min(start + 64)];
+    let over =
+        |&byte: &u8| alphabet::is(byte, BLANK | QUOTE) || matches!(byte, b')' | b'/' | b':' | b'@');
+    let length = window
+        .iter()
+        .position(over)
+        .or((start + window.len() == text.len()).then_some(window.len()))?;
+    let value = &window[..length];
+    let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
+    let ends = text.get(start + length).is_none_or(|byte| !matches!(byte, b'/' | b':' | b'@'));
+    let secret = ends
+        && (drawn::drawn(value) == Drawn::Surely || spaced::is_signed(value))
+        && !heat::is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
 /// `auth=("user", "password")` and `BasicAuth("user", "password")`; the parenthesis is at `at`.

@@ -20,6 +20,8 @@ pub(super) enum Says {
     Secret,
     /// Something that may hold a key: the value must look random.
     Perhaps,
+    /// A number that is typed in: six digits or more.
+    Pin,
 }
 
 /// What a name says, and what its value is called when it is taken out.
@@ -78,8 +80,9 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     ) {
         return name(Says::Password, "password");
     }
-    if ends_with_any(last, &["passphrase", "mnemonic"])
-        || (last == b"phrase" && previous == b"seed")
+    if ends_with_any(last, &["passphrase", "mnemonic", "seedphrase", "seedwords"])
+        || matches!(last, b"phrase" | b"words")
+            && matches!(previous, b"seed" | b"recovery" | b"backup")
     {
         return name(Says::Phrase, "passphrase");
     }
@@ -99,6 +102,12 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     if matches!(last, b"credential" | b"credentials" | b"creds" | b"cred" | b"dockerconfigjson") {
         return name(Says::Secret, "secret");
     }
+    if last == b"seed" {
+        return name(Says::Perhaps, "secret");
+    }
+    if last == b"pin" || last == b"pincode" || last == b"code" && previous == b"pin" {
+        return name(Says::Pin, "pin");
+    }
     if last == b"id" && previous == b"secret" {
         return name(Says::Perhaps, "secret");
     }
@@ -107,7 +116,16 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     }
     if ends_with_any(
         last,
-        &["apikey", "secretkey", "privatekey", "accesskey", "authkey", "appkey", "accountkey"],
+        &[
+            "apikey",
+            "secretkey",
+            "privatekey",
+            "privkey",
+            "accesskey",
+            "authkey",
+            "appkey",
+            "accountkey",
+        ],
     ) {
         return name(Says::Secret, "key");
     }

@@ -3,8 +3,8 @@
 //! A block may be cut (`head -3 key.pem`), indented, numbered, prefixed by a diff's `+`, or a JSON string with
 //! literal `\n`. With an end line everything to it goes; without one, every line that can be key material.
 
-use super::Finding;
-use super::alphabet::{self, ALNUM, BASE64, BLANK, QUOTE, SPACE, UPPER};
+use super::alphabet::{self, ALNUM, BASE64, BLANK, NAME, QUOTE, SPACE, UPPER};
+use super::{Finding, random};
 
 const KIND: &str = "private-key";
 const BEGIN: &[u8] = b"-----BEGIN ";
@@ -143,6 +143,72 @@ fn ends_line(text: &[u8], at: usize) -> bool {
 fn last_of_body(text: &[u8], start: usize, stop: usize) -> bool {
     let padded = text[start..stop].contains(&b'=');
     padded || stop == text.len() || alphabet::starts(text, skip_margin(text, stop), b"-----")
+}
+
+/// The lines of a key before the end line at `at`, when its begin line is out of sight: `tail -5 key.pem`.
+pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let label = at + b"-----END ".len();
+    if !alphabet::starts(text, at, b"-----END ") {
+        return None;
+    }
+    let window = text.get(label..text.len().min(label + LABEL))?;
+    let label_len = window.windows(5).position(|five| five == b"-----")?;
+    if !window[..label_len].windows(11).any(|part| part == b"PRIVATE KEY") {
+        return None;
+    }
+    let floor = at.saturating_sub(LONGEST).max(done);
+    let (mut start, mut material) = (at, 0);
+    loop {
+        let line_end = before_margin(text, start, floor);
+        let line = alphabet::run_back(text, line_end, BASE64, line_end - floor);
+        // What a viewer puts before a line is no part of the key, and ends the walk only where a word does.
+        let is_line = line_end < start
+            && line_end - line >= 8
+            && (line == floor || !alphabet::is(text[line - 1], NAME));
+        if !is_line {
+            break;
+        }
+        material += line_end - line;
+        start = line;
+    }
+    let end = label + label_len + 5;
+    (material >= BODY && start < at).then_some(Finding { start, end, kind: KIND })
+}
+
+/// Before what may stand between two lines: line ends real and escaped, indentation, quotes, a diff's sign.
+fn before_margin(text: &[u8], end: usize, floor: usize) -> usize {
+    let mut at = end;
+    while at > floor {
+        let byte = text[at - 1];
+        let is_escaped = matches!(byte, b'n' | b'r') && at - 1 > floor && text[at - 2] == b'\\';
+        if is_escaped {
+            at -= 2;
+        } else if alphabet::is(byte, BLANK | QUOTE)
+            || matches!(byte, b'\\' | b',')
+            || matches!(byte, b'+' | b'-' | b'>' | b'|')
+                && at - 1 > floor
+                && alphabet::is(text[at - 2], BLANK)
+        {
+            at -= 1;
+        } else {
+            break;
+        }
+    }
+    at
+}
+
+/// Returns true if a line can be one of a key's body. After another one (`is_inside`) it may be the short last one.
+pub(crate) fn is_key_line(line: &str, is_inside: bool) -> bool {
+    let quotes = ['"', '\'', '`', ',', '\\', '+', '|', '>', ';', ' ', '\t', '\r'];
+    let line = line.trim_matches(quotes);
+    let line = line.strip_suffix("\\n").unwrap_or(line).as_bytes();
+    let is_base64 = line.iter().all(|&byte| alphabet::is(byte, BASE64));
+    let is_hex = line.iter().all(|&byte| alphabet::is(byte, alphabet::HEX));
+    let is_long = (60..=80).contains(&line.len());
+    is_base64
+        && !is_hex
+        && (is_long && random::is_random(line)
+            || is_inside && (8..60).contains(&line.len()) && !random::is_wordy(line))
 }
 
 /// The private part of a PuTTY key file, whose first words are at `at`.

@@ -4,8 +4,8 @@ use super::alphabet::{self, ALNUM, BLANK, END, QUOTE};
 use super::command::{self, Programs};
 use super::table::Table;
 use super::{
-    Finding, assign, call, encoded, header, heat, login, markup, name, pem, place, placeholder,
-    prefix, shape, spaced, url,
+    Finding, assign, before, call, encoded, foreign, header, heat, joined, login, markup, name,
+    pem, phrase, place, placeholder, prefix, shape, spaced, url,
 };
 
 /// Every secret, in order and apart from each other.
@@ -18,6 +18,7 @@ pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
         chain: 0,
         aws: None,
         warm: 0,
+        looked: 0,
         line: 0,
         hot: 0,
         table: Table::default(),
@@ -39,6 +40,8 @@ struct Scan<'a> {
     aws: Option<usize>,
     /// Up to here a word before speaks of secrets.
     warm: usize,
+    /// Up to here values were looked for that stand before their names.
+    looked: usize,
     /// Where the line begins.
     line: usize,
     /// Up to here stands a block of secrets.
@@ -102,11 +105,15 @@ impl Scan<'_> {
                 pair.or_else(|| self.table.cell(text, at, done))
                     .or_else(|| call::key(text, at, done))
             }
-            b'>' => markup::element(text, at, done),
-            b'-' => pem::block(text, at).or_else(|| command::flag(text, at, done, self.programs)),
+            b'>' => markup::element(text, at, done).or_else(|| heat::redirected(text, at, done)),
+            b'<' => heat::here_string(text, at),
+            b'-' => pem::block(text, at)
+                .or_else(|| pem::tail(text, at, done))
+                .or_else(|| command::flag(text, at, done, self.programs)),
             b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => command::any(text, at, done),
             b'$' => shape::crypt(text, at),
             b'~' => shape::azure(text, at, done),
+            0xd0 | 0xe3 | 0xe5 | 0xeb => foreign::other_script(text, at, done),
             b'[' => return (None, placeholder::mark_end(text, at).unwrap_or(at + 1)),
             b'@' => login::at_sign(text, at, done),
             b'(' => login::pair(text, at, done).or_else(|| call::key(text, at, done)),
@@ -161,13 +168,16 @@ impl Scan<'_> {
             self.programs.note(text, at, end);
         }
         let found = prefix::token(text, at)
+            .or_else(|| joined::secret(text, at, end, self.done))
             .or_else(|| shape::token(text, at, end))
+            .or_else(|| if end - at >= 76 { shape::azure_key(text, at, end) } else { None })
             .or_else(|| shape::aws_secret(text, at, self.aws?))
             .or_else(|| keyword(text, at, end, self.done))
             .or_else(|| if at < self.hot { heat::listed(text, at, self.done) } else { None })
             .or_else(|| if at < self.warm { heat::value(text, at, end, self.done) } else { None });
         // Where it is warm for long enough already there is nothing to ask.
         let reach = if end + STAYS < self.warm { 0 } else { heat::reach(text, at, end) };
+        let found = if reach > 0 { found.or_else(|| self.before(at, reach)) } else { found };
         if reach > 0 {
             self.warm = self.warm.max(end + reach);
         }
@@ -182,6 +192,21 @@ impl Scan<'_> {
     }
 }
 
+impl Scan<'_> {
+    /// The value that the word at `at` names and that stands before it. Nothing is looked at twice.
+    fn before(&mut self, at: usize, reach: usize) -> Option<Finding> {
+        let text = self.text;
+        if reach == heat::FAR {
+            let from = self.looked.max(self.done);
+            self.looked = at;
+            return before::value(text, at, from);
+        }
+        // `login` and `log in`; other words of logins have nothing before them.
+        let login = matches!(text[at] | 32, b'l' | b'i');
+        if login { before::login(text, at, self.done) } else { None }
+    }
+}
+
 /// What a word announces: a scheme, a statement, a program, or a value after its name.
 fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let word = &text[at..end];
@@ -189,12 +214,21 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
         (b'b', 5 | 6) => header::bare_scheme(text, at, end),
         (b'b', 2) | (b's', 12) => spaced::statement(text, at, end),
         (b'h', 8) if word == b"htpasswd" => command::htpasswd(text, end),
-        (b'r', 4) | (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => {
-            command::generated(text, at, end)
-        }
+        (b'r', 4) if word == b"rand" => command::generated(text, at, end),
+        (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => command::generated(text, at, end),
         (b's', 4 | 8) if matches!(word, b"send" | b"sendline") => call::sent(text, at, end, done),
         (b'p', 7) if word == b"Private" => pem::putty(text, at),
+        (b'r', 4) if word.eq_ignore_ascii_case(b"root") => login::beside_user(text, end, done),
+        (b'a', 5) if word.eq_ignore_ascii_case(b"admin") => login::beside_user(text, end, done),
+        (b'c', 4 | 5) => phrase::codes(text, at, end),
+        (b'p', 6 | 8 | 10) | (b'm', 8) | (b'w', 5) | (b's', 10) => {
+            phrase::after_name(text, at, end)
+        }
         _ => None,
     }
-    .or_else(|| if name::may_end(word) { spaced::after_word(text, end, done) } else { None })
+    .or_else(|| {
+        let named = name::may_end(word) || matches!(word, b"pw" | b"PW");
+        if named { spaced::after_word(text, end, done) } else { None }
+    })
+    .or_else(|| foreign::secret(text, at, end, done))
 }

@@ -8,7 +8,7 @@ use super::{drawn, placeholder, random};
 pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let length = end - at;
     let next = text.get(end).copied().unwrap_or(b' ');
-    if !matches!(next, b'.' | b'-' | b'_' | b':') {
+    if !matches!(next, b'.' | b'-' | b'_' | b':' | b'|') {
         return None;
     }
     let found = |end: usize, kind| Some(Finding { start: at, end, kind });
@@ -23,7 +23,14 @@ pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         (11, b':') if alphabet::starts(text, end, b":APA91b") => {
             found(alphabet::run(text, end + 1, URL64), "firebase-key")
         }
-        (8..=16, b':') => telegram(text, at, end),
+        (8..=16, b':') => telegram(text, at, end).or_else(|| asana(text, at, end)),
+        (15 | 16, b'|') if alphabet::run(text, at, DIGIT) == end => {
+            let stop = alphabet::run(text, end + 1, URL64);
+            let body = &text[end + 1..stop];
+            let token = (27..=40).contains(&body.len()) && random::is_random(body);
+            if token { found(stop, "facebook-token") } else { None }
+        }
+        (2, b'_') if alphabet::starts(text, at, b"pk_") => clickup(text, at),
         (14, b'.') if alphabet::starts(text, end, b".atlasv1.") => {
             let stop = alphabet::run(text, end + 9, URL64);
             if stop - end > 40 { found(stop, "terraform-token") } else { None }
@@ -87,6 +94,35 @@ fn telegram(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         && body.starts_with(b"A")
         && (random::is_random(body) || drawn::is_drawn(body));
     token.then_some(Finding { start: digits, end: stop, kind: "telegram-token" })
+}
+
+/// `1/` and the number of a user, a colon, and 32 hexadecimals; the number ends at `end`.
+fn asana(text: &[u8], at: usize, end: usize) -> Option<Finding> {
+    let stop = alphabet::run(text, end + 1, HEX);
+    let token = at >= 2
+        && matches!(&text[at - 2..at], b"0/" | b"1/" | b"2/")
+        && alphabet::run(text, at, DIGIT) == end
+        && stop - end - 1 == 32;
+    token.then_some(Finding { start: end + 1, end: stop, kind: "asana-token" })
+}
+
+/// `pk_`, the number of a user, and 32 capitals and digits.
+fn clickup(text: &[u8], at: usize) -> Option<Finding> {
+    let number = alphabet::run(text, at + 3, DIGIT);
+    let stop = alphabet::run(text, number + 1, ALNUM);
+    let token = number > at + 3 && text.get(number) == Some(&b'_') && stop - number >= 30;
+    (token && random::is_random(&text[number + 1..stop])).then_some(Finding {
+        start: at,
+        end: stop,
+        kind: "clickup-token",
+    })
+}
+
+/// A key of Azure, whose fixed middle every new one has; the word from `at` to `end` is long enough for one.
+pub(super) fn azure_key(text: &[u8], at: usize, end: usize) -> Option<Finding> {
+    let word = &text[at..end.min(at + 160)];
+    let key = word.windows(5).any(|part| part == b"JQQJ9") && random::is_random(word);
+    key.then_some(Finding { start: at, end, kind: "azure-secret" })
 }
 
 /// Mailgun's `<32>-<8>-<8>` and Mailchimp's `<32>-us14`.
@@ -170,7 +206,8 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
     if host == at || host > 0 && !matches!(text[host - 1], b'\n' | b'\t' | b' ' | b'+') {
         return None;
     }
-    let database = alphabet::run(text, port + 1, URL64);
+    let any = usize::from(text.get(port + 1) == Some(&b'*'));
+    let database = alphabet::run(text, port + 1 + any, URL64);
     let user = alphabet::run(text, database + 1, URL64);
     let names = database > port + 1 && user > database + 1;
     let parted = text.get(database) == Some(&b':') && text.get(user) == Some(&b':');

@@ -2,10 +2,11 @@
 //! `"password", "x"`, `<password>x</password>`, `the password is x`, a cell of a table.
 
 use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
+use super::drawn::Drawn;
 use super::extent::Right;
 use super::name::{self, Name, Says};
 use super::value::{self, Form, Site};
-use super::{Finding, drawn, extent, header, heat, placeholder, prefix, random};
+use super::{Finding, assign, drawn, extent, header, heat, placeholder, prefix, random};
 
 /// The secret after the word that ends at `end`, when the word is the end of a secret's name.
 pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding> {
@@ -24,7 +25,10 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
         let first = alphabet::run_back(text, start - 1, NAME, start - 1 - floor);
         word = &text[first..end];
     }
-    let named = name::read(word)?;
+    let mut named = name::read(word)?;
+    if word.eq_ignore_ascii_case(b"pass") && assign::has_user(text, start, done) {
+        named.says = Says::Password;
+    }
     let gap = alphabet::run(text, end, SPACE);
     if gap - end > 40 {
         return None;
@@ -34,10 +38,17 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if matches!(text.get(gap), Some(b'"' | b'\'')) {
         return quoted(text, gap, named, flag);
     }
+    if text.get(gap) == Some(&b'(') {
+        return in_parentheses(text, gap, named);
+    }
     if let Some(found) = announced(text, gap, named) {
         return Some(found);
     }
     let (from, said) = said(text, gap);
+    if said && matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
+        let found = quoted(text, from, named, false)?;
+        return is_bare_secret(&text[found.start..found.end]).then_some(found);
+    }
     let from = if text.get(gap) == Some(&b'|') && shouted {
         alphabet::run(text, gap + 1, SPACE)
     } else {
@@ -51,8 +62,14 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     }
     let taken = if flag {
         is_flag_value(text, value, named, to)
+    } else if named.says == Says::Pin {
+        value::is_pin(value)
     } else if said {
-        named.says != Says::Perhaps && value.len() >= 8 && is_bare_secret(value)
+        match named.says {
+            Says::Perhaps => value.len() >= 16 && drawn::drawn(value) == Drawn::Surely,
+            Says::Password if is_signed(value) => true,
+            _ => value.len() >= 8 && is_bare_secret(value),
+        }
     } else {
         match named.says {
             Says::Password | Says::Phrase => {
@@ -60,24 +77,87 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
                 value.len() >= 8 && is_bare_secret(value) && sure
                     || value.len() >= 4 && sure && is_given(text, start, done)
             }
-            Says::Secret => random::is_random(value) && (shouted || ends_here(text, to)),
-            Says::Perhaps => shouted && random::is_random(value),
+            Says::Secret => {
+                random::is_random(value) && (shouted || ends_here(text, to) || is_whole_key(value))
+                    || is_in_groups(value)
+                    || is_whole_hex(value)
+            }
+            Says::Perhaps if word.eq_ignore_ascii_case(b"pat") => {
+                value.len() >= 20 && random::is_random(value)
+            }
+            Says::Perhaps => {
+                shouted && random::is_random(value)
+                    || named.kind == "key"
+                        && is_cipher_key(text, start, value, right.whole(text) - from)
+            }
+            Says::Pin => false,
         }
     };
     let sane = taken && !placeholder::is(value) && !heat::is_version(value);
     sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }
 
-/// After `is` or `was`, a few words on at most: where the value begins.
+/// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
+fn is_whole_key(value: &[u8]) -> bool {
+    is_whole_hex(value) || drawn::is_drawn(value) && !heat::is_other(value)
+}
+
+/// 32 hexadecimals or more. The address of an account is no key.
+fn is_whole_hex(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"0x").unwrap_or(value);
+    let address = digits.len() < value.len() && digits.len() == 40;
+    digits.len() >= 32
+        && drawn::is_hex(digits)
+        && !address
+        && digits.iter().any(u8::is_ascii_alphabetic)
+        && digits.iter().any(u8::is_ascii_digit)
+        && !placeholder::is_filler(digits)
+}
+
+/// Four groups or more of as many capitals and digits each: `CF6GV-UZ7GD-P3VY7-YYJSU`.
+fn is_in_groups(value: &[u8]) -> bool {
+    let first = value.iter().position(|&byte| byte == b'-').unwrap_or_default();
+    let mut count = 0;
+    let groups = value.split(|&byte| byte == b'-').all(|group| {
+        count += 1;
+        group.len() == first
+            && group.iter().all(|&byte| alphabet::is(byte, alphabet::UPPER | alphabet::DIGIT))
+    });
+    // `123456-654321-…` unlocks a disk.
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    groups && count >= 4 && (4..=8).contains(&first) && (letters || first == 6)
+}
+
+/// `decrypt with key X`: a key of 256 bits or a drawn one.
+fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool {
+    if value.len() >= 12 && drawn::drawn(value) == Drawn::Surely && !heat::is_other(value) {
+        return true;
+    }
+    let before = &text[start.saturating_sub(48)..start];
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    length == 64
+        && random::is_random(value)
+        && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
+}
+
+/// After `is`, `was` or an equals sign, a few words on at most: where the value begins.
 fn said(text: &[u8], gap: usize) -> (usize, bool) {
     let mut at = gap;
-    for _ in 0..5 {
-        let word = alphabet::run(text, at, alphabet::LETTER);
+    for _ in 0..7 {
+        let is_letter = |byte: u8| alphabet::is(byte, alphabet::LETTER) || byte >= 128;
+        let letters =
+            text[at..].iter().take(16).take_while(|&&byte| is_letter(byte) || byte == b'-');
+        let word = at + letters.count();
         let next = alphabet::run(text, word, SPACE);
-        if word == at || next == word || word - at > 12 {
+        // `password for the test box = X`, `password of bob: X`.
+        let sign = text.get(word) == Some(&b':') || word == at && text.get(word) == Some(&b'=');
+        if sign && at > gap && alphabet::is_at(text, word + 1, SPACE) {
+            return (alphabet::run(text, word + 1, SPACE), true);
+        }
+        if word == at || next == word || word - at > 15 {
             break;
         }
-        if matches!(&text[at..word], b"is" | b"was" | b"ist" | b"lautet" | b"est" | b"es") {
+        if is_verb(&text[at..word]) {
             return (next, true);
         }
         // `changed from x to y`: one after the other, the second when the first is gone.
@@ -92,6 +172,25 @@ fn said(text: &[u8], gap: usize) -> (usize, bool) {
         at = next;
     }
     (gap, false)
+}
+
+fn is_verb(word: &[u8]) -> bool {
+    matches!(word, b"is" | b"was" | b"ist" | b"lautet" | b"est" | b"es") || word == "è".as_bytes()
+}
+
+/// `the password (X) is old`: the parenthesis is at `gap`.
+fn in_parentheses(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
+    let start = gap + 1 + usize::from(alphabet::is_at(text, gap + 1, QUOTE));
+    let end = Right::bare(text, start, Form::Tight).end;
+    let close = end + usize::from(alphabet::is_at(text, end, QUOTE));
+    let value = text.get(start..end)?;
+    let secret = text.get(close) == Some(&b')')
+        && value.len() >= 8
+        && name.says != Says::Perhaps
+        && (is_signed(value) || is_bare_secret(value) && value.iter().any(u8::is_ascii_digit))
+        && !heat::is_version(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end, kind: name.kind })
 }
 
 /// Whether `password` is an argument here: `machine x login y password z`, `nmcli … password z`.
@@ -165,7 +264,10 @@ fn ends_here(text: &[u8], at: usize) -> bool {
         None => true,
         Some(&byte)
             if alphabet::is(byte, NEWLINE)
-                || matches!(byte, b'\\' | b'"' | b'\'' | b'|' | b',' | b'.' | b'`') =>
+                || matches!(
+                    byte,
+                    b'\\' | b'"' | b'\'' | b'|' | b',' | b'.' | b'`' | b':' | b';' | b')'
+                ) =>
         {
             true
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::redact;
+use super::{redact, redact_by_line};
 
 #[test]
 fn clean_text_is_borrowed() {
@@ -109,6 +109,26 @@ fn fragment() -> impl Strategy<Value = String> {
         "from ",
         "k3Xw9QzA1bT7",
         "arn:",
+        "_",
+        "is the ",
+        " as ",
+        " into ",
+        "==",
+        "<<< ",
+        " > token.txt",
+        "seed phrase: ",
+        "mnemonic ",
+        "ripple orbit canyon velvet ",
+        "root/",
+        "admin:",
+        "mot de passe ",
+        "пароль ",
+        "backup codes: ",
+        "PIN ",
+        "bytes.fromhex(\"",
+        "Harb0ur!x7",
+        "%40",
+        "-----END PRIVATE KEY-----",
     ]);
     prop_oneof![
         4 => fixed.prop_map(str::to_owned),
@@ -182,6 +202,15 @@ proptest! {
         prop_assert_eq!(redact(&once), once.as_str());
         // Settling is the rule; giving the whole text up is for what nobody has met.
         prop_assert_ne!(once, "[redacted:text]");
+    }
+
+    #[test]
+    fn by_line_keeps_the_lines(parts in prop::collection::vec(fragment(), 0..40)) {
+        let text: String = parts.concat();
+        let once = redact_by_line(&text).into_owned();
+        prop_assert_eq!(once.split('\n').count(), text.split('\n').count());
+        prop_assert_eq!(redact_by_line(&once), once.as_str());
+        prop_assert_eq!(redact(&once), once.as_str());
     }
 
     #[test]

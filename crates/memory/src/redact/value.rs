@@ -1,8 +1,9 @@
 //! Whether what stands beside a secret's name is the secret, or code, a type, a sentence about it.
 
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
+use super::drawn::Drawn;
 use super::name::{Name, Says};
-use super::{drawn, placeholder, random};
+use super::{drawn, phrase, placeholder, random, spaced};
 
 mod code;
 
@@ -40,7 +41,10 @@ impl Site {
 
 /// Whether the value is a secret.
 pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
-    if name.says == Says::Perhaps && (!random::is_random(value) || is_locator(value, name)) {
+    if name.says == Says::Pin {
+        return is_pin(value);
+    }
+    if name.says == Says::Perhaps && (!is_random(value) || is_locator(value, name)) {
         return false;
     }
     if is_address(value) {
@@ -64,11 +68,33 @@ pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
     }
     match name.says {
         Says::Phrase if spaced => site.form == Form::Quoted && value.len() >= 8,
-        _ if spaced => name.says == Says::Password && (is_odd(value) || is_in_groups(value)),
+        Says::Secret if spaced => is_in_parts(value),
+        _ if spaced => {
+            name.says == Says::Password
+                && (is_odd(value) || is_in_groups(value) || phrase::is_phrase(value))
+        }
         Says::Password | Says::Phrase => is_password(value, site),
         Says::Secret => is_key(value, name, site),
         Says::Perhaps => true,
+        Says::Pin => false,
     }
+}
+
+/// Random by the sorts of its characters, or by its pairs of letters.
+fn is_random(value: &[u8]) -> bool {
+    random::is_random(value) || value.len() >= 20 && drawn::drawn(value) == Drawn::Surely
+}
+
+/// Drawn parts with blanks between them.
+fn is_in_parts(value: &[u8]) -> bool {
+    value.split(|&byte| byte == b' ').all(drawn::is_drawn)
+}
+
+/// Whether a value is a number that nobody would count to.
+pub(super) fn is_pin(value: &[u8]) -> bool {
+    (6..=12).contains(&value.len())
+        && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
+        && !placeholder::is_filler(value)
 }
 
 /// A UUID, a path or words before a hash: what a `key` or a `session` that is no secret is found by.
@@ -103,8 +129,8 @@ fn is_password(value: &[u8], site: Site) -> bool {
         Form::Loose if site.sentence => value.len() >= 8 && !random::is_wordy(value),
         Form::Loose => is_mixed(value) && !names_a_secret(value),
     };
-    // A drawn one is a password whatever else it looks like.
-    literal || value.len() >= 4 && drawn::is_drawn(value)
+    // A drawn one is a password whatever else it looks like, and so are words that were drawn.
+    literal || value.len() >= 4 && drawn::is_drawn(value) || phrase::is_phrase(value)
 }
 
 /// Whether a value beside the name of a token, secret or key is one.
@@ -118,6 +144,9 @@ fn is_key(value: &[u8], name: Name, site: Site) -> bool {
     // `oauth2ClientSecret` is what the value is called elsewhere.
     let drawn =
         random && (!names_a_secret(value) || random::is_random(value)) || drawn::is_drawn(value);
+    if name.kind == "password" && spaced::is_signed(value) {
+        return true;
+    }
     value.len() >= least
         && drawn
         && value.iter().any(|&byte| alphabet::is(byte, LETTER))

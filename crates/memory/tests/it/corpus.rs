@@ -86,6 +86,120 @@ fn drawn(files: &[&str], round: u64) -> Vec<Case> {
     files.iter().flat_map(read).map(|template| expand(template, round)).collect()
 }
 
+/// The channel by which a text reaches the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Channel {
+    /// A command line.
+    Command,
+    /// A line of an error.
+    Error,
+    /// A file before and after an edit.
+    Edit,
+    /// What an agent writes about its work.
+    Prose,
+    /// The name of a file, a folder, a branch or a test.
+    Name,
+}
+
+/// A template of the sixth set.
+#[derive(Deserialize)]
+struct ChannelTemplate {
+    name: String,
+    channel: Channel,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    before: String,
+    #[serde(default)]
+    after: String,
+}
+
+/// A text of the sixth set, with the channel it comes by.
+pub(crate) struct ChannelCase {
+    pub(crate) name: String,
+    pub(crate) channel: Channel,
+    /// The kind of a name: a file, a folder, a branch, a test.
+    pub(crate) kind: String,
+    /// The text; of an edit the file after it.
+    pub(crate) text: String,
+    /// The file before an edit, and its name.
+    pub(crate) before: String,
+    pub(crate) file: String,
+    /// The file after a second edit that draws every value anew.
+    pub(crate) rotated: String,
+    pub(crate) secrets: Vec<String>,
+}
+
+impl ChannelCase {
+    /// Returns true if the case belongs to the half that no rule was made for.
+    pub(crate) fn is_held_out(&self) -> bool {
+        hash(&self.name) & (1 << 16) != 0
+    }
+}
+
+/// The sixth set: texts that hold a secret.
+pub(crate) fn channel_secrets() -> Vec<ChannelCase> {
+    read_channels(include_str!("../../fixtures/redaction/secrets-6.json"))
+}
+
+/// The sixth set: texts that hold none.
+pub(crate) fn channel_lookalikes() -> Vec<ChannelCase> {
+    read_channels(include_str!("../../fixtures/redaction/lookalikes-6.json"))
+}
+
+fn read_channels(json: &str) -> Vec<ChannelCase> {
+    let templates: Vec<ChannelTemplate> = serde_json::from_str(json).unwrap();
+    templates.into_iter().map(expand_channel).collect()
+}
+
+/// Lines that a file has before and after an edit are drawn once.
+fn expand_channel(template: ChannelTemplate) -> ChannelCase {
+    let ChannelTemplate { name, channel, kind, text, file, before, after } = template;
+    let draw = |text: &str, salt: &str| {
+        let template = Template { name: format!("{name}{salt}"), text: text.to_owned() };
+        expand(template, 0)
+    };
+    if channel != Channel::Edit {
+        let Case { text, secrets, .. } = draw(&text, "");
+        return ChannelCase { name, channel, kind, text, before, file, rotated: after, secrets };
+    }
+    let mut secrets = Vec::new();
+    let mut file_of = |text: &str, other: Option<&str>, salt: &str| {
+        let mut lines = Vec::new();
+        for (at, line) in text.split('\n').enumerate() {
+            let shared = other.is_some_and(|other| other.split('\n').any(|there| there == line));
+            // The same line may stand in a file more than once.
+            let nth = text.split('\n').take(at).filter(|there| *there == line).count();
+            let own = if shared || other.is_none() { "" } else { salt };
+            let drawn = draw(line, &format!("{line}{nth}{own}"));
+            secrets.extend(drawn.secrets);
+            lines.push(drawn.text);
+        }
+        lines.join("\n")
+    };
+    let is_rotated = before == after;
+    let before_text = file_of(&before, None, "");
+    let text = file_of(&after, if is_rotated { Some("") } else { Some(&before) }, "after");
+    let rotated = file_of(&after, Some(""), "rotated");
+    let file = draw(&file, "file");
+    secrets.extend(file.secrets);
+    ChannelCase {
+        name,
+        channel,
+        kind,
+        text,
+        before: before_text,
+        file: file.text,
+        rotated,
+        secrets,
+    }
+}
+
 /// FNV-1a, 32 bits.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

@@ -12,6 +12,8 @@ mod beginnings;
 mod callers;
 /// What the client told a hook of real runs.
 mod calls;
+/// Secrets by the channel they come by, through hooks into a store and back.
+mod channels;
 /// Which experiences belong together, and how long their names last.
 mod clusters;
 /// Files before a command.

@@ -1,6 +1,6 @@
 //! Which programs a command line names.
 
-use crate::redact::alphabet::{self, NAME, SPACE};
+use crate::redact::alphabet::{self, NAME, QUOTE, SPACE};
 
 /// The programs, each with its bit in a [`Programs`].
 static PROGRAMS: &[&str] = &[
@@ -93,7 +93,7 @@ impl Programs {
             program[1] == text[at + 1]
                 && alphabet::starts(text, at, program)
                 && at + program.len() >= end
-                && alphabet::is_at(text, at + program.len(), SPACE)
+                && alphabet::is_at(text, at + program.len(), SPACE | QUOTE)
         };
         if free
             && end - at > 1

@@ -6,8 +6,10 @@ use crate::redact::name::{self, Name, Says};
 
 /// Shapes that are drawn and no secret: digests, public keys, ids with a prefix, symbols, files.
 pub(in crate::redact) fn is_other(value: &[u8]) -> bool {
-    let begins: [&[u8]; 10] =
-        [b"sha1", b"sha2", b"sha3", b"sha5", b"md5", b"AAAA", b"age1", b"ssh-", b"_ZN", b"xn--"];
+    let begins: [&[u8]; 13] = [
+        b"sha1", b"sha2", b"sha3", b"sha5", b"md5", b"AAAA", b"age1", b"ssh-", b"_ZN", b"xn--",
+        b"SHA256", b"SHA512", b"MD5:",
+    ];
     let prefix = alphabet::run(value, 0, alphabet::LOWER);
     let id = (2..=8).contains(&prefix)
         && value.get(prefix) == Some(&b'_')
@@ -46,7 +48,7 @@ pub(in crate::redact) fn is_version(value: &[u8]) -> bool {
 }
 
 /// Whether the name right before the value says that it is something else.
-pub(super) fn is_cold(text: &[u8], start: usize, done: usize) -> bool {
+pub(in crate::redact) fn is_cold(text: &[u8], start: usize, done: usize) -> bool {
     let floor = start.saturating_sub(8).max(done);
     let between = |byte: &&u8| {
         alphabet::is(**byte, QUOTE | SPACE)
@@ -59,6 +61,10 @@ pub(super) fn is_cold(text: &[u8], start: usize, done: usize) -> bool {
     if matches!(name.last(), Some(b'd' | b'D'))
         && matches!(name::read(name), Some(Name { says: Says::Perhaps, kind: "token" }))
     {
+        return false;
+    }
+    // `session id X`, in two words.
+    if name.eq_ignore_ascii_case(b"id") && text[done..begin].ends_with(b"ession ") {
         return false;
     }
     let known: [&[u8]; 33] = [

@@ -4,7 +4,7 @@ use crate::redact::alphabet::{self, NAME, NEWLINE, SPACE};
 use crate::redact::name::{self, Says};
 
 /// How far a word that names a secret reaches.
-const FAR: usize = 256;
+pub(in crate::redact) const FAR: usize = 256;
 
 /// How far a word reaches that only may have to do with one; never beyond its line.
 const NEAR: usize = 96;
@@ -18,6 +18,9 @@ static ENDS: [u32; 32] = name::ends(
 pub(in crate::redact) fn reach(text: &[u8], at: usize, end: usize) -> usize {
     let word = &text[at..end];
     let [.., a, b] = *word else { return 0 };
+    if word.len() == 13 && word.eq_ignore_ascii_case(b"authenticated") {
+        return NEAR;
+    }
     if ENDS[usize::from(a & 31)] & (1 << (b & 31)) == 0 || word.len() > 40 {
         return 0;
     }
@@ -54,14 +57,20 @@ pub(in crate::redact) fn reach(text: &[u8], at: usize, end: usize) -> usize {
     let asked = ends(&["pass"]) || matches!(&*lower, b"pw" | b"otp" | b"totp");
     let near =
         asked || is_near(lower) || ends(&["sessionid"]) || lower == b"in" && is_log_in(text, at);
+    // A call reaches over its arguments, also on other lines.
+    if near && text.get(end) == Some(&b'(') {
+        return NEAR;
+    }
     let line = || text[end..].iter().take(NEAR).position(|&byte| alphabet::is(byte, NEWLINE));
     if near { line().map_or(NEAR, |line| line + usize::from(asked)) } else { 0 }
 }
 
 /// `log in` and `sign in`, in two words.
 fn is_log_in(text: &[u8], at: usize) -> bool {
-    let before = &text[at.saturating_sub(5)..at];
-    [&b"log "[..], b"Log ", b"sign ", b"Sign "].iter().any(|word| before.ends_with(word))
+    let before = &text[at.saturating_sub(8)..at];
+    let words: [&[u8]; 8] =
+        [b"log ", b"Log ", b"logs ", b"logged ", b"sign ", b"Sign ", b"signs ", b"signed "];
+    words.iter().any(|word| before.ends_with(word))
 }
 
 /// Words of logins and signatures, without a name for the secret.
@@ -69,9 +78,9 @@ fn is_log_in(text: &[u8], at: usize) -> bool {
 fn is_near(word: &[u8]) -> bool {
     matches!(
         word,
-        b"auth" | b"authenticate" | b"basicauth" | b"connect" | b"connection" | b"construct" | b"contrase" | b"cookies"
+        b"auth" | b"authenticate" | b"authenticates" | b"basicauth" | b"connect" | b"connection" | b"construct" | b"contrase" | b"cookies"
         | b"createhmac" | b"dsn" | b"getconnection" | b"hmac" | b"login" | b"logon" | b"mysqli" | b"otp" | b"passe" | b"pdo"
-        | b"pw" | b"senha" | b"session" | b"setuser" | b"sid" | b"sign" | b"totp" | b"user" | b"username"
+        | b"pw" | b"senha" | b"session" | b"setuser" | b"sid" | b"sign" | b"sudo" | b"totp" | b"user" | b"username"
     )
 }
 

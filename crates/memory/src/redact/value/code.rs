@@ -42,7 +42,9 @@ fn has_unit(value: &[u8]) -> bool {
 pub(super) fn is_code(value: &[u8], site: Site) -> bool {
     let head = alphabet::run(value, 0, WORD | alphabet::DOT);
     let call = head > 0 && matches!(value.get(head), Some(b'(' | b'[' | b'{' | b'<'));
-    let path = !drawn::is_drawn(value)
+    let head_word = &value[..alphabet::run(value, 0, ALNUM)];
+    let path = (!drawn::is_drawn(value) || random::is_wordy(value))
+        && !random::is_random(head_word)
         && value.windows(2).any(|two| two == b"::" || two == b"->" || two == b"?.");
     // Tags, anchors and aliases of YAML are followed by names; a password may begin so too.
     let loose = site.form == Form::Loose
@@ -53,18 +55,21 @@ pub(super) fn is_code(value: &[u8], site: Site) -> bool {
             b'&' | b'*' | b'!' | b'|' | b'>' | b'@' | b'(' | b'#' | b'/' | b'?' | b':'
         );
     let bare_call = value.ends_with(b"()") || value.windows(2).any(|two| two == b"()");
-    call || path || loose || bare_call || is_dotted(value)
+    // In a variable of the environment names joined by dots are as literal as anything.
+    let literal = site.shouted && site.form == Form::Tight && !site.argument;
+    call || path || loose || bare_call || is_dotted(value, literal)
 }
 
 /// `self.config.password`, `var.db_password`: names joined by dots.
-fn is_dotted(value: &[u8]) -> bool {
+fn is_dotted(value: &[u8], literal: bool) -> bool {
     let mut parts = 0;
     let names = value.split(|&byte| byte == b'.').all(|part| {
         parts += 1;
         let part = part.strip_suffix(b"!").unwrap_or(part);
         let part = part.strip_suffix(b"?").unwrap_or(part);
         let name = alphabet::is_at(part, 0, LETTER | alphabet::UNDERSCORE | alphabet::DIGIT);
-        let plain = random::is_wordy(part) || part.len() < 12 && !alphabet::is(part[0], DIGIT);
+        let short = !literal && part.len() < 12 && !alphabet::is_at(part, 0, DIGIT);
+        let plain = short || random::is_wordy(part) && !(literal && drawn::is_odd(part));
         name && alphabet::run(part, 0, WORD) == part.len() && plain
     });
     names && parts > 1
@@ -78,6 +83,7 @@ pub(super) fn is_path(value: &[u8]) -> bool {
         || value.starts_with(b"/") && !random::is_random(value)
         || value.len() > 3 && value[1] == b':' && value[2] == b'\\';
     let extension = value.iter().rposition(|&byte| byte == b'.').map(|at| &value[at + 1..]);
+    let stem = || &value[..value.iter().rposition(|&byte| byte == b'.').unwrap_or(value.len())];
     let file = extension.is_some_and(|end| {
         matches!(
             end,
@@ -96,5 +102,6 @@ pub(super) fn is_path(value: &[u8]) -> bool {
             .iter()
             .all(|&byte| alphabet::is(byte, ALNUM) || matches!(byte, b'.' | b'_' | b'-' | b'/'))
     });
-    rooted || file
+    // A file may be named like its secret.
+    rooted || file && !drawn::is_drawn(stem())
 }

@@ -1,0 +1,323 @@
+//! The lines of a patch, redacted as parts of the file that they change.
+//!
+//! A patch shows three lines around a change. The first line of a private key may stand farther off, and the name of a
+//! value on a line that did not change. So the file before and the file after are redacted, and the lines of the patch
+//! are taken from those texts. A patch without its file is redacted together with the lines around it; there, lines
+//! that look like the inside of a key count as one.
+
+use std::borrow::Cow;
+
+use crate::Clean;
+use crate::redact::is_key_line;
+
+/// Maximum size of a file that is redacted as a whole. Of a longer one the neighbourhood of a change is redacted.
+const MAX_WHOLE_BYTES: usize = 64 * 1024;
+/// Size of the neighbourhood on either side of a change: the longest private key fits.
+const NEIGHBOURHOOD_BYTES: usize = 16 * 1024;
+/// Replaces a line of key material.
+pub(super) const KEY_MARK: &str = "[redacted:private-key]";
+
+/// One piece of a patch.
+#[derive(Debug)]
+pub struct PatchPart<'a> {
+    /// The line at which it begins in the file as it was, from 1; 0 where that is not known.
+    pub old_start: u32,
+    /// The line at which it begins in the file as it is now.
+    pub new_start: u32,
+    /// Its lines: `-` went, `+` came, anything else stands around.
+    pub lines: Vec<Cow<'a, str>>,
+}
+
+/// The text of the file that a patch belongs to.
+#[derive(Debug, Clone, Copy)]
+pub enum PatchedFile<'a> {
+    /// The file before the patch.
+    Before(&'a str),
+    /// The file after the patch.
+    After(&'a str),
+    /// Neither is known.
+    Unknown,
+}
+
+/// Redacts the lines of a patch, part by part.
+pub fn redact_patch(parts: &[PatchPart<'_>], file: PatchedFile<'_>) -> Vec<Vec<String>> {
+    let (before, after) = match file {
+        PatchedFile::Before(text) => {
+            let before: Vec<&str> = text.split('\n').collect();
+            let after = apply(&before, parts, Side::Old);
+            (Some(before), after)
+        }
+        PatchedFile::After(text) => {
+            let after: Vec<&str> = text.split('\n').collect();
+            (apply(&after, parts, Side::New), Some(after))
+        }
+        PatchedFile::Unknown => (None, None),
+    };
+    match before.zip(after) {
+        Some((before, after)) => {
+            let (before, after) = (FileView::new(before), FileView::new(after));
+            parts.iter().map(|part| part.redacted_in(&before, &after)).collect()
+        }
+        None => parts.iter().map(PatchPart::redacted_alone).collect(),
+    }
+}
+
+/// Replaces lines of key material that has no first line in sight.
+fn hide_key_lines(lines: &mut [String]) {
+    let has_public_header =
+        lines.iter().any(|line| line.contains("-----BEGIN ") && !line.contains("PRIVATE"));
+    if has_public_header {
+        return;
+    }
+    let mut is_inside = false;
+    for line in lines {
+        is_inside = is_key_line(line, is_inside);
+        if is_inside {
+            KEY_MARK.clone_into(line);
+        }
+    }
+}
+
+/// The side of a patch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Old,
+    New,
+}
+
+impl Side {
+    /// The sign of the lines that only this side has.
+    fn sign(self) -> u8 {
+        match self {
+            Self::Old => b'-',
+            Self::New => b'+',
+        }
+    }
+}
+
+impl PatchPart<'_> {
+    /// The index of its first line on one side of the file.
+    fn start(&self, side: Side) -> usize {
+        let line = match side {
+            Side::Old => self.old_start,
+            Side::New => self.new_start,
+        };
+        usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX)
+    }
+
+    /// Its lines on one side, without their signs.
+    fn side(&self, side: Side) -> Vec<&str> {
+        let other = if side == Side::Old { b'+' } else { b'-' };
+        self.lines.iter().filter_map(|line| content(line, other)).collect()
+    }
+
+    fn redacted_in(&self, before: &FileView<'_>, after: &FileView<'_>) -> Vec<String> {
+        let old = before.redacted(self.start(Side::Old), self.side(Side::Old).len());
+        let new = after.redacted(self.start(Side::New), self.side(Side::New).len());
+        self.with_lines(&old, &new)
+    }
+
+    fn redacted_alone(&self) -> Vec<String> {
+        let redacted = |side| {
+            let text = self.side(side).join("\n");
+            let mut lines: Vec<String> =
+                Clean::by_line(&text).split('\n').map(str::to_owned).collect();
+            hide_key_lines(&mut lines);
+            lines
+        };
+        self.with_lines(&redacted(Side::Old), &redacted(Side::New))
+    }
+
+    /// Its lines with their signs, the text of each taken from the lines of its side.
+    fn with_lines(&self, old: &[String], new: &[String]) -> Vec<String> {
+        let (mut old, mut new) = (old.iter(), new.iter());
+        let mut lines: Vec<String> = Vec::with_capacity(self.lines.len());
+        for line in &self.lines {
+            let redacted = match line.as_bytes().first() {
+                Some(b'\\') => None,
+                Some(b'-') => old.next(),
+                Some(b'+') => new.next(),
+                _ => {
+                    new.next();
+                    old.next()
+                }
+            };
+            let (sign, own) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+            let own = match redacted {
+                Some(redacted) if redacted.trim() == own.trim() => own.to_owned(),
+                // The client may show a line with other blanks before it than the file has.
+                Some(redacted) => {
+                    let margin = own.len() - own.trim_start().len();
+                    format!("{}{}", &own[..margin], redacted.trim_start())
+                }
+                None => own.to_owned(),
+            };
+            lines.push(format!("{sign}{own}"));
+        }
+        lines
+    }
+}
+
+/// A line of a patch without its sign; none for lines of the other side, and for `\ No newline at end of file`.
+fn content(line: &str, other: u8) -> Option<&str> {
+    match line.as_bytes().first() {
+        Some(b'\\') => None,
+        Some(&sign) if sign == other => None,
+        Some(_) => line.get(line.chars().next().map_or(0, char::len_utf8)..),
+        None => Some(""),
+    }
+}
+
+/// Returns the other side of a file, given one side; none where the patch does not fit.
+fn apply<'a>(base: &[&'a str], parts: &'a [PatchPart<'_>], side: Side) -> Option<Vec<&'a str>> {
+    let mut made: Vec<&str> = Vec::with_capacity(base.len());
+    let mut at = 0;
+    for part in parts {
+        let start = part.start(side);
+        made.extend(base.get(at..start)?);
+        at = start;
+        for line in &part.lines {
+            let sign = line.as_bytes().first().copied().unwrap_or(b' ');
+            let is_own = sign == side.sign();
+            let is_other = matches!(sign, b'-' | b'+') && !is_own;
+            if sign == b'\\' {
+                continue;
+            }
+            let text = content(line, b'\\').unwrap_or_default();
+            if is_other {
+                made.push(text);
+                continue;
+            }
+            if base.get(at)?.trim() != text.trim() {
+                return None;
+            }
+            if !is_own {
+                made.extend(base.get(at));
+            }
+            at += 1;
+        }
+    }
+    made.extend(base.get(at..)?);
+    Some(made)
+}
+
+/// A file of which lines are redacted together with what stands around them.
+struct FileView<'a> {
+    lines: Vec<&'a str>,
+    /// All lines redacted, where the file is short enough.
+    redacted: Option<Vec<String>>,
+}
+
+impl<'a> FileView<'a> {
+    fn new(lines: Vec<&'a str>) -> Self {
+        let size: usize = lines.iter().map(|line| line.len() + 1).sum();
+        let redacted = (size <= MAX_WHOLE_BYTES).then(|| redact_lines(&lines));
+        Self { lines, redacted }
+    }
+
+    /// The redacted form of `count` lines from the index `start` on.
+    fn redacted(&self, start: usize, count: usize) -> Vec<String> {
+        let end = start.saturating_add(count).min(self.lines.len());
+        let start = start.min(end);
+        if let Some(lines) = &self.redacted {
+            return lines.get(start..end).unwrap_or_default().to_vec();
+        }
+        let reach = |lines: &mut dyn Iterator<Item = &&str>| {
+            let mut size = 0;
+            lines
+                .take_while(|line| {
+                    size += line.len() + 1;
+                    size <= NEIGHBOURHOOD_BYTES
+                })
+                .count()
+        };
+        let above = reach(&mut self.lines[..start].iter().rev());
+        let below = reach(&mut self.lines[end..].iter());
+        let lines = redact_lines(&self.lines[start - above..end + below]);
+        lines.into_iter().skip(above).take(end - start).collect()
+    }
+}
+
+fn redact_lines(lines: &[&str]) -> Vec<String> {
+    Clean::by_line(&lines.join("\n")).split('\n').map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY_LINES: [&str; 3] = [
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7xY2kQ9vLmR4t",
+        "q7Yh2LpV9sXc4NwBk3Xw9QzA1bT7Rh08i7lHhiOKx9e0IxAiGpwfTFfpEr1CdCVL",
+        "xGRfbRs6d7COqfias3zMO1lQf8MEviWXghumAPswTvsVamVMouseWRiqagfMuXab",
+    ];
+
+    fn part(old_start: u32, lines: &[&'static str]) -> PatchPart<'static> {
+        let lines = lines.iter().map(|line| Cow::Borrowed(*line)).collect();
+        PatchPart { old_start, new_start: old_start, lines }
+    }
+
+    fn redacted(part: PatchPart<'_>, file: PatchedFile<'_>) -> Vec<String> {
+        redact_patch(&[part], file).remove(0)
+    }
+
+    #[test]
+    fn middle_of_a_rotated_key_goes() {
+        let label = "RSA PRIVATE KEY";
+        let [a, b, c] = KEY_LINES;
+        let file = format!(
+            "-----BEGIN {label}-----\n{a}\n{a}\n{a}\n{a}\n{b}\n{a}\n{a}\n{a}\n-----END {label}-----\n"
+        );
+        let lines: Vec<Cow<'_, str>> =
+            [format!(" {a}"), format!("-{b}"), format!("+{c}"), format!(" {a}")]
+                .into_iter()
+                .map(Cow::Owned)
+                .collect();
+        let part = || PatchPart { old_start: 5, new_start: 5, lines: lines.clone() };
+        let after = file.replace(b, c);
+        let context = format!(" {KEY_MARK}");
+        let expected = [context.clone(), format!("-{KEY_MARK}"), format!("+{KEY_MARK}"), context];
+        for file in [PatchedFile::Before(&file), PatchedFile::After(&after), PatchedFile::Unknown] {
+            assert_eq!(redacted(part(), file), expected);
+        }
+    }
+
+    #[test]
+    fn value_below_an_unchanged_name_goes() {
+        let file = "a: 1\npassword:\n  k3Xw9QzA1bT7\nb: 2\n";
+        let lines = [" password:", "-  k3Xw9QzA1bT7", "+  q7Yh2LpV9sXc", " b: 2"];
+        let expected = [" password:", "-  [redacted:password]", "+  [redacted:password]", " b: 2"];
+        assert_eq!(redacted(part(2, &lines), PatchedFile::Before(file)), expected);
+        assert_eq!(redacted(part(2, &lines), PatchedFile::Unknown), expected);
+    }
+
+    #[test]
+    fn certificates_and_code_stay() {
+        let [a, b, _] = KEY_LINES;
+        let lines = vec![
+            " -----BEGIN CERTIFICATE-----".into(),
+            format!("-{a}").into(),
+            format!("+{b}").into(),
+        ];
+        let part = PatchPart { old_start: 1, new_start: 1, lines };
+        assert_eq!(
+            redacted(part, PatchedFile::Unknown),
+            [" -----BEGIN CERTIFICATE-----".to_owned(), format!("-{a}"), format!("+{b}")]
+        );
+        let code = super::tests::part(0, &["-\tlet x = 1;", "+    let x = 2;"]);
+        assert_eq!(redacted(code, PatchedFile::Before("")), ["-\tlet x = 1;", "+    let x = 2;"]);
+    }
+
+    #[test]
+    fn long_files_are_redacted_near_a_change() {
+        let mut lines = vec!["fn filler() { let nothing = compute_something(1, 2, 3); }"; 2_000];
+        lines[1_000] = "password:";
+        lines[1_001] = "  k3Xw9QzA1bT7";
+        let file = lines.join("\n");
+        let part = part(1_002, &["-  k3Xw9QzA1bT7", "+  q7Yh2LpV9sXc"]);
+        assert_eq!(
+            redacted(part, PatchedFile::Before(&file)),
+            ["-  [redacted:password]", "+  [redacted:password]"]
+        );
+    }
+}

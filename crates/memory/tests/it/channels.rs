@@ -1,0 +1,323 @@
+//! How much of what is secret is taken on the way that a user's texts take: a payload of the client goes through the hook into
+//! a store, and a failure that returns brings back what was kept.
+//!
+//! `cargo test -p rutter-memory channels -- --nocapture` prints the figures. The lists are strict, as in `redaction.rs`.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rutter_memory::ghap::Start;
+use rutter_memory::memory::Category;
+use rutter_memory::redact::redact;
+use rutter_memory::store::NewMemory;
+use serde_json::{Value, json};
+use similar::{DiffTag, TextDiff};
+
+use crate::corpus::{self, Channel, ChannelCase};
+use crate::story::Story;
+use crate::support::{World, at, start};
+
+/// Pieces of a secret that are shorter give nothing away.
+const PIECE_BYTES: usize = 8;
+
+/// After so many cases the store is opened and closed, as a command does: hooks leave it to commands to fold the log of
+/// changes.
+const CASES_BEFORE_A_FOLD: usize = 6;
+
+/// Secrets that stay. All are of the held-out half, which was read once: no rule was made for them.
+const MISSED: &[&str] = &[
+    "sixth-command-sudo-herestring",
+    "sixth-command-mysql-glued-p",
+    "sixth-command-pgpass-echo",
+    "sixth-command-htpasswd-b",
+    "sixth-error-hmac-secret",
+    "sixth-edit-yaml-list-under-passwords",
+    "sixth-edit-go-const-next-line",
+    "sixth-edit-toml-multiline",
+    "sixth-prose-passphrase-quoted",
+    "sixth-prose-seed-phrase",
+    "sixth-prose-basic-auth-words",
+    "sixth-prose-temp-password",
+    "sixth-prose-wifi",
+    "sixth-name-vcr-query",
+    "sixth-name-webhook-folder",
+];
+
+/// Texts without a secret that are changed. All are of the held-out half.
+const CHANGED: &[&str] = &[
+    "sixth-look-command-playwright-pw",
+    "sixth-look-error-host-fingerprint",
+    "sixth-look-prose-german-schluessel",
+];
+
+/// Plays a case to the hooks and returns what they say.
+fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
+    let test = format!("test_case_{number}");
+    let file = format!("tests/test_{number}.py");
+    let run = format!("pytest -q {file}");
+    let content = &case.text;
+    match case.channel {
+        Channel::Command => {
+            let said = story.fails(&format!("{content}\n{run}"), 1, &failure(&file, &test, "boom"));
+            // While a failure is open, a command may be what fixes it.
+            story.bash(content);
+            said + &pass_and_fail_again(story, &run, &file, &test, "boom")
+        }
+        Channel::Error => {
+            let said = story.fails(&run, 1, &failure(&file, &test, content));
+            edit(story, "src/app.py", "x = 1\n", &format!("x = 2\ny = {number}\n"));
+            said + &pass_and_fail_again(story, &run, &file, &test, content)
+        }
+        Channel::Edit => {
+            let said = story.fails(&run, 1, &failure(&file, &test, "boom"));
+            edit(story, &case.file, &case.before, content);
+            let said = said + &pass_and_fail_again(story, &run, &file, &test, "boom");
+            // The failure is open again: now every value of the file changes.
+            edit(story, &case.file, content, &case.rotated);
+            said + &pass_and_fail_again(story, &run, &file, &test, "boom")
+        }
+        Channel::Prose => {
+            let mut memories = story.world.store();
+            let owner = story.world.other(&format!("session-{number}"));
+            let fields = Start {
+                goal: content,
+                hypothesis: content,
+                action: content,
+                prediction: content,
+                ..start()
+            };
+            memories.start_ghap(&owner, &fields, at(1)).unwrap();
+            let place = story.world.place();
+            let memory = NewMemory {
+                place: Some(&place),
+                category: Category::Fact,
+                text: content,
+                importance: 0.5,
+                tags: &[],
+            };
+            memories.remember(&memory, at(2)).unwrap();
+            String::new()
+        }
+        Channel::Name => {
+            let said = match case.kind.as_str() {
+                "test" => story.fails(&run, 1, &failure(&file, content, &format!("in {content}"))),
+                "branch" => {
+                    let line = format!("git checkout {content} && {run}");
+                    story.fails(&line, 1, &failure(&file, &test, &format!("on branch {content}")))
+                }
+                _ => story.fails(&run, 1, &failure(content, &test, &format!("no file {content}"))),
+            };
+            match case.kind.as_str() {
+                "file" => edit(story, content, "x = 1\n", &format!("x = {number}\n")),
+                "folder" => {
+                    edit(
+                        story,
+                        &format!("{content}/app.py"),
+                        "x = 1\n",
+                        &format!("x = {number}\n"),
+                    );
+                }
+                _ => story.bash(&format!("git merge {content}")),
+            }
+            said + &pass_and_fail_again(story, &run, &file, &test, "boom")
+        }
+    }
+}
+
+fn pass_and_fail_again(
+    story: &Story<'_>,
+    run: &str,
+    file: &str,
+    test: &str,
+    error: &str,
+) -> String {
+    story.bash_with(run, "1 passed in 0.01s\n");
+    story.fails(run, 1, &failure(file, test, error))
+}
+
+/// What pytest prints of a test that fails.
+fn failure(file: &str, test: &str, error: &str) -> String {
+    let error_lines: Vec<String> = error.lines().map(|line| format!("E       {line}\n")).collect();
+    let error_lines = error_lines.concat();
+    let first = error.lines().next().unwrap_or_default();
+    format!(
+        "=================================== FAILURES ===================================\n\
+         _____ {test} _____\n\n    def test_it():\n>       run()\n{error_lines}\n{file}:3: Error\n\
+         =========================== short test summary info ============================\n\
+         FAILED {file}::{test} - {first}\n1 failed in 0.01s\n"
+    )
+}
+
+/// An edit as the client tells it: hunks with three lines around them, and the file as it was.
+fn edit(story: &Story<'_>, file: &str, before: &str, after: &str) {
+    let path = story.folder.join(file);
+    let diff = TextDiff::from_lines(before, after);
+    let line = |sign: char, text: &str| format!("{sign}{}", text.trim_end_matches('\n'));
+    let mut parts: Vec<Value> = Vec::new();
+    for group in diff.grouped_ops(3) {
+        let (old, new) = (group[0].old_range().start, group[0].new_range().start);
+        let mut lines = Vec::new();
+        for op in &group {
+            let sign = if op.tag() == DiffTag::Equal { ' ' } else { '-' };
+            lines.extend(diff.old_slices()[op.old_range()].iter().map(|text| line(sign, text)));
+            if op.tag() != DiffTag::Equal {
+                lines.extend(diff.new_slices()[op.new_range()].iter().map(|text| line('+', text)));
+            }
+        }
+        parts.push(json!({ "oldStart": old + 1, "newStart": new + 1, "lines": lines }));
+    }
+    let response = json!({ "filePath": path, "originalFile": before, "structuredPatch": parts });
+    let heard =
+        story.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+    assert_eq!(Story::said(&heard), "");
+}
+
+/// The numbers of the cases of which a piece is in the memory's folder or in what was said.
+fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
+    let world = World::new();
+    let story = Story::new(&world);
+    let mut kept: Vec<u8> = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        kept.extend(play(&story, case, number).into_bytes());
+        kept.push(0);
+        if number % CASES_BEFORE_A_FOLD == 0 {
+            drop(world.store());
+        }
+    }
+    for (_, bytes) in world.bytes() {
+        kept.extend(bytes);
+        kept.push(0);
+    }
+    assert!(!kept.is_empty());
+    kept.make_ascii_lowercase();
+    let mut pieces: HashMap<u64, usize> = HashMap::new();
+    // Most places are dismissed by their last two bytes.
+    let mut is_last = vec![false; 1 << 16];
+    let mut found = BTreeSet::new();
+    for (number, case) in cases.iter().enumerate() {
+        for secret in &case.secrets {
+            let secret = secret.to_lowercase().into_bytes();
+            if secret.len() < PIECE_BYTES {
+                if kept.windows(secret.len()).any(|window| window == secret) {
+                    found.insert(number);
+                }
+                continue;
+            }
+            for piece in secret.windows(PIECE_BYTES) {
+                let piece = piece.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+                pieces.insert(piece, number);
+                is_last[usize::try_from(piece & 0xffff).unwrap()] = true;
+            }
+        }
+    }
+    let mut window = 0_u64;
+    for byte in kept {
+        window = window << 8 | u64::from(byte);
+        if is_last[usize::try_from(window & 0xffff).unwrap()] {
+            found.extend(pieces.get(&window));
+        }
+    }
+    found
+}
+
+/// The names of the secrets that survive, and how many there are.
+fn missed(cases: &[ChannelCase], channel: Channel, is_held_out: bool) -> (Vec<String>, usize) {
+    let cases: Vec<&ChannelCase> = cases
+        .iter()
+        .filter(|case| case.channel == channel && case.is_held_out() == is_held_out)
+        .collect();
+    let names = surviving(&cases).into_iter().map(|number| cases[number].name.clone()).collect();
+    (names, cases.len())
+}
+
+fn is_changed(case: &ChannelCase) -> bool {
+    [&case.text, &case.before, &case.file].iter().any(|text| redact(text) != text.as_str())
+}
+
+/// Prints the figures of a channel and compares its failures with the lists.
+#[expect(clippy::print_stdout, reason = "the figures")]
+fn check(channel: Channel) {
+    let (secrets, lookalikes) = (corpus::channel_secrets(), corpus::channel_lookalikes());
+    let (mut all_missed, mut all_changed) = (Vec::new(), Vec::new());
+    for (half, is_held_out) in [("tuning", false), ("held-out", true)] {
+        let (missed, count) = missed(&secrets, channel, is_held_out);
+        let clean: Vec<&ChannelCase> = lookalikes
+            .iter()
+            .filter(|case| case.channel == channel && case.is_held_out() == is_held_out)
+            .collect();
+        let changed: Vec<String> =
+            clean.iter().filter(|case| is_changed(case)).map(|case| case.name.clone()).collect();
+        println!(
+            "{channel:?}, {half} half: {} of {count} secrets taken, {} of {} look-alikes changed",
+            count - missed.len(),
+            changed.len(),
+            clean.len(),
+        );
+        println!("  missed: {missed:?}\n  changed: {changed:?}");
+        all_missed.extend(missed);
+        all_changed.extend(changed);
+    }
+    let of_channel = |cases: &[ChannelCase], names: &[&'static str]| -> Vec<&str> {
+        let is_of_channel =
+            |name: &str| cases.iter().any(|case| case.name == name && case.channel == channel);
+        names.iter().copied().filter(|name| is_of_channel(name)).collect()
+    };
+    assert_eq!(all_missed, of_channel(&secrets, MISSED));
+    assert_eq!(all_changed, of_channel(&lookalikes, CHANGED));
+}
+
+#[test]
+fn channels_command() {
+    check(Channel::Command);
+}
+
+#[test]
+fn channels_error() {
+    check(Channel::Error);
+}
+
+#[test]
+fn channels_edit() {
+    check(Channel::Edit);
+}
+
+#[test]
+fn channels_prose() {
+    check(Channel::Prose);
+}
+
+#[test]
+fn channels_name() {
+    check(Channel::Name);
+}
+
+#[test]
+fn channels_keep_what_is_no_secret() {
+    // Without it, a channel that stores nothing would look perfect.
+    let text = "q7yh2lpv9sxc4nwbk3xw";
+    for channel in [Channel::Command, Channel::Error, Channel::Edit, Channel::Prose, Channel::Name]
+    {
+        let case = ChannelCase {
+            name: String::new(),
+            channel,
+            kind: "file".to_owned(),
+            text: match channel {
+                Channel::Command => format!("sed -i s/a/{text}/ x.py"),
+                _ => format!("see {text} here"),
+            },
+            before: String::new(),
+            file: "a.py".to_owned(),
+            rotated: String::new(),
+            secrets: vec![text.to_owned()],
+        };
+        assert_eq!(surviving(&[&case]).len(), 1, "{channel:?}");
+    }
+}
+
+#[test]
+fn channels_list_cases_of_the_set() {
+    let (secrets, lookalikes) = (corpus::channel_secrets(), corpus::channel_lookalikes());
+    assert!(secrets.iter().all(|case| !case.secrets.is_empty()));
+    for (cases, names) in [(&secrets, MISSED), (&lookalikes, CHANGED)] {
+        assert!(names.iter().all(|name| cases.iter().any(|case| case.name == *name)));
+    }
+}
