@@ -1,0 +1,114 @@
+//! Texts of rows, and whether they hold the words that a person wants forgotten.
+
+use crate::Clean;
+use crate::episode::Episode;
+use crate::ghap::Ghap;
+use crate::memory::Memory;
+use crate::outcome::Outcome;
+
+/// The words of a query, whatever their case.
+pub(super) fn words(query: &str) -> Vec<String> {
+    query.split_whitespace().map(str::to_lowercase).collect()
+}
+
+pub(super) fn ghap_texts(ghap: &Ghap) -> Vec<&str> {
+    let mut texts: Vec<&str> = vec![&ghap.goal, &ghap.hypothesis, &ghap.action, &ghap.prediction];
+    texts.extend(ghap.target.as_deref());
+    for revision in &ghap.revisions {
+        texts.extend([
+            revision.hypothesis.as_str(),
+            revision.action.as_str(),
+            revision.prediction.as_str(),
+        ]);
+    }
+    texts.extend(ghap.notes.iter().map(|note| note.text.as_str()));
+    if let Some(resolution) = &ghap.resolution {
+        texts.push(&resolution.result);
+        texts.extend(resolution.surprise.as_deref());
+        texts.extend(resolution.root_cause.as_ref().map(|cause| cause.text.as_str()));
+        let lesson = resolution.lesson.as_ref();
+        texts.extend(lesson.and_then(|lesson| lesson.what_worked.as_deref()));
+        texts.extend(lesson.and_then(|lesson| lesson.takeaway.as_deref()));
+    }
+    texts
+}
+
+pub(super) fn memory_texts(memory: &Memory) -> Vec<&str> {
+    std::iter::once(memory.text.as_str()).chain(memory.tags.iter().map(Clean::as_str)).collect()
+}
+
+pub(super) fn outcome_texts(outcome: &Outcome) -> Vec<&str> {
+    let mut texts = vec![outcome.command.as_str(), outcome.runner.as_str()];
+    texts.extend(outcome.failing.iter().map(Clean::as_str));
+    texts.extend(outcome.signature.as_deref());
+    texts
+}
+
+pub(super) fn episode_texts(episode: &Episode) -> Vec<&str> {
+    let mut texts = vec![
+        episode.error.as_str(),
+        episode.signature.as_str(),
+        episode.selection.program.as_str(),
+        episode.selection.folder.as_str(),
+    ];
+    texts.extend(episode.selection.arguments.iter().map(Clean::as_str));
+    texts.extend(episode.test.as_deref());
+    texts.extend(episode.scope.as_deref());
+    texts.extend(episode.selection.task.as_deref());
+    texts.extend(episode.file.as_deref());
+    for change in episode.ending.iter().flat_map(|ending| &ending.fix) {
+        texts.extend([change.name.as_str(), change.patch.as_str()]);
+        texts.extend(change.made_by.as_deref());
+        texts.extend(change.reason.as_deref());
+    }
+    texts
+}
+
+/// Whether every word stands somewhere in the texts, not as a part of a longer one: to forget `cat` is not to forget
+/// every category.
+pub(super) fn holds(texts: &[&str], words: &[String]) -> bool {
+    let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
+    words.iter().all(|word| texts.iter().any(|text| holds_word(text, word)))
+}
+
+fn holds_word(text: &str, word: &str) -> bool {
+    let open = |outside: Option<char>, inside: Option<char>| {
+        !(outside.is_some_and(char::is_alphanumeric) && inside.is_some_and(char::is_alphanumeric))
+    };
+    // From every place: matches may overlap.
+    text.char_indices().any(|(start, _)| {
+        text[start..].strip_prefix(word).is_some_and(|rest| {
+            open(text[..start].chars().next_back(), word.chars().next())
+                && open(rest.chars().next(), word.chars().next_back())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_match_whole_whatever_their_case() {
+        for (text, word, expected) in [
+            ("the Acme client", "acme", true),
+            ("acme_corp", "acme", true),
+            ("category", "cat", false),
+            ("concatenate, cat", "cat", true),
+            ("see --force here", "--force", true),
+            ("see --forced here", "--force", false),
+            ("übung macht", "übung", true),
+            ("xa-a-a", "a-a", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(holds(&[text], &[word.to_owned()]), expected, "{text} / {word}");
+        }
+    }
+
+    #[test]
+    fn all_words_must_be_there_in_whatever_field() {
+        let words = ["acme".to_owned(), "invoice".to_owned()];
+        assert!(holds(&["the acme client", "wants an Invoice"], &words));
+        assert!(!holds(&["the acme client"], &words));
+    }
+}
