@@ -7,7 +7,6 @@
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,23 +18,24 @@ use rutter_memory::{Clean, log, pause, tally};
 
 use crate::{environment, install};
 
+mod worker;
+
 /// A payload that is longer is not read: it holds a file or an output that no lesson is drawn from.
 const PAYLOAD: usize = 8 * 1024 * 1024;
 /// Whose hook it is where a plugin has it started.
 const PLUGIN: &str = install::Scope::Plugin.word();
 /// As much as a pipe holds.
 const PIPE: usize = 64 * 1024;
-/// Whatever hangs, a disk for instance, the client does not wait for it longer than this. Deadlines for speaking are much
-/// shorter; what is recorded late is recorded.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// What a hook has left to write its line, once its patience is gone.
-const MOMENT: Duration = Duration::from_millis(20);
+/// Longest time that the client waits for a hook, whatever hangs, a disk for instance. Deadlines for speaking are much
+/// shorter.
+const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time that a hook has for a line in the log, once the other is gone.
+const MIN_LOG_TIME: Duration = Duration::from_millis(20);
 
 /// Takes in an event from stdin, and returns what to print. `leave` ends the process at once. `from` is whose file started
 /// it, where that is one that others get as well.
 ///
-/// Nearly every call of a day is none of ours, and all that a client waits for then is what stands before `hear` here: so
-/// nothing is opened, started or looked up until there is something to do.
+/// This process reads the payload and waits; everything that touches the disk is done by a [worker].
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
     if environment::is_off() {
@@ -45,57 +45,74 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let Ok(data) = environment::data() else { return String::new() };
     let files = Files::new(data);
     fail_silently(&files, leave);
-    // Until here, and while reading and parsing, nothing can hang that is not waited for with an eye on the clock.
-    let watched = Once::new();
-    let watch = || watched.call_once(|| leave_in_time(&files, begun, leave));
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     let payload = read(begun);
-    watch();
+    let left = || WATCHDOG_TIMEOUT.saturating_sub(begun.elapsed()).max(MIN_LOG_TIME);
+    let work = || handle_event(&files, payload, event, from, (parent, begun));
+    if let Some(answer) = worker::run(left(), leave, work) {
+        return answer;
+    }
+    // The log may hang as well.
+    worker::run(MIN_LOG_TIME, leave, || {
+        if files.secure().is_ok() {
+            let line = Clean::new(&format!("hook: {LATE}"));
+            drop(log::append(&files, environment::now(), &line));
+        }
+        String::new()
+    })
+    .unwrap_or_default()
+}
+
+/// Handles an event, and returns what to print.
+///
+/// Nearly every call of a day is none of ours, and all that a client waits for then is what stands before `hear` here: so
+/// nothing is opened, started or looked up until there is something to do.
+fn handle_event(
+    files: &Files,
+    payload: Result<Vec<u8>, &'static str>,
+    event: Option<&str>,
+    from: Option<&str>,
+    (parent, begun): (Option<u32>, Instant),
+) -> String {
     // A folder that others can change is closed, or left alone.
     match files.secure() {
         Ok(None) => {}
-        Ok(Some(mode)) => drop(log::append_closed(&files, environment::now(), mode)),
+        Ok(Some(mode)) => drop(log::append_closed(files, environment::now(), mode)),
         Err(_) => return String::new(),
     }
     let heard = match payload {
-        Ok(payload) if from.is_some_and(|from| is_left_to_another(from, &payload, &watch)) => {
+        Ok(payload) if from.is_some_and(|from| is_left_to_another(from, &payload)) => {
             return String::new();
         }
-        Ok(payload) => hear(&payload, event, || {
-            watch();
-            Around {
-                files: files.clone(),
-                now: environment::now(),
-                begun,
-                window: environment::bash_window(),
-                started_in: environment::client_folder(),
-                parent: rustix::process::getppid()
-                    .map(|pid| pid.as_raw_nonzero().get().unsigned_abs()),
-                config: environment::config_file().unwrap_or_default(),
-                home: environment::home,
-                called: environment::called,
-                // A plugin brings its server along with its hooks.
-                has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
-                foreign_server: install::foreign_server,
-            }
+        Ok(payload) => hear(&payload, event, || Around {
+            files: files.clone(),
+            now: environment::now(),
+            begun,
+            window: environment::bash_window(),
+            started_in: environment::client_folder(),
+            parent,
+            config: environment::config_file().unwrap_or_default(),
+            home: environment::home,
+            called: environment::called,
+            // A plugin brings its server along with its hooks.
+            has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
+            foreign_server: install::foreign_server,
         }),
         Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },
     };
-    if let Some((event, session)) = &heard.event {
-        watch();
-        if !pause::is_paused(&files, session) {
-            drop(tally::count(&files, *event, environment::now()));
-        }
+    if let Some((event, session)) = &heard.event
+        && !pause::is_paused(files, session)
+    {
+        drop(tally::count(files, *event, environment::now()));
     }
     for fault in &heard.faults {
-        watch();
-        drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {fault}"))));
+        drop(log::append(files, environment::now(), &Clean::new(&format!("hook: {fault}"))));
     }
     for note in &heard.notes {
-        drop(log::append(&files, environment::now(), note));
+        drop(log::append(files, environment::now(), note));
     }
     if heard.tend {
-        watch();
-        tend(&files);
+        tend(files);
     }
     heard.stdout
 }
@@ -107,9 +124,7 @@ fn has_tools(folder: &Path) -> Option<bool> {
 }
 
 /// Whether the settings of the user run rutter on this event as well, so that it is heard without us.
-fn is_left_to_another(from: &str, payload: &[u8], watch: &dyn Fn()) -> bool {
-    // A disk that hangs is waited for no longer here than anywhere.
-    watch();
+fn is_left_to_another(from: &str, payload: &[u8]) -> bool {
     let Ok(wire) = Wire::parse(payload) else { return false };
     let Some(event) = wire.hook_event_name() else { return false };
     let folder = environment::client_folder().or_else(|| std::env::current_dir().ok());
@@ -133,7 +148,7 @@ fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
     let stdin = rustix::stdio::stdin();
     let mut payload = Vec::with_capacity(PIPE);
     loop {
-        let left = PATIENCE.checked_sub(begun.elapsed()).ok_or(LATE)?;
+        let left = WATCHDOG_TIMEOUT.checked_sub(begun.elapsed()).ok_or(LATE)?;
         let left = Timespec::try_from(left).map_err(|_| LATE)?;
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
             Ok(0) => return Err(LATE),
@@ -164,25 +179,6 @@ fn fail_silently(files: &Files, leave: fn()) {
         let line = Clean::new(&format!("hook: a panic{place}"));
         if files.secure().is_ok() {
             drop(log::append(&files, environment::now(), &line));
-        }
-        leave();
-    }));
-}
-
-/// Ends a hook that hangs.
-fn leave_in_time(files: &Files, begun: Instant, leave: fn()) {
-    let files = files.clone();
-    drop(std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-        std::thread::sleep(PATIENCE.saturating_sub(begun.elapsed()).max(MOMENT));
-        // The log may hang as well.
-        let logged = std::thread::spawn(move || {
-            drop(log::append(&files, environment::now(), &Clean::new(&format!("hook: {LATE}"))));
-        });
-        for _ in 0..20 {
-            if logged.is_finished() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(1));
         }
         leave();
     }));

@@ -14,6 +14,7 @@ mod eval;
 mod files;
 mod fuzz_seeds;
 mod generate;
+mod hang;
 mod picture;
 mod torture;
 
@@ -38,6 +39,7 @@ usage: cargo xtask TASK
   picture                what `rutter demo` prints, drawn into docs/demo.svg
   torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
                          what is left
+  hang [BINARY]          how long a client waits for a hook whose disk hangs, as root: freezes a file system of its own
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
   dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
   client VERSION         fetch a measured client for the live suite, and print its path; exit 75 where the
@@ -67,6 +69,8 @@ fn main() -> Result<ExitCode> {
         ["picture"] => picture::run(&root()?)?,
         ["torture"] => torture::run(&root()?, "10000")?,
         ["torture", rounds] => torture::run(&root()?, rounds)?,
+        ["hang"] => hang::run(&root()?, None)?,
+        ["hang", binary] => hang::run(&root()?, Some(binary))?,
         ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,
         ["dist"] => dist::run(&root()?, None)?,
         ["dist", "--target", target] => dist::run(&root()?, Some(target))?,

@@ -47,6 +47,8 @@ mod ghap;
 mod guides;
 /// Whether a hook speaks of tools or of commands: by what the client has registered.
 mod hands;
+/// Hooks whose disk hangs.
+mod hang;
 /// `rutter hook`, and `rutter episodes`.
 mod hook;
 /// Names of files and stored text that want to be more than data.

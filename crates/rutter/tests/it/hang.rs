@@ -1,0 +1,118 @@
+//! Hooks whose disk hangs: the client goes on after a second.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rutter_testkit::excuse;
+use serde_json::json;
+
+use crate::hook::silent;
+use crate::support::Home;
+
+/// One second, and what a busy machine adds to it.
+const LONGEST: Duration = Duration::from_millis(2_500);
+
+/// A file system in a file, on which the memory is. It is thawed and unmounted when this is dropped.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// None where nobody may mount and freeze one.
+    fn mount(home: &Home) -> Option<Self> {
+        let image = home.path("image");
+        fs::create_dir(home.memory()).unwrap();
+        fs::File::create(&image).unwrap().set_len(32 * 1024 * 1024).unwrap();
+        let disk = Self(home.memory());
+        let is_mounted = run("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), &image])
+            && run("mount", &["-o".as_ref(), "loop".as_ref(), &image, &disk.0]);
+        if !is_mounted {
+            excuse("a disk that hangs", "this machine lets nobody mount one");
+            return None;
+        }
+        fs::remove_dir(home.memory().join("lost+found")).unwrap();
+        fs::set_permissions(home.memory(), fs::Permissions::from_mode(0o700)).unwrap();
+        Some(disk)
+    }
+
+    /// Has everybody hang who writes to it. Returns false where that cannot be done.
+    fn freeze(&self) -> bool {
+        // Also if this process is killed: whoever touches a frozen disk cannot be ended.
+        let rescue = Command::new("sh")
+            .args(["-c", "sleep 30; fsfreeze -u \"$0\""])
+            .arg(&self.0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        rescue.is_ok() && run("fsfreeze", &["-f".as_ref(), &self.0])
+    }
+
+    fn thaw(&self) -> bool {
+        run("fsfreeze", &["-u".as_ref(), &self.0])
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.thaw();
+        // A worker that was left behind is about to end.
+        let until = Instant::now() + Duration::from_secs(10);
+        while !run("umount", &[&self.0]) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn run(program: &str, args: &[&Path]) -> bool {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn client_goes_on_while_disk_hangs() {
+    let home = Home::new();
+    let Some(disk) = Disk::mount(&home) else { return };
+    home.ok(&["tend"]);
+    if !disk.freeze() {
+        return excuse("a disk that hangs", "this machine lets nobody freeze one");
+    }
+    let mut waited = Vec::new();
+    for payload in [home.red("one"), home.event("one", "Stop", &json!({}))] {
+        let begun = Instant::now();
+        // Until it has ended and nobody holds its pipes, as the client does.
+        let ran = home.hook(&payload);
+        waited.push(begun.elapsed());
+        silent(&ran);
+        if waited.iter().any(|waited| *waited > LONGEST) {
+            break;
+        }
+    }
+    assert!(disk.thaw());
+    assert!(waited.iter().all(|waited| *waited < LONGEST), "{waited:?}");
+    // What was left behind finishes its work: the run is recorded, late.
+    let until = Instant::now() + Duration::from_secs(10);
+    let is_recorded = || !home.json(&["episodes", "list"]).as_array().unwrap().is_empty();
+    while !is_recorded() {
+        assert!(Instant::now() < until, "the run was lost");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn worker_that_waits_for_a_pipe_is_left() {
+    let home = Home::new();
+    home.ok(&["tend"]);
+    let pipe = home.memory().join("paused");
+    assert!(run("mkfifo", &[&pipe]));
+    let begun = Instant::now();
+    silent(&home.hook(&home.event("one", "Stop", &json!({}))));
+    let waited = begun.elapsed();
+    assert!(waited > Duration::from_millis(900) && waited < LONGEST, "{waited:?}");
+    let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap();
+    assert!(log.contains("hook: ended after a second"), "{log}");
+    // Lets the worker go.
+    drop(fs::OpenOptions::new().write(true).open(&pipe).unwrap());
+}

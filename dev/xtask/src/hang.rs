@@ -1,0 +1,145 @@
+//! `cargo xtask hang`: how long a client waits for a hook whose disk hangs.
+//!
+//! Needs root. Makes a file system in a file, puts a memory on it, freezes it, and runs `rutter hook` with payloads that real
+//! clients sent. Whatever happens, the file system is thawed and unmounted.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+/// Events of which a hook records something, asks something or only counts.
+const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
+/// Time after which a hook has hung for good.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Time that a client waits at most: one second, and what a busy machine adds.
+const PROMISED: Duration = Duration::from_millis(1_250);
+
+/// Prints how long each event takes, and fails if a hook takes longer than is promised.
+#[expect(clippy::print_stdout, reason = "a task reports to whoever runs it")]
+pub(crate) fn run(root: &Path, binary: Option<&str>) -> Result<()> {
+    ensure!(rustix::process::geteuid().is_root(), "mounting and freezing a file system needs root");
+    let binary = match binary {
+        Some(binary) => PathBuf::from(binary).canonicalize().context(binary.to_owned())?,
+        None => crate::dist::build_release(root)?,
+    };
+    let disk = Disk::mount()?;
+    let home = disk.folder.join("memory");
+    let rutter = |args: &[&str]| {
+        let mut command = Command::new(&binary);
+        command.args(args).env_clear().env("RUTTER_HOME", &home).env("PATH", "/usr/bin:/bin");
+        command
+    };
+    check(&mut rutter(&["remember", "the mast is made of oak", "--category", "fact"]))?;
+    println!("{:<18} {:>12} {:>12}", "event", "well", "frozen");
+    let mut longest = Duration::ZERO;
+    for event in EVENTS {
+        let payload = rutter(&["contract", "payload", event]).output()?.stdout;
+        let well = time(rutter(&["hook"]), &payload)?;
+        let frozen = {
+            let _frozen = disk.freeze()?;
+            time(rutter(&["hook"]), &payload)?
+        };
+        println!("{event:<18} {:>9.1} ms {:>9.1} ms", millis(well), millis(frozen));
+        longest = longest.max(frozen);
+    }
+    // What was left behind goes on now.
+    std::thread::sleep(Duration::from_secs(1));
+    if longest > PROMISED {
+        bail!("a client waits {:.1} ms, and {:.1} are promised", millis(longest), millis(PROMISED));
+    }
+    Ok(())
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+/// Runs a hook as a client does, and returns the time until it has ended and nobody holds its output.
+fn time(mut command: Command, payload: &[u8]) -> Result<Duration> {
+    let begun = Instant::now();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    drop(child.stdin.take().context("piped")?.write_all(payload));
+    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        drop(stdout.as_mut().map(|pipe| pipe.read_to_end(&mut said)));
+        drop(stderr.as_mut().map(|pipe| pipe.read_to_end(&mut said)));
+        drop(ended.send(child.wait().map(|status| (status, begun.elapsed()))));
+    });
+    match end.recv_timeout(MAX_WAIT) {
+        Ok(ended) => {
+            let (status, time) = ended?;
+            ensure!(status.success(), "the hook ended with {status}");
+            Ok(time)
+        }
+        Err(_) => Ok(MAX_WAIT),
+    }
+}
+
+/// A file system in a file.
+struct Disk {
+    place: tempfile::TempDir,
+    folder: PathBuf,
+}
+
+impl Disk {
+    fn mount() -> Result<Self> {
+        let place = tempfile::tempdir()?;
+        let (image, folder) = (place.path().join("image"), place.path().join("disk"));
+        std::fs::create_dir(&folder)?;
+        std::fs::File::create(&image)?.set_len(64 * 1024 * 1024)?;
+        check(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image))?;
+        check(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&folder))?;
+        Ok(Self { place, folder })
+    }
+
+    fn freeze(&self) -> Result<Frozen<'_>> {
+        // Also if this process is killed: a file system that stays frozen hangs whoever touches it.
+        Command::new("sh")
+            .args(["-c", "sleep 60; fsfreeze -u \"$0\" 2>/dev/null"])
+            .arg(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let frozen = Frozen(self);
+        check(Command::new("fsfreeze").arg("-f").arg(&self.folder))?;
+        Ok(frozen)
+    }
+}
+
+/// A file system that nobody can write to until this is dropped.
+struct Frozen<'a>(&'a Disk);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        drop(check(Command::new("fsfreeze").arg("-u").arg(&self.0.folder)));
+    }
+}
+
+impl Drop for Disk {
+    #[expect(clippy::print_stderr, reason = "whoever runs it has to unmount it")]
+    fn drop(&mut self) {
+        for _ in 0..20 {
+            if check(Command::new("umount").arg(&self.folder).stderr(Stdio::null())).is_ok() {
+                return;
+            }
+            // A hook that was left behind is about to end.
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        eprintln!("{} stays mounted", self.place.path().display());
+    }
+}
+
+fn check(command: &mut Command) -> Result<()> {
+    let status = command.stdout(Stdio::null()).status();
+    let status =
+        status.with_context(|| format!("{} cannot be started", command.get_program().display()))?;
+    ensure!(status.success(), "{} ended with {status}", command.get_program().display());
+    Ok(())
+}
