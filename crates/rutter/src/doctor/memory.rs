@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
-use rustix::io::Errno;
 use rutter_memory::config::{HOOKS_YAML, Hooks, Loaded, Mistake, Position};
 use rutter_memory::project::Located;
 use rutter_memory::store::Files;
@@ -108,8 +107,8 @@ fn room(data: &Path, findings: &mut Vec<Finding>) {
     }
     let database = data.join("rutter.db");
     if access(there, Access::WRITE_OK).is_ok()
+        && access(&database, Access::READ_OK).is_ok()
         && let Err(error) = access(&database, Access::WRITE_OK)
-        && error != Errno::NOENT
     {
         let what = format!("nothing can be written to the database: {error}");
         let advice = format!("chmod u+w {}", shell::word(&database.to_string_lossy()));

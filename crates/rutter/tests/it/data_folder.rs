@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
+use std::process::Stdio;
 
-use rutter_testkit::excuse;
+use rutter_testkit::{Ran, excuse};
 use serde_json::json;
 
 use crate::hook::silent;
@@ -55,7 +56,7 @@ fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn hook_closes_writable_folder() {
-    for open in [0o777, 0o770, 0o702, 0o1777] {
+    for open in [0o777, 0o770, 0o702] {
         let home = Home::new();
         home.set(&[]);
         home.ok(&["remember", "x", "--category", "fact"]);
@@ -89,6 +90,46 @@ fn command_closes_writable_folder_and_warns() {
     let repaired = home.rutter(&["doctor", "--repair"]);
     assert!(repaired.stdout.contains("closed    "), "{repaired}");
     assert_eq!(mode(&home.memory()), 0o700);
+}
+
+#[test]
+fn only_own_folders_are_closed() {
+    // A folder for everybody, one with files of somebody's in it, and a file.
+    for (name, is_sticky) in [("shared", true), ("project", false)] {
+        let home = Home::new();
+        let folder = home.path(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("notes.txt"), "mine").unwrap();
+        set_mode(&folder.join("notes.txt"), 0o666);
+        if is_sticky {
+            fs::remove_file(folder.join("notes.txt")).unwrap();
+        }
+        let open = if is_sticky { 0o1777 } else { 0o777 };
+        set_mode(&folder, open);
+        let before = content(&folder);
+        let payload = home.red("one").to_string();
+        silent(&home.hook_with(payload.as_bytes(), &[("RUTTER_HOME", &folder)]));
+        let mut command = home.command(&["remember", "x", "--category", "fact"]);
+        let ran = Ran::of(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert!(ran.stderr.contains("it is not a folder of rutter's own"), "{ran}");
+        let mut command = home.command(&["doctor", "--repair"]);
+        let ran = Ran::of(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
+        assert_eq!(ran.exit, Some(1), "{ran}");
+        assert_eq!((mode(&folder), content(&folder)), (open, before));
+        if !is_sticky {
+            assert_eq!(mode(&folder.join("notes.txt")), 0o666);
+        }
+    }
+    let home = Home::new();
+    let file = home.path("device");
+    fs::write(&file, "").unwrap();
+    set_mode(&file, 0o666);
+    let payload = home.red("one").to_string();
+    silent(&home.hook_with(payload.as_bytes(), &[("RUTTER_HOME", &file)]));
+    let mut command = home.command(&["memories"]);
+    assert_eq!(Ran::of(command.env("RUTTER_HOME", &file).stdin(Stdio::null())).exit, Some(1));
+    assert_eq!(mode(&file), 0o666);
 }
 
 #[test]

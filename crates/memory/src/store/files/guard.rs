@@ -3,6 +3,7 @@
 //! The data folder itself may be a symbolic link: people move it to another disk that way. Inside of it a link would lead a
 //! write to a file that is not rutter's, so none is followed. Another program of the same user is not guarded against.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -15,6 +16,26 @@ use super::Files;
 
 /// Mode bits that let others change what is in a folder.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Mode bit of a folder that is there for everybody, like `/tmp`.
+const STICKY: u32 = 0o1000;
+/// Names of what rutter keeps in its data folder, and how the others begin.
+const OWN_NAMES: [&str; 14] = [
+    "spool",
+    "log",
+    "snapshots",
+    "backups",
+    "vectors",
+    "vectors.new",
+    "terms",
+    "terms.new",
+    "tally",
+    "paused",
+    "paused.new",
+    "trusted",
+    "trusted.new",
+    "config.toml",
+];
+const OWN_BEGINNINGS: [&str; 3] = ["rutter.db", "http-token", super::WORKSHOP];
 /// Mode bits that let others do anything.
 const OPEN_TO_OTHERS: u32 = 0o077;
 
@@ -47,6 +68,19 @@ pub enum UnsafePath {
         /// The reason why it stays as it is.
         source: io::Error,
     },
+    /// Others may write to the data folder, and it is not rutter's to close: there is something else in it, or it is there for
+    /// everybody.
+    #[error(
+        "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
+         run `chmod go-w '{path}'`",
+        path = path.display()
+    )]
+    Shared {
+        /// The folder.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// It is a symbolic link.
     #[error(
         "{path} is a symbolic link, and rutter writes through none inside its data folder; run `rm '{path}'`, or put what it \
@@ -72,10 +106,16 @@ impl From<UnsafePath> for io::Error {
 }
 
 impl Files {
-    /// Makes sure that only this user can write to the data folder. Closes a folder of ours that others may write to, with
-    /// everything in it, and returns the mode it had. A folder that is missing is safe.
+    /// Makes sure that only this user can write to the data folder. Closes one that others may write to, with everything in it,
+    /// and returns the mode it had. A folder that is missing is safe, and what is no folder is left to whoever opens it.
+    ///
+    /// Only a folder is closed that has nothing in it but files of rutter's: `RUTTER_HOME` may name any path, `/tmp` and
+    /// `/dev/null` included.
     pub fn secure(&self) -> Result<Option<u32>, UnsafePath> {
         let Ok(found) = fs::metadata(&self.folder) else { return Ok(None) };
+        if !found.is_dir() {
+            return Ok(None);
+        }
         check_owner(&self.folder, &found)?;
         let mode = found.mode() & 0o7777;
         if mode & WRITABLE_BY_OTHERS == 0 {
@@ -85,7 +125,9 @@ impl Files {
             Ok(_) => Ok(Some(mode)),
             // Nobody can write there now, whatever the mode says.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(None),
-            Err(source) => Err(UnsafePath::Writable { path: self.folder.clone(), mode, source }),
+            Err(mut source) => Err(UnsafePath::within(&mut source).unwrap_or_else(|| {
+                UnsafePath::Writable { path: self.folder.clone(), mode, source }
+            })),
         }
     }
 
@@ -145,6 +187,22 @@ impl Files {
     }
 }
 
+/// Returns true if rutter puts something of this name into its data folder.
+fn is_own_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    OWN_NAMES.contains(&&*name) || OWN_BEGINNINGS.iter().any(|own| name.starts_with(own))
+}
+
+/// Returns true if nothing is in a folder but what rutter puts there.
+fn has_only_own_files(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        if !is_own_name(&entry?.file_name()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns everything below a folder with the folder itself, sorted, links not followed.
 fn walk(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     let mut found = Vec::new();
@@ -168,24 +226,35 @@ fn walk(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     Ok(found)
 }
 
+/// Returns the folder and what rutter put into it that others may read or write. What the user put there, the configuration
+/// included, is as the user made it.
 fn open_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    // The user's own file is as the user made it; the folder keeps others out.
     let configuration = folder.join("config.toml");
     let mut found = walk(folder)?;
     found.retain(|(path, metadata)| {
-        metadata.mode() & OPEN_TO_OTHERS != 0 && !metadata.is_symlink() && *path != configuration
+        let first = path.strip_prefix(folder).ok().and_then(|path| path.iter().next());
+        metadata.mode() & OPEN_TO_OTHERS != 0
+            && !metadata.is_symlink()
+            && *path != configuration
+            && first.is_none_or(is_own_name)
     });
     Ok(found.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Takes every right from others, on a folder and everything in it. Returns the paths that were changed.
+/// Takes every right from others, on a data folder and everything that rutter put into it. Returns the paths that were changed.
 pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let found = fs::metadata(folder)?;
+    let mode = found.mode() & 0o7777;
+    let is_shared =
+        mode & STICKY != 0 || (mode & WRITABLE_BY_OTHERS != 0 && !has_only_own_files(folder)?);
+    if !found.is_dir() || is_shared {
+        return Err(UnsafePath::Shared { path: folder.to_owned(), mode }.into());
+    }
     let close = |path: &Path| {
         let mode = fs::symlink_metadata(path)?.mode();
         fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7700))
     };
     // The folder first: from then on nobody can put anything else into it.
-    let mode = fs::metadata(folder)?.mode();
     if mode & OPEN_TO_OTHERS != 0 {
         fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7700))?;
     }
