@@ -182,7 +182,8 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
 
         // One that runs already cannot be had in a sandbox, and nothing is said of it.
         let ship = setup.text("ship");
-        setup.edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__rutter"] }));
+        setup
+            .edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__rutter__status"] }));
         setup.notes(|state| {
             let entry = json!({ "type": "http", "url": "http://localhost:1/mcp" });
             state["projects"][ship]["mcpServers"]["rutter"] = entry;
