@@ -147,8 +147,9 @@ pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
         if metadata.len() > MAX_FILE_BYTES {
             return true;
         }
-        let text = std::fs::read(path).unwrap_or_default();
-        let file: Value = serde_json::from_slice(&text).unwrap_or_default();
+        // What cannot be opened, the client cannot open either. What is no JSON here may be some for the client.
+        let Ok(text) = std::fs::read(path) else { return false };
+        let Ok(file) = serde_json::from_slice::<Value>(&text) else { return true };
         file["mcpServers"].get(name).is_some_and(|entry| name != NAME || !starts_this(entry))
     })
 }
@@ -158,7 +159,7 @@ pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
 fn starts_this(there: &Value) -> bool {
     let shared = Start::Shared { program: NAME.to_owned(), scope: Scope::Project };
     let Some(program) = program(there).filter(|_| there.get("env").is_none()) else { return false };
-    if *there == entry(&shared) {
+    if *there == entry(&shared) || (program == NAME && there["args"] == json!([VERB])) {
         return true;
     }
     let own = crate::environment::program();
@@ -180,6 +181,8 @@ fn asked(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     fn shared(program: &str) -> Value {
@@ -243,6 +246,42 @@ mod tests {
         ] {
             assert!(!is_over_http(&json!({ "type": "http", "url": url })), "{url}");
         }
+    }
+
+    #[test]
+    fn servers_of_a_project_are_told_from_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("deep/inside");
+        std::fs::create_dir_all(&inside).unwrap();
+        let file = folder.path().join(".mcp.json");
+        let is_foreign = |text: &str| {
+            std::fs::File::create(&file)
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .unwrap();
+            foreign_server(&inside, NAME).is_some()
+        };
+        assert_eq!(foreign_server(&inside, NAME), None);
+        let of = |entry: &Value| json!({ "mcpServers": { "rutter": entry } }).to_string();
+        for entry in [
+            json!({ "command": "/x/rutter", "args": ["mcp"] }),
+            json!({ "command": "rutter", "args": ["mcp", "--http"] }),
+            json!({ "type": "http", "url": "http://localhost:1/mcp" }),
+            shared("./rutter"),
+            json!({ "type": "stdio", "command": "sh", "args": shared("rutter")["args"], "env": { "PATH": "." } }),
+        ] {
+            assert!(is_foreign(&of(&entry)), "{entry}");
+        }
+        assert!(is_foreign("\u{feff}{\"mcpServers\": {}}"), "the client may read it");
+        assert!(is_foreign(&format!("{{\"x\": \"{}\"}}", "x".repeat(300_000))), "it is too long");
+        assert!(is_foreign("{\"mcpServers\": {\"\\u0072utter\": {\"command\": \"x\"}}}"));
+        assert!(!is_foreign(&of(&shared("rutter"))));
+        assert!(!is_foreign(&of(&json!({ "command": "rutter", "args": ["mcp"] }))));
+        assert!(!is_foreign("{\"mcpServers\": {\"other\": {\"command\": \"x\"}}}"));
+        let plugin = json!({ "mcpServers": { "plugin_rutter_rutter": shared("rutter") } });
+        std::fs::File::create(&file)
+            .and_then(|mut file| file.write_all(plugin.to_string().as_bytes()))
+            .unwrap();
+        assert!(foreign_server(&inside, "plugin_rutter_rutter").is_some());
     }
 
     #[test]
