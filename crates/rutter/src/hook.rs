@@ -35,7 +35,7 @@ const MIN_LOG_TIME: Duration = Duration::from_millis(20);
 /// Takes in an event from stdin, and returns what to print. `leave` ends the process at once. `from` is whose file started
 /// it, where that is one that others get as well.
 ///
-/// This process reads the payload and waits; everything that touches the disk is done by a [worker].
+/// This process reads the payload and waits; everything that touches the disk is done by a worker, a process of its own.
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
     if environment::is_off() {
