@@ -158,7 +158,18 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
                 }
                 asks => asks,
             };
-            tool::hear(&wire, &tool, || Call::of(&wire, around, settings), &mut heard);
+            if tool::is_ours(&tool) {
+                // Before any setting is read: a file of the project must not decide about this.
+                let around = around();
+                if let Some(file) = tool::find_foreign_server(&wire, &tool, &around) {
+                    tool::ask_about(&file, &mut heard);
+                } else {
+                    let call = || Call::of(&wire, || around, settings);
+                    tool::hear(&wire, &tool, call, &mut heard);
+                }
+            } else {
+                tool::hear(&wire, &tool, || Call::of(&wire, around, settings), &mut heard);
+            }
         }
         "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
             bash::hear(&wire, around, &event, &mut heard);

@@ -159,6 +159,9 @@ pub fn field(text: &str) -> String {
     text.lines().map(|line| harmless(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
 }
 
+/// Number of characters behind a `<` that decide whether it opens a tag.
+const MAX_TAG_CHARS: usize = 64;
+
 /// A printed line without what could pass for markup of the client, hide, or speak to a terminal. Marks of code stay, and
 /// colours if they are wanted.
 pub fn harmless(line: &str, keeps_colours: bool) -> String {
@@ -181,7 +184,9 @@ pub fn harmless(line: &str, keeps_colours: bool) -> String {
         } else {
             let length = rest.chars().next().map_or(0, char::len_utf8);
             rest = &rest[length..];
-            kept.push(if is_tag(rest) { '‹' } else { '<' });
+            // As it reads once what is hidden is gone.
+            let ahead: String = seen(rest).take(MAX_TAG_CHARS).collect();
+            kept.push(if is_tag(&ahead) { '‹' } else { '<' });
         }
     }
     kept.extend(seen_or_tab(rest));
@@ -249,6 +254,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn hidden_signs_make_no_tag() {
+        for text in [
+            "<\u{200b}/system-reminder>",
+            "<\u{2060}system>",
+            "<\u{ff0f}system>",
+            "<\u{1b}[31m/system-reminder>",
+            "<\u{feff} /invoke>",
+            "<\u{ff53}ystem>",
+            "<sys\u{ad}tem>",
+        ] {
+            for said in [harmless(text, false), harmless(text, true), field(text), quoted(text)] {
+                assert!(said.starts_with('‹'), "{text:?} is said as {said:?}");
+            }
+        }
+        assert_eq!(harmless("a < b, Vec<u8>", false), "a < b, Vec<u8>");
+    }
 
     #[test]
     fn a_quotation_stays_one() {

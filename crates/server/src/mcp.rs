@@ -24,7 +24,7 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
-use rutter_memory::quote::harmless;
+use rutter_memory::quote::field;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -224,7 +224,7 @@ impl Server {
     /// What a tool gives, for a resource or a prompt.
     async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
         let answer = self.call(name.to_owned(), arguments, None, || false).await?;
-        answer.map_err(|refusal| ErrorData::invalid_params(refusal.to_string(), None))
+        answer.map_err(|refusal| ErrorData::invalid_params(field(&refusal.to_string()), None))
     }
 }
 
@@ -284,12 +284,10 @@ impl ServerHandler for Server {
                 result
             }
             Err(refusal @ tools::Refusal::Unknown(_)) => {
-                return Err(ErrorData::invalid_params(refusal.to_string(), None));
+                return Err(ErrorData::invalid_params(field(&refusal.to_string()), None));
             }
             Err(refusal) => {
-                let text = refusal.to_string();
-                let lines: Vec<String> = text.lines().map(|line| harmless(line, false)).collect();
-                CallToolResult::error(vec![ContentBlock::text(lines.join("\n"))])
+                CallToolResult::error(vec![ContentBlock::text(field(&refusal.to_string()))])
             }
         };
         Ok(result.into())

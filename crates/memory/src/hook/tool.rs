@@ -8,7 +8,7 @@ use rutter_contract::input::{PreToolUse, Wire};
 use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
-use super::{Call, Heard, fingerprint, snapshot};
+use super::{Around, Call, Heard, fingerprint, snapshot};
 use crate::bash_call::Call as BashCall;
 use crate::change::changes_something;
 use crate::config::Recall;
@@ -43,10 +43,6 @@ pub(super) fn hear(
         park(wire, &mut call, heard);
     }
     if is_ours(tool) {
-        if let Some(file) = find_foreign_server(tool, &call) {
-            heard.stdout = ask_about(&file).answer().stdout;
-            return;
-        }
         // The server is asked right behind this, and cannot tell whose question it is.
         if let Some(tool_use) = wire.text("tool_use_id").filter(|id| !id.is_empty()) {
             let agent = call.agent.clone();
@@ -65,18 +61,24 @@ pub(super) fn hear(
 }
 
 /// The file by which the project has put another server in the place of ours. Rules that allow our tools allow its tools, too.
-fn find_foreign_server(tool: &str, call: &Call) -> Option<PathBuf> {
+pub(super) fn find_foreign_server(wire: &Wire<'_>, tool: &str, around: &Around) -> Option<PathBuf> {
     let server = tool.strip_prefix("mcp__")?.split("__").next()?;
-    let folder = call.around.started_in.as_deref().unwrap_or(&call.located.root);
-    (call.around.foreign_server)(folder, server)
+    let cwd = wire.text("cwd");
+    let folder = match &around.started_in {
+        Some(folder) => folder.as_path(),
+        None => Path::new(cwd.as_deref()?),
+    };
+    (around.foreign_server)(folder, server)
 }
 
-fn ask_about(file: &Path) -> HookOutput<PreToolUse> {
-    HookOutput::new().ask(format!(
+/// Has the client ask the user about a call.
+pub(super) fn ask_about(file: &Path, heard: &mut Heard) {
+    let reason = format!(
         "`{}` names a server as rutter's server is named, and it starts something else. Allow this call only if you know that \
          server.",
         quoted(&file.to_string_lossy())
-    ))
+    );
+    heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
 }
 
 /// Reads the files that a command may change, while a failure is open.

@@ -78,6 +78,9 @@ impl Address {
         if let Some((scheme, rest)) = scheme(&text) {
             return match scheme.to_ascii_lowercase().as_str() {
                 "file" => Some(Self::Local(file(rest)?)),
+                scheme if scheme.contains("ssh") && SCHEMES.contains(&scheme) => {
+                    network(None, &without_query(rest))
+                }
                 scheme if SCHEMES.contains(&scheme) => network(None, rest),
                 scheme => network(Some(scheme), rest),
             };
@@ -122,14 +125,19 @@ fn shell_copy(text: &str) -> Option<Address> {
     });
     let Some(open) = bracket else {
         let (authority, path) = text.split_once(':')?;
-        return network(None, &format!("{authority}/{path}"));
+        return network(None, &without_query(&format!("{authority}/{path}")));
     };
     let (inner, path) = text[open + 1..].split_once("]:")?;
     let inner = inner.rsplit_once('@').map_or(inner, |(_, inner)| inner);
     // Two colons are an IPv6 address, one separates a port.
     let address = inner.matches(':').count() > 1;
     let authority = if address { format!("[{inner}]") } else { inner.to_owned() };
-    network(None, &format!("{authority}/{path}"))
+    network(None, &without_query(&format!("{authority}/{path}")))
+}
+
+/// An address of SSH, whose path may hold any sign: it has neither a query nor a fragment.
+fn without_query(address: &str) -> String {
+    address.replace('?', "%3F").replace('#', "%23")
 }
 
 /// What stands behind `scheme://`. A scheme that is given stays in the key.

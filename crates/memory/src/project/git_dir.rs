@@ -32,6 +32,10 @@ impl DotGit {
         let Ok(mut metadata) = path.symlink_metadata() else { return Self::Absent };
         let is_link = metadata.is_symlink();
         if is_link {
+            // A link leads where its owner wants, to what is the user's own too.
+            if !owner::is_trusted(metadata.uid()) {
+                return Self::Ignored(Ignored::ForeignOwner(path));
+            }
             match path.metadata() {
                 Ok(target) => metadata = target,
                 Err(_) => return Self::Absent,
@@ -144,6 +148,10 @@ impl GitDir {
         }
         match config.last(b"core.worktree") {
             Some(named) => is_same(&self.path.join(place::path(named)), folder),
+            // A bare repository has no folder, unless it lies in it.
+            None if config.is_true(b"core.bare") => {
+                canonical(&self.path).starts_with(canonical(folder))
+            }
             None => !canonical(&self.path).ends_with(".git"),
         }
     }

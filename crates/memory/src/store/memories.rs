@@ -187,6 +187,7 @@ impl Store {
                     now,
                 ],
             )?;
+            origins::take_over(transaction, id)?;
             one(transaction, id)
         })
     }
@@ -199,7 +200,11 @@ fn same_words(
     memory: &Memory,
 ) -> Result<Option<Id>, StoreError> {
     let mut rows = connection.prepare_cached(
-        "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 ORDER BY id",
+        // What somebody else's file says has not been said here.
+        "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 AND NOT EXISTS (
+             SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+             WHERE origin.row = memory.uid AND import_batch.accepted IS NULL)
+         ORDER BY id",
     )?;
     let mut rows = rows.query(params![project, memory.category])?;
     while let Some(row) = rows.next()? {

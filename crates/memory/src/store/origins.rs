@@ -59,6 +59,16 @@ pub(crate) fn insert_if_known(
     origin.map_or(Ok(()), |origin| insert(connection, row, origin, None))
 }
 
+/// Makes a row a person's own: they have decided about it.
+pub(crate) fn take_over(connection: &Connection, row: Id) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE origin SET batch = NULL, writer = ?2 WHERE row = ?1 AND batch IS NOT NULL",
+        )?
+        .execute(params![row, Writer::Person])?;
+    Ok(())
+}
+
 /// The origin of a captured run, as the hook that captured it knows it.
 pub(crate) fn of_run(place: &Place, client: &Clean, agent: Option<&Clean>) -> Origin {
     Origin {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::exchange::{self, Record, Refused};
+use super::exchange::{self, Became, Record, Refused};
 use super::{Store, StoreError, memories, origins, tables};
 use crate::memory::Memory;
 use crate::origin::{ImportBatch, Origin};
@@ -161,10 +161,15 @@ fn accept(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), Sto
                 Record::Value(value) => Some(value.id),
                 _ => None,
             };
-            exchange::import(connection, &record).map_err(|refused| match refused {
-                Refused::Row(why) => StoreError::NotAccepted(why),
-                Refused::Store(error) => error,
-            })?;
+            let became =
+                exchange::import(connection, &record).map_err(|refused| match refused {
+                    Refused::Row(why) => StoreError::NotAccepted(why),
+                    Refused::Store(error) => error,
+                })?;
+            if matches!(became, Became::Kept) {
+                let why = "there is a row of its id or key already, which says something else";
+                return Err(StoreError::NotAccepted(why.to_owned()));
+            }
             if let Some(row) = row {
                 origins::insert(connection, row, &Origin::person(None), batch)?;
             }

@@ -155,7 +155,10 @@ pub(crate) fn last_runs(
     };
     let recent = outcomes::select(
         connection,
-        "WHERE outcome.project = ?1 ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
+        "WHERE outcome.project = ?1 AND NOT EXISTS (
+             SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+             WHERE origin.row = outcome.uid AND import_batch.accepted IS NULL)
+         ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
         [project],
     )?;
     let mut last: Vec<Outcome> = Vec::new();

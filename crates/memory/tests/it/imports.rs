@@ -1,16 +1,18 @@
-use rutter_memory::memory::Category;
+use rutter_memory::ghap::{Resolve, Tier};
+use rutter_memory::memory::{Category, Memory};
 use rutter_memory::origin::{Origin, Writer};
+use rutter_memory::outcome::Verdict;
 use rutter_memory::store::doctor::repair;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{
-    ImportFile, MemoryFilter, NewMemory, Proposed, Record, ValueFilter, WhoseRows,
+    ImportFile, MemoryFilter, NewMemory, Proposed, Record, VERSION, ValueFilter, WhoseRows,
 };
 use rutter_memory::value::Standing;
 use rutter_memory::{Clean, Id, Store};
 
 use crate::clusters::repeated;
 use crate::story::Story;
-use crate::support::{ImportText as _, World, all, at};
+use crate::support::{ImportText as _, World, all, at, confirm, start};
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 
@@ -268,4 +270,99 @@ fn repairs_do_not_make_imported_rows_ones_own() {
     assert_eq!(ghaps, 3);
     store.undo_import(only_import(&store)).unwrap();
     assert_eq!(all(&mut store).len(), 1);
+}
+
+fn import_foreign(store: &mut Store, records: &[Record]) -> rutter_memory::store::Imported {
+    let mut text = format!("{{\"rutter-export\":{{\"schema\":{VERSION}}}}}\n");
+    for record in records {
+        text += &(serde_json::to_string(record).unwrap() + "\n");
+    }
+    store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap()
+}
+
+fn project_of(store: &mut Store) -> Record {
+    all(store).into_iter().find(|record| matches!(record, Record::Project(_))).unwrap()
+}
+
+#[test]
+fn imported_runs_are_no_evidence() {
+    for verdict in [Verdict::Passed, Verdict::Failed] {
+        let world = World::new();
+        let mut store = world.store();
+        store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+        let project = project_of(&mut store);
+        let mut run = world.outcome(9_000_000, verdict);
+        run.session = None;
+        import_foreign(&mut store, &[project, Record::Outcome(run.clone())]);
+        let named = Resolve { outcome: Some(run.id), ..confirm() };
+        assert!(store.resolve_ghap(&world.owner(), &named, at(2)).is_err());
+        let ended = store.resolve_ghap(&world.owner(), &confirm(), at(2)).unwrap();
+        let resolution = ended.ghap.resolution.unwrap();
+        assert_eq!((resolution.tier, resolution.evidence), (Tier::Silver, None));
+        let said = Story::new(&world).start("startup");
+        assert!(!said.contains("cargo test"), "{said}");
+    }
+}
+
+#[test]
+fn ids_of_other_kinds_are_taken() {
+    let world = World::new();
+    fix_something(&world);
+    let mut store = world.store();
+    let before = lines(&mut store);
+    let records = all(&mut store);
+    let project = project_of(&mut store);
+    let episode = records.iter().find_map(|record| match record {
+        Record::Episode(episode) => Some(episode.clone()),
+        _ => None,
+    });
+    let episode = episode.unwrap();
+    let memory = Memory {
+        id: episode.id,
+        project: Some(world.place().key),
+        category: Category::Fact,
+        text: Clean::new("obey"),
+        importance: 1.0,
+        tags: Vec::new(),
+        created: at(1),
+        changed: at(1),
+    };
+    let imported = import_foreign(&mut store, &[project, Record::Memory(memory)]);
+    assert_eq!((imported.added, imported.kept), (0, 2));
+    assert_eq!(lines(&mut store), before);
+    assert_eq!(store.imports().unwrap(), []);
+}
+
+#[test]
+fn imported_values_retire_nothing() {
+    let (from, to) = (World::new(), World::new());
+    for world in [&from, &to] {
+        repeated(world, &mut world.store(), 6);
+        world.store().bring_clusters_up_to_date(at(900_000)).unwrap();
+    }
+    let mut store = to.store();
+    let own = store.values(&ValueFilter::default()).unwrap();
+    assert!(!own.is_empty());
+    let text = export_for(&from, &to)
+        .replace("\"standing\":\"proposed\"", "\"standing\":\"retired\"")
+        .replace("\"changed\":\"2025", "\"changed\":\"2035");
+    store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
+    let after = store.values(&ValueFilter::default()).unwrap();
+    assert_eq!(after.len(), own.len(), "{after:?}");
+}
+
+#[test]
+fn rows_without_a_project_line_are_summed_up() {
+    let world = World::new();
+    fix_something(&world);
+    let mut store = world.store();
+    let text = format!(
+        "{{\"rutter-export\":{{\"schema\":{VERSION}}}}}\n{}\n",
+        serde_json::to_string(&Record::Outcome(world.outcome(5, Verdict::Passed))).unwrap()
+    );
+    let file = ImportFile::read(text.as_bytes(), |_| {}).unwrap();
+    let summary = store.summarize_import(&file).unwrap();
+    assert_eq!(summary.projects.len(), 1);
+    assert!(summary.projects[0].is_known && summary.projects[0].runs == 1, "{summary:?}");
+    assert_eq!(store.import(&file, "x", WhoseRows::Foreign, at(1)).unwrap().added, 1);
 }

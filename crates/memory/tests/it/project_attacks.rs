@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::{chown, lchown, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,14 @@ fn dot_git_file_cannot_borrow_another_checkout() {
         let deeper = world.made(&format!("evil-{number}/src"));
         assert_eq!(Located::find(&deeper).key.as_str(), in_folder(&evil));
     }
+    // A bare repository beside its worktrees has a folder of its own, and no other.
+    let shop = world.made("shop");
+    world.git(&shop, &["init", "--quiet", "--bare", ".bare"]);
+    fs::write(shop.join(".git"), "gitdir: ./.bare\n").unwrap();
+    assert_eq!(Located::find(&shop).key.as_str(), in_git(&shop.join(".bare")));
+    let evil = world.made("evil-bare");
+    fs::write(evil.join(".git"), "gitdir: ../shop/.bare\n").unwrap();
+    goes_by_path(&evil, is_other_checkout);
     // Other names of the file of a worktree.
     let (chained, hard) = (world.made("chained"), world.made("hard"));
     symlink(tree.join(".git"), chained.join(".git")).unwrap();
@@ -300,6 +308,14 @@ fn directories_of_other_users_are_not_read() {
     for name in ["shared/mine", "shared/yours"] {
         goes_by_path(&world.made(name), is_foreign);
     }
+    // A link of a stranger, to what is the user's own.
+    let (own, below) = (world.path("own"), world.made("linked/mine"));
+    let apart = world.made("apart");
+    world.git(&apart, &["init", "--quiet", "--separate-git-dir", own.to_str().unwrap()]);
+    let link = world.path("linked/.git");
+    symlink(&own, &link).unwrap();
+    lchown(&link, Some(STRANGER), None).unwrap();
+    goes_by_path(&below, is_foreign);
     // A `.git` file of a stranger, and one that leads to a stranger.
     let separate = world.path("separate");
     let work = world.made("work");

@@ -10,7 +10,7 @@ use crate::ask;
 use crate::cli::Format;
 use crate::cli::memory::{ProjectCommand, ProjectListArgs, ProjectMergeArgs, ProjectShowArgs};
 use crate::environment::Environment;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, count, first_line};
 
 pub(crate) fn run(
     command: &ProjectCommand,
@@ -51,7 +51,7 @@ fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
     let rows = projects.iter().map(|summary| {
         [
             summary.project.id.short(),
-            summary.project.name.to_string(),
+            first_line(&summary.project.name),
             summary.ghaps.to_string(),
             summary.episodes.to_string(),
             summary.memories.to_string(),

@@ -1,6 +1,7 @@
 //! `rutter review`: everything that waits for a person, in one place.
 
 use rutter_memory::config::Standing as FileStanding;
+use rutter_memory::quote::field;
 use rutter_memory::store::{BatchSummary, Proposal, Proposed, Record, ValueEdit, ValueFilter};
 use rutter_memory::value::{Standing, Value};
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
@@ -38,6 +39,7 @@ impl Waiting {
                 Proposed::Everywhere(_) => "everywhere",
                 Proposed::Row(record) => match record.as_ref() {
                     Record::Memory(_) => "imported everywhere",
+                    Record::Value(value) if value.project.is_none() => "imported value, everywhere",
                     Record::Value(_) => "imported value",
                     _ => "imported alias",
                 },
@@ -47,8 +49,9 @@ impl Waiting {
 
     fn text(&self) -> String {
         match self {
-            Self::Value(value) => first_line(&value.text),
-            Self::Proposal(proposal) => first_line(&proposal.what.text()),
+            // Whole: whoever accepts it accepts all of it.
+            Self::Value(value) => field(&value.text),
+            Self::Proposal(proposal) => field(&proposal.what.text()),
             Self::Import(import) => format!(
                 "{}: {}, {} more wait",
                 first_line(&import.batch.file),
@@ -112,8 +115,9 @@ fn list(
     if waiting.is_empty() {
         return Ok(ui.remark("nothing waits for you")?);
     }
-    let rows = waiting.iter().map(|one| [one.id().short(), one.kind().to_owned(), one.text()]);
-    ui.table(["ID", "KIND", "TEXT"], rows)?;
+    for one in &waiting {
+        writeln!(ui.out, "{} {}: {}", one.id().short(), one.kind(), one.text())?;
+    }
     Ok(ui.remark("decide with `rutter review accept ID…` or `rutter review reject ID…`")?)
 }
 

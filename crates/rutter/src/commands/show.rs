@@ -1,7 +1,8 @@
 //! `rutter show`: any row by its id, with where it came from.
 
 use rutter_memory::Id;
-use rutter_memory::store::{Forgettable, Row};
+use rutter_memory::quote::field;
+use rutter_memory::store::{Forgettable, Proposed, Row};
 use serde_json::json;
 
 use super::{episodes, ghap};
@@ -18,6 +19,21 @@ pub(super) fn origin(
     env: &Environment,
 ) -> Result<Option<String>, Failure> {
     Ok(store.origin(row)?.map(|origin| origin.describe(env.now)))
+}
+
+/// The origin of something that waits for a person.
+fn proposed_by(id: Id, store: &rutter_memory::Store, env: &Environment) -> Result<String, Failure> {
+    let waiting = store.proposals()?.into_iter().find(|proposal| proposal.id == id);
+    Ok(match waiting.map(|proposal| (proposal.import, proposal.what)) {
+        Some((Some(batch), _)) => {
+            format!("waits for `rutter review`, imported from {}", field(&batch.file))
+        }
+        Some((None, Proposed::Everywhere(memory))) => {
+            let origin = origin(memory.id, store, env)?.unwrap_or_default();
+            format!("waits for `rutter review`, proposed by {origin}")
+        }
+        _ => "waits for `rutter review`".to_owned(),
+    })
 }
 
 pub(crate) fn run(args: &ShowRowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -37,7 +53,11 @@ pub(crate) fn run(args: &ShowRowArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         | Forgettable::Value
         | Forgettable::Proposal => {}
     }
-    let origin = origin(id, &store, env)?;
+    let origin = if kind == Forgettable::Proposal {
+        Some(proposed_by(id, &store, env)?)
+    } else {
+        origin(id, &store, env)?
+    };
     if format == Format::Json {
         return ui.json(&json!({
             "short": id.short(), "id": id, "kind": kind, "text": text, "origin": origin,

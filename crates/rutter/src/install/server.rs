@@ -139,19 +139,28 @@ const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// The `.mcp.json` of a folder, or of one above, that names a server so and starts something else than the program that asks.
 /// The client reads all of them, and prefers their servers to those of the user.
 pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
-    folder.ancestors().map(|folder| folder.join(".mcp.json")).find(|path| {
-        let Ok(metadata) = path.metadata() else { return false };
-        if !metadata.is_file() {
-            return false;
-        }
-        if metadata.len() > MAX_FILE_BYTES {
+    // As it is written and as it is: the folder may be named by a link.
+    let real = folder.canonicalize().unwrap_or_default();
+    let folders = folder.ancestors().chain(real.ancestors());
+    folders.map(|folder| folder.join(".mcp.json")).find(|path| {
+        let Ok(metadata) = path.metadata() else { return path.is_symlink() };
+        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return true;
         }
         // What cannot be opened, the client cannot open either. What is no JSON here may be some for the client.
         let Ok(text) = std::fs::read(path) else { return false };
         let Ok(file) = serde_json::from_slice::<Value>(&text) else { return true };
-        file["mcpServers"].get(name).is_some_and(|entry| name != NAME || !starts_this(entry))
+        let servers = file["mcpServers"].as_object().into_iter().flatten();
+        servers
+            .filter(|(key, _)| name_in_tools(key) == name)
+            .any(|(key, entry)| key != NAME || !starts_this(entry))
     })
+}
+
+/// The name of a server in the names of its tools. The client makes `_` of every other sign.
+fn name_in_tools(name: &str) -> String {
+    let is_kept = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-');
+    name.chars().map(|sign| if is_kept(sign) { sign } else { '_' }).collect()
 }
 
 /// Returns true if an entry starts the program that a shell finds as `rutter`, as `init --project` writes it, or this program. A
@@ -277,11 +286,14 @@ mod tests {
         assert!(!is_foreign(&of(&shared("rutter"))));
         assert!(!is_foreign(&of(&json!({ "command": "rutter", "args": ["mcp"] }))));
         assert!(!is_foreign("{\"mcpServers\": {\"other\": {\"command\": \"x\"}}}"));
-        let plugin = json!({ "mcpServers": { "plugin_rutter_rutter": shared("rutter") } });
+        let plugin = json!({ "mcpServers": { "plugin.rutter.rutter": shared("rutter") } });
         std::fs::File::create(&file)
             .and_then(|mut file| file.write_all(plugin.to_string().as_bytes()))
             .unwrap();
         assert!(foreign_server(&inside, "plugin_rutter_rutter").is_some());
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/nowhere/at/all", &file).unwrap();
+        assert!(foreign_server(&inside, NAME).is_some(), "it may lead somewhere for the client");
     }
 
     #[test]

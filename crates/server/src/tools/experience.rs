@@ -167,7 +167,8 @@ pub(super) fn search_elsewhere(
     let place = call.owner()?.place;
     if call.desk.settings(&place.root).scope.recall != Recall::Everywhere {
         return Err(Refusal::Refused(
-            "other projects are closed: the user opens them with `rutter config set scope.recall everywhere`"
+            "other projects are closed: the user opens them with `recall = \"everywhere\"` below `[scope]` in the \
+             configuration, which `rutter config path` names"
                 .to_owned(),
         ));
     }

@@ -8,7 +8,7 @@ use rutter_memory::store::{
     Cluster, ClusterFilter, Held, Member as Experience, NewValue, ValueFilter,
 };
 use rutter_memory::value::{self, Axis, Standing, Value};
-use rutter_memory::{Id, Store, StoreError};
+use rutter_memory::{Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -283,7 +283,7 @@ fn one(
 ) -> Result<Given<Grouped>, Refusal> {
     let cluster = store.cluster(store.cluster_id(&id("cluster", id_sent)?)?)?;
     let Some(group) = scope.group(&cluster, store)? else {
-        return Err(not_of_this_project(cluster.id));
+        return Err(unknown_cluster(id("cluster", id_sent)?));
     };
     let members: Vec<Member> = scope
         .members(cluster.id, store)?
@@ -312,9 +312,9 @@ fn one(
     Ok(Given { value: Grouped { clusters: vec![group], count: 1, members, hint: None }, text })
 }
 
-fn not_of_this_project(cluster: Id) -> Refusal {
-    let cluster = cluster.short();
-    Refusal::Refused(format!("no experience of cluster {cluster} was made in this project"))
+/// The refusal for a cluster without a member of the project, which is as unknown as one that is not there.
+fn unknown_cluster(meant: IdSuffix) -> Refusal {
+    StoreError::NotFound { what: "cluster", id: meant }.into()
 }
 
 pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusal> {
@@ -322,7 +322,7 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
     let cluster = call.store.cluster_id(&id("cluster", &new.cluster)?)?;
     let scope = Scope::of(&place, call)?;
     if scope.group(&call.store.cluster(cluster)?, &call.store)?.is_none() {
-        return Err(not_of_this_project(cluster));
+        return Err(unknown_cluster(id("cluster", &new.cluster)?));
     }
     let new = NewValue {
         place: Some(&place),

@@ -133,7 +133,7 @@ fn one_tool_searches_other_projects_if_the_user_agrees() {
     let boat = world.elsewhere("boat");
     let ask = json!({ "query": "the cache evicts old entries" });
     let closed = refused(&boat, "search_other_projects", ask.clone());
-    assert!(closed.contains("rutter config set scope.recall everywhere"), "{closed}");
+    assert!(closed.contains("`rutter config path`"), "{closed}");
     let asked = with(ask.clone(), json!({ "everywhere": true }));
     assert!(refused(&boat, "search_experiences", asked).contains("there is no `everywhere`"));
     let config = std::fs::read_to_string(&boat.config).unwrap();

@@ -8,6 +8,8 @@ use crate::support::{World, call, said, start, with};
 /// Text that ends a quotation, opens a tag of the client, hides, turns the writing around or speaks to a terminal.
 const BREAKOUTS: &[&str] = &[
     "</system-reminder>",
+    "<\u{200b}/system-reminder>",
+    "<\u{ff0f}system>",
     "<system-reminder>",
     "< /system-reminder>",
     "<thinking>",

@@ -79,10 +79,37 @@ pub struct BatchSummary {
 }
 
 impl ImportSummary {
-    fn count(&mut self, key: &ProjectKey, add: impl FnOnce(&mut ImportedProject)) {
-        if let Some(project) = self.projects.iter_mut().find(|project| project.key == *key) {
-            add(project);
+    /// Counts a row of a project, which the file may have no line for.
+    fn count(
+        &mut self,
+        store: &Store,
+        key: &ProjectKey,
+        add: impl FnMut(&mut ImportedProject),
+    ) -> Result<(), StoreError> {
+        if !self.projects.iter().any(|project| project.key == *key) {
+            self.add_project(store, key, &Clean::new(key.as_str()))?;
         }
+        self.projects.iter_mut().filter(|project| project.key == *key).take(1).for_each(add);
+        Ok(())
+    }
+
+    fn add_project(
+        &mut self,
+        store: &Store,
+        key: &ProjectKey,
+        name: &Clean,
+    ) -> Result<(), StoreError> {
+        self.projects.push(ImportedProject {
+            key: key.clone(),
+            name: name.clone(),
+            is_known: projects::known_as(&store.connection, key)?.is_some(),
+            runs: 0,
+            ghaps: 0,
+            memories: 0,
+            values: 0,
+            episodes: 0,
+        });
+        Ok(())
     }
 }
 
@@ -100,16 +127,7 @@ impl Store {
         for (_, record) in &file.records {
             match record {
                 Record::Project(project) => {
-                    summary.projects.push(ImportedProject {
-                        key: project.key.clone(),
-                        name: project.name.clone(),
-                        is_known: projects::known_as(&self.connection, &project.key)?.is_some(),
-                        runs: 0,
-                        ghaps: 0,
-                        memories: 0,
-                        values: 0,
-                        episodes: 0,
-                    });
+                    summary.add_project(self, &project.key, &project.name)?;
                     for alias in &project.aliases {
                         if projects::known_as(&self.connection, alias)?.is_none() {
                             summary.aliases.push((alias.clone(), project.key.clone()));
@@ -120,19 +138,25 @@ impl Store {
                     summary.aliases.push((alias.key.clone(), alias.project.clone()));
                 }
                 Record::Outcome(outcome) => {
-                    summary.count(&outcome.project, |project| project.runs += 1);
+                    summary.count(self, &outcome.project, |project| project.runs += 1)?;
                 }
-                Record::Ghap(ghap) => summary.count(&ghap.project, |project| project.ghaps += 1),
+                Record::Ghap(ghap) => {
+                    summary.count(self, &ghap.project, |project| project.ghaps += 1)?;
+                }
                 Record::Episode(episode) => {
-                    summary.count(&episode.project, |project| project.episodes += 1);
+                    summary.count(self, &episode.project, |project| project.episodes += 1)?;
                 }
                 Record::Memory(memory) => match &memory.project {
-                    Some(project) => summary.count(project, |project| project.memories += 1),
+                    Some(project) => {
+                        summary.count(self, project, |project| project.memories += 1)?;
+                    }
                     None => summary.everywhere.push(memory.text.clone()),
                 },
                 Record::Value(value) => {
                     match &value.project {
-                        Some(project) => summary.count(project, |project| project.values += 1),
+                        Some(project) => {
+                            summary.count(self, project, |project| project.values += 1)?;
+                        }
                         None => summary.everywhere.push(value.text.clone()),
                     }
                     if value.standing == Standing::Accepted {
@@ -178,7 +202,11 @@ impl Store {
                     done.added += 1;
                     note_import(&transaction, record, batch).map_err(StoreError::from)?;
                 }
-                Ok(Became::Updated) => done.updated += 1,
+                Ok(Became::Updated) => {
+                    done.updated += 1;
+                    // It says now what the user's own row says.
+                    note_update(&transaction, record, batch).map_err(StoreError::from)?;
+                }
                 Ok(Became::Kept) => done.kept += 1,
                 Ok(Became::Waiting) => done.waiting += 1,
                 Ok(Became::LeftOut) => done.left_out += 1,
@@ -186,14 +214,20 @@ impl Store {
                 Err(Refused::Store(error)) => return Err(error.into()),
             }
         }
-        if file.records.iter().any(|(_, record)| matches!(record, Record::Value(_))) {
+        // What others say unites with nothing of one's own.
+        let has_values =
+            || file.records.iter().any(|(_, record)| matches!(record, Record::Value(_)));
+        if whose == WhoseRows::Own && has_values() {
             values::unite(&transaction)?;
         }
         done.waiting = review::count_waiting(&transaction, batch).map_err(StoreError::from)?;
-        if done.added + done.waiting == 0 {
-            // There is nothing to take back.
+        if done.waiting == 0 {
+            // Unless there is something to take back.
             transaction
-                .execute("DELETE FROM import_batch WHERE id = ?1", [batch])
+                .execute(
+                    "DELETE FROM import_batch WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM origin WHERE batch = ?1)",
+                    [batch],
+                )
                 .map_err(StoreError::from)?;
         }
         documents::catch_up(&transaction)?;
@@ -350,7 +384,23 @@ fn number_of(connection: &Connection, id: Id) -> Result<i64, StoreError> {
 
 /// Marks a row as one that an import has added.
 fn note_import(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
-    let row = match record {
+    row_of(record)
+        .map_or(Ok(()), |row| origins::insert(connection, row, &Origin::default(), Some(batch)))
+}
+
+/// Has a row of an earlier import belong to the one that changed it.
+fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
+    if let Some(row) = row_of(record) {
+        connection
+            .prepare_cached("UPDATE origin SET batch = ?2 WHERE row = ?1 AND batch IS NOT NULL")?
+            .execute(params![row, batch])?;
+    }
+    Ok(())
+}
+
+/// The row that a record is about and that has an origin.
+const fn row_of(record: &Record) -> Option<Id> {
+    Some(match record {
         Record::Project(project) => project.id,
         Record::Session(session) => session.id,
         Record::Outcome(outcome) => outcome.id,
@@ -364,9 +414,8 @@ fn note_import(connection: &Connection, record: &Record, batch: i64) -> rusqlite
         | Record::Injection(_)
         | Record::RutterExport { .. }
         | Record::Origin(_)
-        | Record::Alias(_) => return Ok(()),
-    };
-    origins::insert(connection, row, &Origin::default(), Some(batch))
+        | Record::Alias(_) => return None,
+    })
 }
 
 /// Writes down where a file says that a row came from, if this import has brought that row.

@@ -1,7 +1,7 @@
 //! Rows of somebody else. They are added and never change a row that is here. What would reach beyond their project, or
 //! count as decided by a person, waits for one as a proposal.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::import::{Became, Refused, check_key, import, project_of};
 use super::{ProjectAlias, Record};
@@ -23,18 +23,20 @@ pub(super) fn admit(
         review::propose_record(connection, record, batch, now)?;
         Ok(Became::Waiting)
     };
+    if let Some(id) = id_of(record)
+        && is_taken(connection, id)?
+    {
+        return Ok(Became::Kept);
+    }
     match record {
         Record::Project(project) => admit_project(connection, project, batch, now),
         Record::Session(session) => {
             let is_known: bool = connection
-                .prepare_cached(
-                    "SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 OR uid = ?2)",
-                )?
-                .query_row(params![session.client, session.id], |row| row.get(0))?;
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1)")?
+                .query_row([&session.client], |row| row.get(0))?;
             if is_known { Ok(Became::Kept) } else { import(connection, record) }
         }
         Record::Outcome(outcome) => admit_outcome(connection, outcome),
-        Record::Ghap(ghap) if is_here(connection, "ghap", ghap.id)? => Ok(Became::Kept),
         Record::Ghap(ghap) if ghap.status == Status::Active => {
             // Nobody here can go on with it.
             let laid_down = Ghap {
@@ -44,12 +46,10 @@ pub(super) fn admit(
             };
             import(connection, &Record::Ghap(Box::new(laid_down)))
         }
-        Record::Memory(memory) if is_here(connection, "memory", memory.id)? => Ok(Became::Kept),
         Record::Memory(memory) if memory.project.is_none() => {
             memory.check().map_err(|error| Refused::Row(error.to_string()))?;
             wait(record)
         }
-        Record::Value(value) if is_here(connection, "value", value.id)? => Ok(Became::Kept),
         Record::Value(value) => {
             value.check().map_err(|error| Refused::Row(error.to_string()))?;
             let unsupported = Value { support: 0, ..value.clone() };
@@ -59,7 +59,6 @@ pub(super) fn admit(
                 (Standing::Proposed | Standing::Retired, Some(_)) => import(connection, &record),
             }
         }
-        Record::Episode(episode) if is_here(connection, "episode", episode.id)? => Ok(Became::Kept),
         // A failure that is open elsewhere is not followed here.
         Record::Episode(episode) if episode.ending.is_none() => Ok(Became::LeftOut),
         // Changes are for failures that are open; what was shown elsewhere says nothing about what helps here.
@@ -77,9 +76,38 @@ pub(super) fn admit(
     }
 }
 
-fn is_here(connection: &Connection, table: &'static str, id: Id) -> rusqlite::Result<bool> {
+/// The id of a record that becomes a row of its own. A project is known by its key instead.
+const fn id_of(record: &Record) -> Option<Id> {
+    match record {
+        Record::Session(session) => Some(session.id),
+        Record::Outcome(outcome) => Some(outcome.id),
+        Record::Ghap(ghap) => Some(ghap.id),
+        Record::Experience(experience) => Some(experience.id),
+        Record::Memory(memory) => Some(memory.id),
+        Record::Value(value) => Some(value.id),
+        Record::Episode(episode) => Some(episode.id),
+        Record::Change(change) => Some(change.id),
+        Record::RutterExport { .. }
+        | Record::Project(_)
+        | Record::Injection(_)
+        | Record::Origin(_)
+        | Record::Alias(_) => None,
+    }
+}
+
+/// Returns true if any row has an id, of whatever kind. Origins go by ids alone, so a memory with the id of an episode would take
+/// over where that came from.
+fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
     connection
-        .prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = ?1)"))?
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM project WHERE uid = ?1) OR EXISTS (SELECT 1 FROM session WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM outcome WHERE uid = ?1) OR EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM experience WHERE uid = ?1) OR EXISTS (SELECT 1 FROM memory WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM value WHERE uid = ?1) OR EXISTS (SELECT 1 FROM episode WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM change WHERE uid = ?1) OR EXISTS (SELECT 1 FROM cluster WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM proposal WHERE uid = ?1) OR EXISTS (SELECT 1 FROM import_batch WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM origin WHERE row = ?1)",
+        )?
         .query_row([id], |row| row.get(0))
 }
 
@@ -97,8 +125,7 @@ fn admit_project(
     let became = if projects::known_as(connection, &project.key)?.is_some() {
         Became::Kept
     } else {
-        let id =
-            if is_here(connection, "project", project.id)? { Id::new(now) } else { project.id };
+        let id = if is_taken(connection, project.id)? { Id::new(now) } else { project.id };
         let alone = Project { id, aliases: Vec::new(), merged: Vec::new(), ..project.clone() };
         let became = import(connection, &Record::Project(alone))?;
         origins::insert(connection, id, &crate::origin::Origin::default(), Some(batch))?;

@@ -6,7 +6,7 @@ use super::Resolved;
 use super::rows::by_id;
 use crate::ghap::{self, Evidence, Ghap, GhapError, Lesson, Resolve, RootCause, Status};
 use crate::outcome::Outcome;
-use crate::store::{StoreError, outcomes};
+use crate::store::{StoreError, origins, outcomes};
 use crate::{Clean, Id, Limit, Time};
 
 /// The texts of a resolution, checked before anything is touched.
@@ -58,6 +58,9 @@ pub(crate) fn evidence(
         let refuse = |why| StoreError::from(GhapError::NoEvidence { id: id.short(), why });
         let outcome = outcomes::select(connection, "WHERE outcome.uid = ?1", [id])?.pop();
         let outcome = outcome.ok_or_else(|| refuse("there is no such outcome"))?;
+        if origins::is_unconfirmed_import(connection, id)? {
+            return Err(refuse("it was imported, and nobody has accepted it"));
+        }
         let came_true = ghap.compare(&outcome).map_err(refuse)?;
         return Ok(Some((outcome, came_true)));
     }
@@ -74,7 +77,9 @@ pub(crate) fn newest(
     let recent = outcomes::select(
         connection,
         "WHERE project.key = ?1 AND outcome.at >= ?2 AND (session.client = ?3 OR outcome.session IS NULL)
-           AND (NOT ?4 OR outcome.agent IS ?5)
+           AND (NOT ?4 OR outcome.agent IS ?5) AND NOT EXISTS (
+               SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+               WHERE origin.row = outcome.uid AND import_batch.accepted IS NULL)
          ORDER BY outcome.at DESC, outcome.id DESC LIMIT 500",
         params![ghap.project, ghap.predicted, ghap.session, own, ghap.agent],
     )?;

@@ -114,7 +114,8 @@ impl Failures {
             .prepare_cached(
                 // What it hurt by is counted there.
                 "SELECT ghap.uid FROM against JOIN ghap ON ghap.uid = against.ghap
-                 WHERE against.value = ?1 AND ghap.status = 'falsified' AND ghap.resolved > ?2 AND NOT EXISTS (
+                 WHERE against.value = ?1 AND ghap.status = 'falsified' AND ghap.resolved > ?2
+                    AND coalesce((SELECT project FROM value WHERE id = ?1), ghap.project) = ghap.project AND NOT EXISTS (
                      SELECT 1 FROM injection WHERE injection.session = ghap.session AND injection.row = ?3
                         AND injection.effect = 'hurt' AND injection.came = ghap.resolved)
                  ORDER BY ghap.id",

@@ -39,8 +39,14 @@ fn said_already(
     };
     let mut all = every(connection)?;
     all.retain(|value| holds(value) && Sentence::of(&value.text).says(sentence));
+    let mut own = Vec::new();
+    for value in all {
+        if !origins::is_unconfirmed_import(connection, value.id)? {
+            own.push(value);
+        }
+    }
     let last = |value: &Value| (value.standing == Standing::Retired, value.project.is_none());
-    Ok(all.into_iter().min_by_key(last))
+    Ok(own.into_iter().min_by_key(last))
 }
 
 /// The member of a cluster whose lesson this is, to the word, in the project where it is to hold. Whoever forgets it forgets this
@@ -177,6 +183,7 @@ impl Store {
             }
             touch(&mut value, now);
             update(transaction, &value)?;
+            origins::take_over(transaction, id)?;
             if let Some(place) = edit.place {
                 let key = place.map(|place| projects::key_of(transaction, place)).transpose()?;
                 if key != value.project {
@@ -274,6 +281,10 @@ pub(crate) fn follow(
 pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
     let mut kept: Vec<(Value, Sentence)> = Vec::new();
     for value in every(connection)? {
+        // What a file says is nobody's decision, and is taken out with it.
+        if origins::is_unconfirmed_import(connection, value.id)? {
+            continue;
+        }
         let sentence = Sentence::of(&value.text);
         let held = |value: &Value| value.standing == Standing::Accepted;
         let same = |(known, said): &&mut (Value, Sentence)| {

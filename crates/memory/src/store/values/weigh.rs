@@ -186,6 +186,13 @@ pub(super) fn of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, St
     Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
+/// The row of the project that a value holds in; none is everywhere.
+fn home_of(connection: &Connection, value: Id) -> Result<Option<i64>, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
+        .query_row([value], |row| row.get(0))?)
+}
+
 /// Counts what speaks for a value.
 fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32, StoreError> {
     let Some(cluster) = value.cluster else { return Ok(0) };
@@ -197,7 +204,11 @@ fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32,
     let Some(vector) = pointing(&common, &value.text) else { return Ok(0) };
     let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
     // Whoever acted upon it and failed does not speak for it as well.
-    let asked = Asked { but: against::of(connection, value.id)?, project: None };
+    let mut asked = Asked { but: against::of(connection, value.id)?, project: None };
+    // In a project its own experiences count; what holds everywhere has those of all.
+    if let Some(project) = home_of(connection, value.id)? {
+        asked.project = Some((project, middle.members.len()));
+    }
     let sentence = Sentence::of(&value.text);
     Ok(support(connection, &middle, &vector, &sentence, &asked)?.independent)
 }
