@@ -27,6 +27,7 @@ mod drawn;
 mod encoded;
 mod extent;
 mod foreign;
+mod handmade;
 mod header;
 mod heat;
 mod joined;
@@ -40,6 +41,7 @@ mod placeholder;
 mod prefix;
 mod private;
 mod random;
+mod repeat;
 mod scan;
 mod shape;
 mod spaced;
@@ -48,6 +50,8 @@ mod url;
 mod value;
 
 pub(crate) use pem::is_key_line;
+
+use repeat::Repeats;
 
 /// Where a secret stands, and what it is called in the text that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +113,19 @@ fn settle(text: &str, lines: Lines) -> Cow<'_, str> {
 fn pass(text: &str, lines: Lines) -> Option<String> {
     let open = replace(text, private::regions(text), lines);
     let rest = open.as_deref().unwrap_or(text);
-    let closed = replace(rest, scan::findings(rest.as_bytes()), lines);
-    closed.or(open)
+    let found: Vec<Finding> = scan::findings(rest.as_bytes()).collect();
+    if found.is_empty() {
+        return open;
+    }
+    let repeats = Repeats::new(rest.as_bytes(), &found);
+    let closed = replace(rest, found.iter().copied(), lines);
+    if repeats.is_empty() {
+        return closed.or(open);
+    }
+    let again = closed
+        .as_deref()
+        .and_then(|closed| replace(closed, repeats.findings(closed.as_bytes()), lines));
+    again.or(closed).or(open)
 }
 
 /// The text with every finding replaced; `None` when there is none.

@@ -7,7 +7,7 @@ use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, UPPER};
 use super::extent::Right;
 use super::name::{self, Name, Says};
 use super::value::{self, Form, Site};
-use super::{Finding, extent, header, placeholder, prefix, random, shape};
+use super::{Finding, drawn, extent, handmade, header, placeholder, prefix, random, shape};
 
 /// What stands before a separator.
 struct Left<'a> {
@@ -38,10 +38,11 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let query = left.start > 0 && matches!(text[left.start - 1], b'?' | b'&' | b'#' | b';');
     let given = literal.then_some(Name { says: Says::Perhaps, kind: "secret" });
     let name = read(text, &left, query, done).or(given)?;
-    let right = extent::right(text, after, left.blanks > 0 || colon, colon)?;
+    let right = right(text, after, left.blanks > 0, colon)?;
     // `PASSWORD= next` is an empty value and the next word.
     let spaced = alphabet::is_at(text, after, SPACE | NEWLINE);
     let empty = !colon && left.blanks == 0 && spaced && right.form != Form::Quoted;
+    let end = joined_end(text, right);
     if right.end <= right.start || right.start < done || empty {
         return None;
     }
@@ -61,7 +62,9 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     // On the line after a colon only what is nothing but a key counts.
     let below = text[after..right.start].iter().any(|&byte| alphabet::is(byte, NEWLINE));
     let drawn = || match name.says {
-        Says::Password | Says::Phrase => value.len() >= 8 && !random::is_wordy(value),
+        Says::Password | Says::Phrase => {
+            value.len() >= 8 && !random::is_wordy(value) || handmade::is_handmade(value)
+        }
         Says::Secret => random::is_random(value),
         Says::Pin => value::is_pin(value),
         Says::Perhaps => false,
@@ -85,8 +88,57 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     // `private key: x` is no declaration.
     let two_words = matches!(left.name, b"key" | b"Key") && colon;
     let code = right.form != Form::Quoted && declared && !two_words;
-    let secret = !code && value::is_secret(value, name, site);
-    secret.then(|| Finding { start: right.start, end: right.whole(text), kind: name.kind })
+    // `pw` is short for other things too: `pw=chromium`.
+    let is_word =
+        || value.iter().all(|&byte| alphabet::is(byte, alphabet::LETTER | alphabet::UNDERSCORE));
+    let brief = left.name.eq_ignore_ascii_case(b"pw") && form == Form::Tight && is_word();
+    let secret = !code && (!brief || drawn::is_drawn(value)) && value::is_secret(value, name, site);
+    secret.then(|| Finding { start: right.start, end: end.max(right.whole(text)), kind: name.kind })
+}
+
+/// The value after a separator. A literal may stand on the next line, and after an empty one: `x = "" +`.
+fn right(text: &[u8], after: usize, blanks: bool, colon: bool) -> Option<Right> {
+    let next = alphabet::run(text, after, SPACE);
+    let line = alphabet::run(text, next, NEWLINE | SPACE);
+    let below = !colon && blanks && alphabet::is_at(text, next, NEWLINE);
+    if below && alphabet::is_at(text, line, QUOTE) && line - after <= 40 {
+        return extent::right(text, line, false, false);
+    }
+    let right = extent::right(text, after, blanks || colon, colon)?;
+    if right.form == Form::Quoted && right.start == right.end {
+        let open = next_literal(text, right.end);
+        return open.map_or(Some(right), |open| extent::right(text, open, false, false));
+    }
+    Some(right)
+}
+
+/// Where a literal ends together with those that are joined to it: `"x" +` and `"y"` on the next line.
+fn joined_end(text: &[u8], right: Right) -> usize {
+    let mut end = right.end;
+    if right.form != Form::Quoted {
+        return end;
+    }
+    for _ in 0..8 {
+        let Some(open) = next_literal(text, end) else { break };
+        let Some(next) = extent::right(text, open, false, false) else { break };
+        let value = &text[next.start..next.end];
+        if value.is_empty() || random::is_wordy(value) {
+            break;
+        }
+        end = next.end;
+    }
+    end
+}
+
+/// Where the literal begins that an operator joins to the one whose closing quote is at `end`.
+fn next_literal(text: &[u8], end: usize) -> Option<usize> {
+    let quote = *text.get(end).filter(|&&byte| alphabet::is(byte, QUOTE))?;
+    let window = &text[end + 1..text.len().min(end + 48)];
+    let gap = window
+        .iter()
+        .position(|&byte| !alphabet::is(byte, alphabet::BLANK) && !matches!(byte, b'+' | b'\\'))?;
+    let signed = window[..gap].contains(&b'+') || window[..gap].contains(&b'\\');
+    (window[gap] == quote && gap > 0 && signed).then_some(end + 1 + gap)
 }
 
 /// The only element of a list, as Go prints headers: `X-Auth-Token:[X]`. The value begins at `start`.
@@ -102,6 +154,7 @@ fn bracketed(text: &[u8], start: usize, name: Name) -> Option<Finding> {
 
 /// The literal that a call decodes: `key = bytes.fromhex("…")`. The value begins at `start`.
 fn decoded(text: &[u8], start: usize, name: Name) -> Option<Finding> {
+    let start = start + if alphabet::starts(text, start, b"[]") { 2 } else { 0 };
     let window = &text[start..text.len().min(start + 41)];
     let call = start + alphabet::run(window, 0, NAME | alphabet::COLON);
     // `hex!("…")` is how tests write their vectors.
@@ -140,6 +193,10 @@ fn left(text: &[u8], at: usize, done: usize) -> Option<Left<'_>> {
     end = before_colour(text, end, floor);
     if end > floor && matches!(text[end - 1], b'?' | b'!') {
         end -= 1;
+    }
+    // `**Password**: x`.
+    if text[floor..end].ends_with(b"**") {
+        end -= 2;
     }
     let mut quoted = false;
     if end > floor && text[end - 1] == b']' {
@@ -210,7 +267,9 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
     }
     if two_words && matches!(word, b"key" | b"Key" | b"KEY" | b"phrase" | b"Phrase") {
         let start = alphabet::run_back(text, before, NAME, before - floor);
-        return name::read(&text[start..left.start + word.len()]).filter(|_| start < before);
+        if start < before {
+            return name::read(&text[start..left.start + word.len()]);
+        }
     }
     named.or_else(|| attribute(text, word, left.start, floor))
 }

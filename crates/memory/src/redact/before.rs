@@ -4,7 +4,7 @@
 use super::alphabet::{self, BLANK, NEWLINE, QUOTE};
 use super::drawn::{self, Drawn};
 use super::heat::{self, is_cold};
-use super::{Finding, placeholder, prefix, random, spaced};
+use super::{Finding, handmade, placeholder, prefix, random, spaced};
 
 /// How far before its name a value is looked for.
 const REACH: usize = 112;
@@ -36,7 +36,7 @@ pub(super) fn value(text: &[u8], at: usize, from: usize) -> Option<Finding> {
                 .rev()
                 .take_while(|byte| matches!(byte, b',' | b'.' | b':' | b';'))
                 .count();
-        if whole && stop > start + 9 && is_value(text, start, stop, at, floor) {
+        if whole && stop > start + 6 && is_value(text, start, stop, at, floor) {
             return Some(Finding { start, end: stop, kind: "secret" });
         }
         end = start.saturating_sub(1).max(floor);
@@ -54,14 +54,17 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
     let mixed = value.iter().any(u8::is_ascii_digit)
         && value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_lowercase);
+    let password = || matches!(text[at] | 32, b'p' | b'k') && between.len() <= 40;
     let secret = match link(between) {
+        _ if value.len() < drawn::LEAST && !password() => false,
+        Link::Verb | Link::Field if password() && handmade::is_surely_handmade(value) => true,
         Link::Verb => {
             (is_drawn || value.len() >= 20 && mixed && random::is_random(value))
                 && !heat::is_other(value)
                 || value.len() >= 32 && drawn::is_hex(value) && random::is_random(value)
         }
         Link::Comparison => is_drawn && !heat::is_other(value),
-        Link::Other => {
+        Link::Other | Link::Field => {
             value.len() >= MIN_BARE
                 && mixed
                 // `PKCS#8-encoded` is a name.
@@ -73,7 +76,8 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
     secret
         && !placeholder::is(value)
         && prefix::token(text, start).is_none()
-        && !is_cold(text, start, floor)
+        && (matches!(link(between), Link::Verb) && !drawn::is_hex(value)
+            || !is_cold(text, start, floor))
         && !value.iter().any(|byte| matches!(byte, b'/' | b'@'))
         && !has_name(value)
 }
@@ -90,6 +94,8 @@ enum Link {
     Verb,
     /// `==`.
     Comparison,
+    /// `in the`, `when it asks for the`.
+    Field,
     Other,
 }
 
@@ -108,6 +114,8 @@ fn link(between: &[u8]) -> Link {
         Link::Verb
     } else if has(b"==") || has(b"!=") {
         Link::Comparison
+    } else if has(b" in the ") || has(b" into the ") || has(b" for the ") || has(b" at the ") {
+        Link::Field
     } else {
         Link::Other
     }

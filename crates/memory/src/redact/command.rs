@@ -2,9 +2,9 @@
 //!
 //! A short flag means something else in every program, so the program must be named on the same line.
 
-use super::alphabet::{self, ALNUM, BLANK, QUOTE, SPACE};
+use super::alphabet::{self, BLANK, QUOTE, SPACE};
 use super::value::Form;
-use super::{Finding, drawn, extent, heat, name, placeholder, prefix, random};
+use super::{Finding, drawn, extent, handmade, heat, name, placeholder, prefix, random};
 
 mod programs;
 
@@ -94,6 +94,7 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
     ("-s", Programs::of(&["ldappasswd"]), Takes::Next),
     ("-u", Programs::of(&["lftp"]), Takes::AfterComma),
     ("-N", Programs::of(&["ssh-keygen"]), Takes::Next),
+    ("-k", Programs::of(&["enc"]), Takes::Next),
     ("-P", Programs::of(&["ssh-keygen"]), Takes::Next),
     ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
     ("-t", Programs::of(&["codecov"]), Takes::Next),
@@ -107,7 +108,7 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         return None;
     }
     if programs == Programs::default() {
-        return any(text, at, done);
+        return glued(text, at, done).or_else(|| any(text, at, done));
     }
     let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
     let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
@@ -116,7 +117,12 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
     let joined = !alphabet::is_at(text, from, SPACE) && text.get(from) != Some(&b'=');
     let fits = match takes {
         Takes::Next => !joined,
-        Takes::Joined => joined && alphabet::is_at(text, from, ALNUM | QUOTE),
+        Takes::Joined => {
+            joined
+                && text.get(from).is_some_and(|&byte| {
+                    byte.is_ascii_graphic() && !matches!(byte, b'-' | b';' | b'&' | b'|' | b'<')
+                })
+        }
         _ => !(joined && flag.starts_with("--")),
     };
     if !fits {
@@ -126,6 +132,17 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         from = alphabet::run(text, from + 1, SPACE);
     }
     argument(text, from, *takes, done)
+}
+
+/// `-u root -pX` without the program before it, when X was drawn.
+fn glued(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let before = &text[at.saturating_sub(32).max(done)..at];
+    let named = alphabet::starts(text, at, b"-p") && before.windows(3).any(|part| part == b" -u");
+    if !named || alphabet::is_at(text, at + 2, BLANK) {
+        return None;
+    }
+    let found = argument(text, at + 2, Takes::Joined, done)?;
+    drawn::is_drawn(&text[found.start..found.end]).then_some(found)
 }
 
 /// The place of the blank before the next item, where arguments are a list: `['curl', '-u', 'bob:X']`.
@@ -175,8 +192,12 @@ pub(super) fn any(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let host = value.iter().rposition(|&byte| byte == b'@').filter(|&at| from > 0 && at > from);
     let value = &value[from..host.unwrap_or(value.len())];
     let start = right.start + from;
+    // `/p:X` and `-A user:X` name a password.
+    let login = from > 0 && matches!(flag, b"A" | b"a" | b"p");
+    let made = slash && flag == b"p" || login && !slash;
     let secret = start >= done
-        && drawn::is_drawn(value)
+        && (drawn::is_drawn(value)
+            || made && !value.contains(&b'=') && handmade::is_surely_handmade(value))
         && !heat::is_other(value)
         && !placeholder::is(value);
     let end = || if host.is_some() { start + value.len() } else { right.whole(text) };
@@ -239,7 +260,7 @@ pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
         let word = text.get(at..text.len().min(at + 64))?;
         let length = word.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(word.len());
         match word.first() {
-            None | Some(b'\n' | b'\r') => break,
+            None | Some(b'\n' | b'\r' | b'&' | b'|' | b';' | b'>' | b'<') => break,
             Some(b'-') => batch |= word[..length].contains(&b'b'),
             Some(_) if !batch => return None,
             Some(_) => {

@@ -4,7 +4,7 @@
 //! is the secret.
 
 use super::alphabet::{self, NEWLINE, QUOTE, SPACE};
-use super::{Finding, drawn, heat, placeholder, random, spaced};
+use super::{Finding, drawn, handmade, heat, placeholder, random, spaced};
 
 /// Number of words that are looked at behind a name.
 const MAX_WORDS: usize = 10;
@@ -37,6 +37,7 @@ const fn lengths() -> [u16; 32] {
         (b'z', 12),
         (b'w', 10),
         (b'j', 5),
+        (b'z', 11),
         (b's', 4),
         (b'l', 1),
         (b'h', 3),
@@ -61,7 +62,9 @@ pub(super) fn other_script(text: &[u8], at: usize, done: usize) -> Option<Findin
 /// The first word behind the name that ends at `end` that is no word.
 fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Finding> {
     let limit = text.len().min(end + MAX_BYTES);
-    let parts = |byte: u8| alphabet::is(byte, SPACE | QUOTE) || matches!(byte, b':' | b'=' | b'(');
+    let parts = |byte: u8| {
+        alphabet::is(byte, SPACE | QUOTE) || matches!(byte, b':' | b'=' | b'(' | 0xab | 0xc2)
+    };
     let mut start = end;
     // The rest of the name.
     while start < limit && text[start] >= 128 {
@@ -81,7 +84,13 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
             last -= 1;
         }
         let value = &text[start..last];
-        if is_no_word(value) && start >= done {
+        let linked = || is_linked(&text[end..start]) && handmade::is_handmade(value);
+        let made = || {
+            linked()
+                && value.len() >= 8
+                && (kind == "password" || handmade::is_surely_handmade(value))
+        };
+        if (is_no_word(value) || made()) && start >= done {
             return Some(Finding { start, end: last, kind });
         }
         // Another sentence, another line, a URL.
@@ -94,6 +103,18 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
         start = stop;
     }
     None
+}
+
+/// Returns true if nothing, a verb or a sign is right before a value.
+fn is_linked(between: &[u8]) -> bool {
+    let between = between.trim_ascii_end();
+    let between = between.strip_suffix("\u{ab}".as_bytes()).unwrap_or(between).trim_ascii_end();
+    let verbs = [
+        " ist", " lautet", " est", " es", " è", " é", " is", ":", "=", "(", " /", "\"", "'", "`",
+        "„", "\u{201c}",
+    ];
+    !between.iter().any(|&byte| alphabet::is(byte, SPACE))
+        || verbs.iter().any(|verb| between.ends_with(verb.as_bytes()))
 }
 
 /// The kind of a secret that a word names; none where it names none.
@@ -114,6 +135,7 @@ fn kind(text: &[u8], at: usize, end: usize, done: usize) -> Option<&'static str>
         (b'w', 10) if is(b"wachtwoord") => Some("password"),
         (b'j', 5) if is(b"jeton") => Some("token"),
         (b's', 4) if is(b"schl") && goes_on("üssel") => Some("key"),
+        (b'z', 11) if is(b"zugangsschl") && goes_on("üssel") => Some("key"),
         (b'l', 1) if goes_on("ösenord") => Some("password"),
         (b'h', 3) if is(b"has") && goes_on("ło") => Some("password"),
         (b'c', 2) if is(b"cl") && goes_on("é ") => Some("key"),
@@ -124,6 +146,10 @@ fn kind(text: &[u8], at: usize, end: usize, done: usize) -> Option<&'static str>
 /// Returns true if letters have digits or signs between them, as no word is written.
 fn is_no_word(value: &[u8]) -> bool {
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+    // Letters with accents are letters.
+    if !value.is_ascii() && !mixed {
+        return false;
+    }
     let odd = spaced::is_signed(value)
         || mixed && !random::is_wordy(value)
         || random::is_random(value)

@@ -24,7 +24,7 @@ use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
 use super::drawn::{self, Drawn};
 use super::extent::Right;
 use super::value::Form;
-use super::{Finding, placeholder, prefix, random, spaced};
+use super::{Finding, handmade, placeholder, prefix, random, spaced};
 
 /// Longest value that is looked for between quotes.
 const QUOTED: usize = 160;
@@ -36,6 +36,11 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     let over =
         alphabet::is(next, END) || matches!(next, b'=' | b':' | b'(' | b'.' | b'_' | b'-' | b'/');
     let plain = || text[at + 1..word].iter().all(|&byte| alphabet::is(byte, LOWER));
+    // `Wollmaus-Tango77` begins like a word.
+    let over = over
+        && !(next == b'-'
+            && alphabet::is(text[at], alphabet::UPPER)
+            && alphabet::is_at(text, word + 1, ALNUM));
     if over && (word - at < 8 && alphabet::is(next, END) || word - at > 2 && plain()) {
         return None;
     }
@@ -70,7 +75,8 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         word_end(text, start, last).unwrap_or_else(|| bare_end(text, start))
     };
     let value = &text[start..end];
-    let chosen = is_chosen(value);
+    let chosen = is_chosen(value)
+        || handmade::is_surely_handmade(value) && is_login_part(text, start, last, done);
     if end - start < 12 && !chosen
         || !closes(text, end, last)
         || prefix::token(text, start).is_some()
@@ -87,6 +93,43 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     let whole =
         || if joined { end.max(Right::bare(text, start, Form::Loose).whole(text)) } else { end };
     secret.then(|| Finding { start, end: whole(), kind: "secret" })
+}
+
+/// Returns true if a value that begins at `start` is the second part of a login, or a literal given to a field for one:
+/// `credentials: ada:X`, `log in as ada with X`, `fill('#password', 'X')`.
+fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
+    let floor = start.saturating_sub(96).max(done);
+    let window = &text[floor..start.saturating_sub(1).max(floor)];
+    let has = |window: &[u8], words: &[&str]| {
+        words.iter().any(|word| {
+            window.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    };
+    if alphabet::is(last, QUOTE) {
+        let before = window.trim_ascii_end();
+        let given = before.ends_with(b"(")
+            || before.ends_with(b",")
+            || before.ends_with(b"with:")
+            || before.ends_with(b"got");
+        return given && has(window, &["assw", "pwd", "credential", "login("]);
+    }
+    let line = window.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = &line[line.len().saturating_sub(64)..];
+    if last == b'[' {
+        return has(line, &["password", "pwd"]);
+    }
+    let linked = match last {
+        b' ' => {
+            [&b" with"[..], b" using", b" and", b" mit"].iter().any(|word| line.ends_with(word))
+        }
+        b':' => {
+            let user = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(32));
+            let free = user == done || alphabet::is(text[user - 1], BLANK | QUOTE);
+            user + 1 < start - 1 && free
+        }
+        _ => false,
+    };
+    linked && has(line, &["log in", "logged in", "sign in", "login", "cred", "auth"])
 }
 
 /// The rest of a test's parameters, signs included: `[bob-X]`.
@@ -129,7 +172,18 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
             let part = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(40));
             let user = &text[part..start - 1];
             let pair = part == done || alphabet::is(text[part - 1], BLANK);
-            let named = user.len() > 1 && random::is_wordy(user) && !is_other(user);
+            let named = user.len() > 1
+                && random::is_wordy(user)
+                && !is_other(user)
+                && !is_encoded(text, part, done);
+            if named
+                && pair
+                && free
+                && is_login_part(text, start, b':', done)
+                && handmade::is_surely_handmade(value)
+            {
+                return Some(Finding { start, end: word, kind: "password" });
+            }
             named && value.len() >= if pair { 10 } else { 20 }
         }
         b'-' if before.contains(&b'[') && text.get(word) != Some(&b']') => {
@@ -151,6 +205,13 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
     secret.then_some(Finding { start, end: word, kind: "secret" })
 }
 
+/// Returns true if the word around `at` is a digest or a public key in base64, in which a slash is a character.
+fn is_encoded(text: &[u8], at: usize, done: usize) -> bool {
+    let start =
+        alphabet::run_back(text, at, alphabet::BASE64 | alphabet::DASH, (at - done).min(160));
+    is_other(&text[start..at])
+}
+
 /// `admin / p4ss!word`, as people write a login down: what they chose themselves has signs and digits.
 fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let slash =
@@ -165,9 +226,10 @@ fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
         .or_else(|| ends_text(text, start, window))?;
     let value = window[..length].strip_suffix(b".").unwrap_or(&window[..length]);
-    let secret = (spaced::is_signed(value) || drawn::is_drawn(value))
-        && !value.contains(&b'/')
-        && !placeholder::is(value);
+    let secret =
+        (spaced::is_signed(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value))
+            && !value.contains(&b'/')
+            && !placeholder::is(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 

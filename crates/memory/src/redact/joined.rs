@@ -4,7 +4,7 @@
 use super::alphabet::{self, ALNUM, END, NAME, URL64};
 use super::drawn::{self, Drawn};
 use super::name;
-use super::{Finding, heat, placeholder, prefix, random, shape};
+use super::{Finding, handmade, heat, placeholder, prefix, random, shape, spaced};
 
 /// Longest name that is looked at.
 const MAX_BYTES: usize = 160;
@@ -47,6 +47,9 @@ fn is_naming(text: &[u8], at: usize, end: usize, done: usize) -> bool {
         (b'c', 10 | 11) => is("credential") || is("credentials"),
         (b'a', 6) => is("apikey"),
         (b'j', 3) => is("jwt"),
+        (b'b', 6) => is("bearer"),
+        (b's', 4) => is("seed"),
+        (b'p', 7) => is("privkey"),
         (b'r', 3) => is("rsa") && at >= 3 && text[..at].ends_with(b"id_"),
         (b'k', 3) => {
             let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
@@ -77,7 +80,24 @@ fn after(text: &[u8], start: usize, least: Drawn) -> Option<Finding> {
     let dot = whole.iter().rposition(|&byte| byte == b'.');
     let stem = &whole[..dot.filter(|dot| length - dot <= 6).unwrap_or(length)];
     let part = &whole[..alphabet::run(whole, 0, ALNUM)];
-    let mut found = [whole, stem, part].into_iter().find(|value| is_secret(value, true, least))?;
+    // A password that somebody made up, with two digits at least: one digit numbers tests.
+    let made = |value: &&[u8]| {
+        least == Drawn::Likely
+            && handmade::is_surely_handmade(value)
+            && (value[0].is_ascii_uppercase() || spaced::is_signed(value))
+            && !value.contains(&b'_')
+    };
+    let parts = [whole, stem, part];
+    let user = alphabet::run(stem, 0, alphabet::LETTER);
+    // `creds_ada_X`: a user stands between.
+    if let Some(rest) = stem.get(user + 1..).filter(|_| user > 1 && stem[user] == b'_')
+        && !parts.into_iter().any(|value| is_secret(value, true, least))
+        && rest.iter().all(|&byte| alphabet::is(byte, ALNUM))
+        && is_secret(rest, true, Drawn::Surely)
+    {
+        return Some(Finding { start: start + user + 1, end: start + stem.len(), kind: "secret" });
+    }
+    let mut found = parts.into_iter().find(|value| is_secret(value, true, least) || made(value))?;
     // Only words may stay of what follows.
     if !random::is_wordy(&whole[found.len()..]) {
         found = whole;
@@ -88,7 +108,9 @@ fn after(text: &[u8], start: usize, least: Drawn) -> Option<Finding> {
 /// The value that ends before the sign at `end`.
 fn preceding(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, end, ALNUM, (end - done).min(MAX_BYTES));
-    let free = start == done || !alphabet::is(text[start - 1], URL64);
+    let long = end - start >= 24 && text[start..end].iter().any(u8::is_ascii_digit);
+    let free =
+        start == done || !alphabet::is(text[start - 1], URL64) || long && text[start - 1] == b'-';
     let value = &text[start..end];
     let secret = free && value.len() >= 16 && is_secret(value, false, Drawn::Surely);
     secret.then_some(Finding { start, end, kind: "secret" })

@@ -2,11 +2,11 @@
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
 use super::drawn::{self, Drawn};
-use super::{Finding, extent, heat, placeholder, random, spaced};
+use super::{Finding, extent, handmade, heat, placeholder, random, spaced};
 
 /// `user:password@host` without a scheme; the `@` is at `at`.
 pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    if let Some(found) = slash(text, at, done) {
+    if let Some(found) = slash(text, at, done).or_else(|| after_address(text, at)) {
         return Some(found);
     }
     let host = alphabet::is_at(text, at + 1, ALNUM) && !alphabet::starts(text, at + 1, b"sha256:");
@@ -23,12 +23,36 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let in_name = user > 0
         && (text[user - 1] == b'/' || text[user - 1] == b':' && text[user..].starts_with(b"__"));
     let alone = alone || in_name && (drawn::is_drawn(password) || spaced::is_signed(password));
-    let drawn = password.len() >= 8 && !random::is_wordy(password) && !password.contains(&b'/');
+    let made = || &text[user..colon] != b"npm" && handmade::is_surely_handmade(password);
+    let drawn = password.len() >= 8
+        && (!random::is_wordy(password) || drawn::is_drawn(password) || made())
+        && !password.contains(&b'/');
     (user < colon && alone && drawn && !placeholder::is(password)).then_some(Finding {
         start: colon + 1,
         end: at,
         kind: "password",
     })
+}
+
+/// `ada@corp.io / X`; the `@` is at `at`.
+fn after_address(text: &[u8], at: usize) -> Option<Finding> {
+    let host = at + 1 + alphabet::run(&text[at + 1..text.len().min(at + 65)], 0, NAME);
+    if !alphabet::starts(text, host, b" / ") {
+        return None;
+    }
+    let start = host + 3;
+    let window = &text[start..text.len().min(start + 64)];
+    let length = window
+        .iter()
+        .position(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b')')
+        .or((start + window.len() == text.len()).then_some(window.len()))?;
+    let value = &window[..length];
+    let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
+    let secret =
+        (spaced::is_signed(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value))
+            && !value.contains(&b'/')
+            && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
 /// `user/password@host`, as Oracle's tools take it; the `@` is at `at`.
@@ -90,7 +114,9 @@ pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Findin
     let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
     let ends = text.get(start + length).is_none_or(|byte| !matches!(byte, b'/' | b':' | b'@'));
     let secret = ends
-        && (drawn::drawn(value) == Drawn::Surely || spaced::is_signed(value))
+        && (drawn::drawn(value) == Drawn::Surely
+            || spaced::is_signed(value)
+            || handmade::is_surely_handmade(value))
         && !heat::is_other(value)
         && !placeholder::is(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })

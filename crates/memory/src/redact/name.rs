@@ -105,7 +105,7 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     if last == b"seed" {
         return name(Says::Perhaps, "secret");
     }
-    if last == b"pin" || last == b"pincode" || last == b"code" && previous == b"pin" {
+    if matches!(last, b"pin" | b"pincode" | b"puk") || last == b"code" && previous == b"pin" {
         return name(Says::Pin, "pin");
     }
     if last == b"id" && previous == b"secret" {
@@ -134,6 +134,7 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     }
     if last == b"key" {
         return match previous {
+            b"wifi" | b"wlan" | b"fi" => name(Says::Password, "password"),
             _ if opens_nothing(previous) => None,
             _ if opens(previous) => name(Says::Secret, "key"),
             _ => name(Says::Perhaps, "key"),

@@ -46,9 +46,10 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     if start > end && !announced && !text[at..end].eq_ignore_ascii_case(b"password") {
         let window = &text[end..text.len().min(end + 48)];
         let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        if let Some(verb) = line.windows(4).position(|part| part == b" is ") {
+        let links = |part: &[u8]| part == b" is " || part.starts_with(b": ");
+        if let Some(verb) = line.windows(4).position(links) {
             announced = true;
-            start = alphabet::run(text, end + verb + 4, gap);
+            start = alphabet::run(text, end + verb + if line[verb] == b':' { 2 } else { 4 }, gap);
         }
     } else if start - end > 12 {
         return None;
@@ -57,6 +58,9 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
         return None;
     }
     if let Some(found) = whole_line(text, at, end, start) {
+        return Some(found);
+    }
+    if let Some(found) = quoted(text, start).filter(|_| announced) {
         return Some(found);
     }
     let (mut count, mut ordinary, mut stop) = (0, 0, start);
@@ -85,6 +89,22 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
         return found(stop);
     }
     if announced && drawn_count >= MIN_WORDS { found(drawn_stop) } else { None }
+}
+
+/// The words between quotes that begin at `start`, of which at most every third belongs to a sentence.
+fn quoted(text: &[u8], start: usize) -> Option<Finding> {
+    let quote = text[start - 1];
+    let window = &text[start.min(text.len())..text.len().min(start + MAX_BYTES)];
+    let length =
+        window.iter().position(|&byte| byte == quote).filter(|_| alphabet::is(quote, QUOTE))?;
+    let (mut count, mut ordinary) = (0, 0);
+    let words = window[..length].split(|&byte| byte == b' ').all(|word| {
+        count += 1;
+        ordinary += usize::from(word.len() < 3 || is_ordinary(word));
+        (1..=10).contains(&word.len()) && word.iter().all(|&byte| alphabet::is(byte, LOWER))
+    });
+    let is_phrase = words && count >= MIN_WORDS && ordinary * 3 <= count;
+    is_phrase.then_some(Finding { start, end: start + length, kind: "passphrase" })
 }
 
 /// The rest of a line of a configuration: `passphrase = Four words or more`. The name is from `at` to `end`.
@@ -128,7 +148,21 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let before = &text[at.saturating_sub(9)..at];
     let named = word.eq_ignore_ascii_case(b"code") || word.eq_ignore_ascii_case(b"codes");
     let kinds: [&[u8]; 4] = [b"ackup ", b"ackup_", b"ecovery ", b"ecovery_"];
-    if !named || !kinds.iter().any(|kind| before.ends_with(kind)) {
+    let typed: [&[u8]; 11] = [
+        b"ne-time ",
+        b"fication ",
+        b"OTP ",
+        b"otp ",
+        b"2FA ",
+        b"MFA ",
+        b"SMS ",
+        b"oor ",
+        b"nlock ",
+        b"ecurity ",
+        b"ogin ",
+    ];
+    let is_typed = typed.iter().any(|kind| before.ends_with(kind));
+    if !named || !is_typed && !kinds.iter().any(|kind| before.ends_with(kind)) {
         return None;
     }
     let gap = SPACE | QUOTE | alphabet::COLON | alphabet::EQUALS;
@@ -144,8 +178,10 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         let value = &text[next..code];
         let over =
             text.get(code).is_none_or(|&byte| alphabet::is(byte, alphabet::END) || byte == b'.');
-        let is_code =
-            over && (6..=24).contains(&value.len()) && value.iter().any(u8::is_ascii_digit);
+        let is_code = over
+            && (!is_typed || value.len() <= 8 && value.iter().all(u8::is_ascii_digit))
+            && (if is_typed { 4 } else { 6 }..=24).contains(&value.len())
+            && value.iter().any(u8::is_ascii_digit);
         if !is_code {
             break;
         }
@@ -157,6 +193,15 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         }
     }
     (start > end && stop > start).then_some(Finding { start, end: stop, kind: "code" })
+}
+
+/// The number behind `OTP`, whose word ends at `end`.
+pub(super) fn one_time(text: &[u8], end: usize) -> Option<Finding> {
+    let start = alphabet::run(text, end, SPACE | alphabet::COLON | alphabet::EQUALS);
+    let stop = alphabet::run(text, start, alphabet::DIGIT);
+    let over = text.get(stop).is_none_or(|&byte| alphabet::is(byte, alphabet::END) || byte == b'.');
+    let is_code = start > end && (6..=8).contains(&(stop - start)) && over;
+    is_code.then_some(Finding { start, end: stop, kind: "code" })
 }
 
 /// Returns true if a word, together with the one before it, announces words.

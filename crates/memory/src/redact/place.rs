@@ -4,7 +4,7 @@
 //! is skipped.
 
 use super::alphabet::{self, NAME, QUOTE, SPACE};
-use super::{Finding, drawn, heat, placeholder, random};
+use super::{Finding, drawn, handmade, heat, placeholder, random};
 
 /// How far from its command an argument is looked for.
 const LINE: usize = 320;
@@ -133,6 +133,7 @@ fn is_key(value: &[u8]) -> bool {
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
     drawn::is_drawn(value) && !heat::is_other(value)
         || random::is_random(value) && !value.starts_with(b"/") && !heat::is_version(value)
+        || handmade::is_surely_handmade(value) && value.iter().any(u8::is_ascii_uppercase)
         || long && mixed && !random::is_wordy(value) && !value.contains(&b'.')
 }
 

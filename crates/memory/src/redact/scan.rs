@@ -123,8 +123,14 @@ impl Scan<'_> {
             b'\\' | 0x1b => return (None, at + alphabet::escape(text, at).max(1)),
             b'|' => {
                 self.programs = Programs::default();
-                self.table.cell(text, at, done).or_else(|| heat::piped(text, at, done))
+                self.table.cell(text, at, done).or_else(|| {
+                    let second = at > 0 && text[at - 1] == b'|';
+                    let found =
+                        if second { call::fallback(text, at - 1, at + 1, done) } else { None };
+                    found.or_else(|| heat::piped(text, at, done))
+                })
             }
+            b'?' if at > 0 && text[at - 1] == b'?' => call::fallback(text, at - 1, at + 1, done),
             b';' => {
                 self.programs = Programs::default();
                 None
@@ -214,12 +220,15 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
         (b'b', 5 | 6) => header::bare_scheme(text, at, end),
         (b'b', 2) | (b's', 12) => spaced::statement(text, at, end),
         (b'h', 8) if word == b"htpasswd" => command::htpasswd(text, end),
+        (b'o', 2) if word == b"or" => call::fallback(text, at, end, done),
+        (b'o', 3) if matches!(word, b"OTP" | b"otp") => phrase::one_time(text, end),
         (b'r', 4) if word == b"rand" => command::generated(text, at, end),
         (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => command::generated(text, at, end),
         (b's', 4 | 8) if matches!(word, b"send" | b"sendline") => call::sent(text, at, end, done),
         (b'p', 7) if word == b"Private" => pem::putty(text, at),
         (b'r', 4) if word.eq_ignore_ascii_case(b"root") => login::beside_user(text, end, done),
         (b'a', 5) if word.eq_ignore_ascii_case(b"admin") => login::beside_user(text, end, done),
+        (b'h', 5) | (b'd', 7) if matches!(word, b"hooks" | b"discord") => url::webhook(text, at),
         (b'c', 4 | 5) => phrase::codes(text, at, end),
         (b'p', 6 | 8 | 10) | (b'm', 8) | (b'w', 5) | (b's', 10) => {
             phrase::after_name(text, at, end)

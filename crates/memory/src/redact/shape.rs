@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::alphabet::{self, ALNUM, BASE64, DIGIT, DOT, HEX, LETTER, TILDE, URL64};
-use super::{drawn, placeholder, random};
+use super::{drawn, handmade, placeholder, random};
 
 /// The token that begins at `at`, the start of a word that ends at `end`.
 pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
@@ -203,7 +203,9 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
         return None;
     }
     let host = alphabet::run_back(text, at, alphabet::NAME, at.min(64));
-    if host == at || host > 0 && !matches!(text[host - 1], b'\n' | b'\t' | b' ' | b'+') {
+    if host == at
+        || host > 0 && !matches!(text[host - 1], b'\n' | b'\t' | b' ' | b'+' | b'\'' | b'"')
+    {
         return None;
     }
     let any = usize::from(text.get(port + 1) == Some(&b'*'));
@@ -214,7 +216,11 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
     let rest = text.get(user + 1..)?;
     let end = user
         + 1
-        + rest.iter().take(128).position(|&byte| byte <= b' ').unwrap_or(rest.len().min(128));
+        + rest
+            .iter()
+            .take(128)
+            .position(|&byte| byte <= b' ' || byte == b'\'' || byte == b'"')
+            .unwrap_or(rest.len().min(128));
     let password = &text[(user + 1).min(end)..end];
     let line = names
         && parted
@@ -222,7 +228,9 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
         && !password.contains(&b':')
         && password.len() >= 6
         && !placeholder::is(password)
-        && (!random::is_wordy(password) || drawn::is_drawn(password));
+        && (!random::is_wordy(password)
+            || drawn::is_drawn(password)
+            || handmade::is_handmade(password));
     line.then_some(Finding { start: user + 1, end, kind: "password" })
 }
 

@@ -6,12 +6,18 @@ use super::drawn::Drawn;
 use super::extent::Right;
 use super::name::{self, Name, Says};
 use super::value::{self, Form, Site};
-use super::{Finding, assign, drawn, extent, header, heat, placeholder, prefix, random};
+use super::{Finding, assign, drawn, extent, handmade, header, heat, placeholder, prefix, random};
+
+mod said;
+
+use said::said;
 
 /// The secret after the word that ends at `end`, when the word is the end of a secret's name.
 pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let floor = end.saturating_sub(name::LONGEST).max(done);
-    if text.get(end) == Some(&b'|') || !alphabet::is_at(text, end, SPACE) {
+    // `the password's X`.
+    let possessive = usize::from(alphabet::starts(text, end, b"'s ")) * 2;
+    if !alphabet::is_at(text, end + possessive, SPACE) {
         return None;
     }
     // What is left of a secret, or a list.
@@ -29,7 +35,7 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if word.eq_ignore_ascii_case(b"pass") && assign::has_user(text, start, done) {
         named.says = Says::Password;
     }
-    let gap = alphabet::run(text, end, SPACE);
+    let gap = alphabet::run(text, end + possessive, SPACE);
     if gap - end > 40 {
         return None;
     }
@@ -38,17 +44,24 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if matches!(text.get(gap), Some(b'"' | b'\'')) {
         return quoted(text, gap, named, flag);
     }
-    if text.get(gap) == Some(&b'(') {
-        return in_parentheses(text, gap, named);
+    if text.get(gap) == Some(&b'(')
+        && let Some(found) = in_parentheses(text, gap, named)
+    {
+        return Some(found);
     }
     if let Some(found) = announced(text, gap, named) {
         return Some(found);
     }
     let (from, said) = said(text, gap);
-    if said && matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
+    if matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
         let found = quoted(text, from, named, false)?;
-        return is_bare_secret(&text[found.start..found.end]).then_some(found);
+        let value = &text[found.start..found.end];
+        let is_word = |byte: &u8| byte.is_ascii_alphabetic();
+        let sure = is_bare_secret(value) && (said || !value.iter().all(is_word))
+            || is_made_for(value, named, said);
+        return sure.then_some(found);
     }
+    let from = said::after_quote(text, from);
     let from = if text.get(gap) == Some(&b'|') && shouted {
         alphabet::run(text, gap + 1, SPACE)
     } else {
@@ -56,22 +69,28 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     };
     let right = Right::bare(text, from, Form::Tight);
     let to = right.end;
-    let value = text.get(from..to).filter(|value| !value.is_empty() && value[0] != b'-')?;
+    let value = text.get(from..to).filter(|value| {
+        !value.is_empty() && (value[0] != b'-' || !flag && is_signed(value) && value[1] != b'-')
+    })?;
     if let Some(known) = prefix::token(text, from) {
         return Some(known);
     }
     let taken = if flag {
         is_flag_value(text, value, named, to)
     } else if named.says == Says::Pin {
-        value::is_pin(value)
+        value::is_pin(value) || (said || shouted) && value::is_short_pin(value)
     } else if said {
         match named.says {
+            _ if is_made_for(value, named, true) => true,
+            Says::Password if word.ends_with(b"code") && value::is_short_pin(value) => true,
             Says::Perhaps => value.len() >= 16 && drawn::drawn(value) == Drawn::Surely,
             Says::Password if is_signed(value) => true,
             _ => value.len() >= 8 && is_bare_secret(value),
         }
     } else {
         match named.says {
+            _ if is_made_for(value, named, false) => true,
+            Says::Password if word.ends_with(b"code") && value::is_pin(value) => true,
             Says::Password | Says::Phrase => {
                 let sure = is_signed(value) || ends_here(text, to);
                 value.len() >= 8 && is_bare_secret(value) && sure
@@ -93,8 +112,26 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
             Says::Pin => false,
         }
     };
-    let sane = taken && !placeholder::is(value) && !heat::is_version(value);
+    let constant = value.contains(&b'_')
+        && !value.iter().any(|&byte| byte.is_ascii_lowercase() || byte == b'-');
+    let sane = taken
+        && !placeholder::is(value)
+        && !heat::is_version(value)
+        && (!said || !constant || is_signed(value));
     sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
+}
+
+/// Returns true if somebody made up a value and the name asks for such a one. Less is needed where a verb links them.
+fn is_made_for(value: &[u8], name: Name, said: bool) -> bool {
+    match name.says {
+        Says::Password | Says::Phrase if said => handmade::is_handmade(value),
+        Says::Password | Says::Phrase => handmade::is_surely_handmade(value),
+        Says::Secret if name.kind == "password" => handmade::is_surely_handmade(value),
+        Says::Secret if said && name.kind == "secret" => {
+            value.len() >= 10 && handmade::is_surely_handmade(value)
+        }
+        _ => false,
+    }
 }
 
 /// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
@@ -140,44 +177,6 @@ fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool
         && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
 }
 
-/// After `is`, `was` or an equals sign, a few words on at most: where the value begins.
-fn said(text: &[u8], gap: usize) -> (usize, bool) {
-    let mut at = gap;
-    for _ in 0..7 {
-        let is_letter = |byte: u8| alphabet::is(byte, alphabet::LETTER) || byte >= 128;
-        let letters =
-            text[at..].iter().take(16).take_while(|&&byte| is_letter(byte) || byte == b'-');
-        let word = at + letters.count();
-        let next = alphabet::run(text, word, SPACE);
-        // `password for the test box = X`, `password of bob: X`.
-        let sign = text.get(word) == Some(&b':') || word == at && text.get(word) == Some(&b'=');
-        if sign && at > gap && alphabet::is_at(text, word + 1, SPACE) {
-            return (alphabet::run(text, word + 1, SPACE), true);
-        }
-        if word == at || next == word || word - at > 15 {
-            break;
-        }
-        if is_verb(&text[at..word]) {
-            return (next, true);
-        }
-        // `changed from x to y`: one after the other, the second when the first is gone.
-        if matches!(&text[at..word], b"from" | b"to") {
-            let past =
-                placeholder::mark_end(text, next).map(|mark| alphabet::run(text, mark, SPACE));
-            let to = past.filter(|&past| alphabet::starts(text, past, b"to ")).map(|past| past + 3);
-            let from = to.unwrap_or(next);
-            let end = Right::bare(text, from, Form::Tight).end;
-            return if is_signed(&text[from..end]) { (from, true) } else { (gap, false) };
-        }
-        at = next;
-    }
-    (gap, false)
-}
-
-fn is_verb(word: &[u8]) -> bool {
-    matches!(word, b"is" | b"was" | b"ist" | b"lautet" | b"est" | b"es") || word == "è".as_bytes()
-}
-
 /// `the password (X) is old`: the parenthesis is at `gap`.
 fn in_parentheses(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
     let start = gap + 1 + usize::from(alphabet::is_at(text, gap + 1, QUOTE));
@@ -187,7 +186,9 @@ fn in_parentheses(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
     let secret = text.get(close) == Some(&b')')
         && value.len() >= 8
         && name.says != Says::Perhaps
-        && (is_signed(value) || is_bare_secret(value) && value.iter().any(u8::is_ascii_digit))
+        && (is_signed(value)
+            || is_bare_secret(value) && value.iter().any(u8::is_ascii_digit)
+            || is_made_for(value, name, false))
         && !heat::is_version(value)
         && !placeholder::is(value);
     secret.then_some(Finding { start, end, kind: name.kind })
@@ -240,11 +241,17 @@ fn announced(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
 /// The value of a long flag; `--password flag` in a sentence is none.
 fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
     let next = alphabet::run(text, end, SPACE);
-    let sentence = next > end && alphabet::is_at(text, next, ALNUM) && random::is_wordy(value);
+    let sentence = next > end
+        && alphabet::is_at(text, next, ALNUM)
+        && random::is_wordy(value)
+        && !handmade::is_surely_handmade(value);
     let site = Site::plain(Form::Tight);
     // `-Password (ConvertTo-…)`: a call.
     if value[0] == b'(' {
         return false;
+    }
+    if name.says == Says::Pin && value::is_short_pin(value) {
+        return true;
     }
     let name = if name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
     !sentence && value::is_secret(value, name, site)

@@ -2,7 +2,7 @@
 
 use super::alphabet::{self, BLANK, SPACE};
 use super::name::{self, Name, Says};
-use super::{Finding, drawn, placeholder, random};
+use super::{Finding, drawn, handmade, placeholder, random};
 
 /// Longest header and longest cell that are looked at.
 const LONGEST: usize = 320;
@@ -71,7 +71,9 @@ impl Table {
             .or((start + window.len() == text.len()).then_some(window.len()))?;
         let value = &window[..length];
         let secret = start >= done
-            && (random::is_random(value) || drawn::is_drawn(value))
+            && (random::is_random(value)
+                || drawn::is_drawn(value)
+                || handmade::is_surely_handmade(value))
             && !placeholder::is(value)
             && !value.contains(&b'/');
         secret.then_some(Finding { start, end: start + length, kind: "secret" })

@@ -66,7 +66,7 @@ static WEBHOOKS: &[(&str, &str)] = &[
 ];
 
 /// The path of a webhook, whose host begins at `start`.
-fn webhook(text: &[u8], start: usize) -> Option<Finding> {
+pub(super) fn webhook(text: &[u8], start: usize) -> Option<Finding> {
     let host = alphabet::run(text, start, ALNUM | DOT | DASH);
     let (_, path) = WEBHOOKS.iter().find(|(known, path)| {
         text[start..host].ends_with(known.as_bytes())

@@ -3,7 +3,7 @@
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
 use super::drawn::Drawn;
 use super::name::{Name, Says};
-use super::{drawn, phrase, placeholder, random, spaced};
+use super::{drawn, handmade, phrase, placeholder, random, spaced};
 
 mod code;
 
@@ -42,7 +42,7 @@ impl Site {
 /// Whether the value is a secret.
 pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
     if name.says == Says::Pin {
-        return is_pin(value);
+        return is_pin(value) || (site.form == Form::Quoted || site.shouted) && is_short_pin(value);
     }
     if name.says == Says::Perhaps && (!is_random(value) || is_locator(value, name)) {
         return false;
@@ -97,6 +97,14 @@ pub(super) fn is_pin(value: &[u8]) -> bool {
         && !placeholder::is_filler(value)
 }
 
+/// Four or five digits, as cards and doors have them; not those that everybody would try first.
+pub(super) fn is_short_pin(value: &[u8]) -> bool {
+    matches!(value.len(), 4 | 5)
+        && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
+        && !placeholder::is_filler(value)
+        && !matches!(value, b"1234" | b"12345" | b"4321" | b"54321")
+}
+
 /// A UUID, a path or words before a hash: what a `key` or a `session` that is no secret is found by.
 fn is_locator(value: &[u8], name: Name) -> bool {
     let uuid = value.len() == 36 && value[8] == b'-' && value[23] == b'-' && drawn::is_hex(value);
@@ -126,7 +134,9 @@ fn is_password(value: &[u8], site: Site) -> bool {
         Form::Tight if letters => !names_a_secret(value) && !site.argument,
         Form::Quoted | Form::Tight => !(random::is_wordy(value) && names_a_secret(value)),
         Form::Loose if letters => site.shouted && !site.sentence && value.len() >= 6,
-        Form::Loose if site.sentence => value.len() >= 8 && !random::is_wordy(value),
+        Form::Loose if site.sentence => {
+            value.len() >= 8 && !random::is_wordy(value) || handmade::is_surely_handmade(value)
+        }
         Form::Loose => is_mixed(value) && !names_a_secret(value),
     };
     // A drawn one is a password whatever else it looks like, and so are words that were drawn.
@@ -144,7 +154,13 @@ fn is_key(value: &[u8], name: Name, site: Site) -> bool {
     // `oauth2ClientSecret` is what the value is called elsewhere.
     let drawn =
         random && (!names_a_secret(value) || random::is_random(value)) || drawn::is_drawn(value);
-    if name.kind == "password" && spaced::is_signed(value) {
+    let is_made = || spaced::is_signed(value) || handmade::is_surely_handmade(value);
+    if name.kind == "password" && is_made() {
+        return true;
+    }
+    // `SECRET_KEY=Kastanie-9-Blatt`.
+    let given = site.form == Form::Tight && site.shouted || site.form == Form::Quoted;
+    if given && value.len() >= 12 && name.kind != "token" && handmade::is_surely_handmade(value) {
         return true;
     }
     value.len() >= least

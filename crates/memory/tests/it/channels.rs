@@ -12,7 +12,7 @@ use rutter_memory::store::NewMemory;
 use serde_json::{Value, json};
 use similar::{DiffTag, TextDiff};
 
-use crate::corpus::{self, Channel, ChannelCase};
+use crate::corpus::{self, Channel, ChannelCase, ChannelPart};
 use crate::story::Story;
 use crate::support::{World, at, start};
 
@@ -23,31 +23,19 @@ const PIECE_BYTES: usize = 8;
 /// changes.
 const CASES_BEFORE_A_FOLD: usize = 6;
 
-/// Secrets that stay. All are of the held-out half, which was read once: no rule was made for them.
+/// Secrets that stay. All are of the seventh set, which was read once: no rule was made for them.
 const MISSED: &[&str] = &[
-    "sixth-command-sudo-herestring",
-    "sixth-command-mysql-glued-p",
-    "sixth-command-pgpass-echo",
-    "sixth-command-htpasswd-b",
-    "sixth-error-hmac-secret",
-    "sixth-edit-yaml-list-under-passwords",
-    "sixth-edit-go-const-next-line",
-    "sixth-edit-toml-multiline",
-    "sixth-prose-passphrase-quoted",
-    "sixth-prose-seed-phrase",
-    "sixth-prose-basic-auth-words",
-    "sixth-prose-temp-password",
-    "sixth-prose-wifi",
-    "sixth-name-vcr-query",
-    "sixth-name-webhook-folder",
+    "seventh-edit-spring-properties",
+    "seventh-prose-wifi-device-lab",
+    "seventh-prose-ssh-passphrase",
+    "seventh-prose-basic-auth-preview",
+    "seventh-prose-password-changed-from-to",
+    "seventh-prose-credentials-colon-pair",
+    "seventh-prose-webhook-secret-backticks",
 ];
 
-/// Texts without a secret that are changed. All are of the held-out half.
-const CHANGED: &[&str] = &[
-    "sixth-look-command-playwright-pw",
-    "sixth-look-error-host-fingerprint",
-    "sixth-look-prose-german-schluessel",
-];
+/// Texts without a secret that are changed. All are of the seventh set.
+const CHANGED: &[&str] = &["seventh-look-edit-data-uri"];
 
 /// Plays a case to the hooks and returns what they say.
 fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
@@ -220,11 +208,9 @@ fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
 }
 
 /// The names of the secrets that survive, and how many there are.
-fn missed(cases: &[ChannelCase], channel: Channel, is_held_out: bool) -> (Vec<String>, usize) {
-    let cases: Vec<&ChannelCase> = cases
-        .iter()
-        .filter(|case| case.channel == channel && case.is_held_out() == is_held_out)
-        .collect();
+fn missed(cases: &[ChannelCase], channel: Channel, part: ChannelPart) -> (Vec<String>, usize) {
+    let cases: Vec<&ChannelCase> =
+        cases.iter().filter(|case| case.channel == channel && case.part() == part).collect();
     let names = surviving(&cases).into_iter().map(|number| cases[number].name.clone()).collect();
     (names, cases.len())
 }
@@ -238,16 +224,16 @@ fn is_changed(case: &ChannelCase) -> bool {
 fn check(channel: Channel) {
     let (secrets, lookalikes) = (corpus::channel_secrets(), corpus::channel_lookalikes());
     let (mut all_missed, mut all_changed) = (Vec::new(), Vec::new());
-    for (half, is_held_out) in [("tuning", false), ("held-out", true)] {
-        let (missed, count) = missed(&secrets, channel, is_held_out);
+    for part in [ChannelPart::SixthTuning, ChannelPart::SixthHeldOut, ChannelPart::Seventh] {
+        let (missed, count) = missed(&secrets, channel, part);
         let clean: Vec<&ChannelCase> = lookalikes
             .iter()
-            .filter(|case| case.channel == channel && case.is_held_out() == is_held_out)
+            .filter(|case| case.channel == channel && case.part() == part)
             .collect();
         let changed: Vec<String> =
             clean.iter().filter(|case| is_changed(case)).map(|case| case.name.clone()).collect();
         println!(
-            "{channel:?}, {half} half: {} of {count} secrets taken, {} of {} look-alikes changed",
+            "{channel:?}, {part:?}: {} of {count} secrets taken, {} of {} look-alikes changed",
             count - missed.len(),
             changed.len(),
             clean.len(),

@@ -59,6 +59,8 @@ static PROGRAMS: &[&str] = &[
     "snmpget",
     "useradd",
     "usermod",
+    // `openssl enc -k X`
+    "enc",
     // `gh secret set NAME --body VALUE`
     "secret",
 ];

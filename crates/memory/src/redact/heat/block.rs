@@ -2,14 +2,15 @@
 
 use super::is_cold;
 use crate::redact::alphabet::{self, BLANK, HEX, QUOTE, SPACE};
-use crate::redact::{Finding, drawn, placeholder, random};
+use crate::redact::name::{self, Says};
+use crate::redact::{Finding, drawn, handmade, placeholder, random};
 
 /// How far a block is looked at.
 const BLOCK: usize = 400;
 
 /// Where the block ends that the word from `at` to `end` opens, when its name speaks of secrets.
 pub(in crate::redact) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
-    if !matches!(text[end - 1], b's' | b'S') || end - at < 5 {
+    if !matches!(text[end - 1], b's' | b'S') || end - at < 4 {
         return None;
     }
     let known: [&[u8]; 7] =
@@ -21,18 +22,38 @@ pub(in crate::redact) fn block(text: &[u8], at: usize, end: usize) -> Option<usi
     if !known.iter().any(named) {
         return None;
     }
+    // Keys of what opens something: `api_keys`, not the keys of a map.
+    let name = alphabet::run_back(text, end - 1, alphabet::NAME, at.min(40) + (end - 1 - at));
+    let is_key = named(&known[5]);
+    let opens =
+        is_key && name::read(&text[name..end - 1]).is_some_and(|name| name.says == Says::Secret);
+    if is_key && word.len() == 4 && !opens {
+        return None;
+    }
+    // `[tokens]` in TOML, up to the next section.
+    if text.get(end) == Some(&b']')
+        && at > 0
+        && text[at - 1] == b'['
+        && alphabet::is_at(text, end + 1, alphabet::NEWLINE)
+    {
+        let window = &text[end + 1..text.len().min(end + 1 + BLOCK)];
+        let section = window.windows(2).position(|two| two == b"\n[");
+        return Some(end + 1 + section.unwrap_or(window.len()));
+    }
     let sign = alphabet::run(text, end, SPACE | QUOTE);
     let from = alphabet::run(text, sign + 1, SPACE);
     let close = match (text.get(sign)?, text.get(from)?) {
         (b'=' | b':', b'{') => b'}',
         (b'=' | b':', b'[') => b']',
         // Of YAML, up to an empty line.
-        (b':', b'\n') if !named(&known[5]) && !named(&known[6]) => 0,
+        (b':', b'\n') if opens || !is_key && !named(&known[6]) => 0,
         _ => return None,
     };
     let window = &text[from..text.len().min(from + BLOCK)];
     let end = match close {
-        0 => window.windows(2).position(|two| two[0] == b'\n' && !alphabet::is(two[1], SPACE)),
+        0 => window
+            .windows(2)
+            .position(|two| two[0] == b'\n' && !alphabet::is(two[1], SPACE | alphabet::DASH)),
         _ => window.iter().position(|&byte| byte == close),
     };
     Some(from + end.unwrap_or(window.len()))
@@ -40,6 +61,9 @@ pub(in crate::redact) fn block(text: &[u8], at: usize, end: usize) -> Option<usi
 
 /// The literal that begins with the word at `at`, within such a block.
 pub(in crate::redact) fn listed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    if let Some(found) = whole_line(text, at, done) {
+        return Some(found);
+    }
     let quote = at
         .checked_sub(1)
         .filter(|&open| open >= done && alphabet::is(text[open], QUOTE | SPACE))?;
@@ -48,7 +72,14 @@ pub(in crate::redact) fn listed(text: &[u8], at: usize, done: usize) -> Option<F
     let whole = (at + window.len() == text.len()).then_some(window.len());
     let value = &window[..window.iter().position(over).or(whole)?];
     let mut before = text[done..quote].iter().rev().skip_while(|byte| alphabet::is(**byte, BLANK));
-    let given = matches!(before.next(), Some(b'=' | b':' | b'[' | b','));
+    let given = matches!(before.next(), Some(b'=' | b':' | b'[' | b',' | b'-'));
+    let made = given
+        && handmade::is_surely_handmade(value)
+        && value.iter().any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_punctuation())
+        && !is_cold(text, at, done);
+    if made {
+        return Some(Finding { start: at, end: at + value.len(), kind: "secret" });
+    }
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
     let hex = digits.iter().all(|&byte| alphabet::is(byte, HEX | alphabet::DASH));
     // Addresses of accounts are shorter than their keys.
@@ -62,6 +93,19 @@ pub(in crate::redact) fn listed(text: &[u8], at: usize, done: usize) -> Option<F
         && !placeholder::is(value);
     debug_assert!(!secret || drawn::is_hex(digits), "hexadecimals");
     secret.then_some(Finding { start: at, end: at + value.len(), kind: "secret" })
+}
+
+/// A line that is nothing but a key, as in a literal of several lines.
+fn whole_line(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let start = alphabet::run_back(text, at, alphabet::URL64, (at - done).min(8));
+    if start == 0 || text[start - 1] != b'\n' {
+        return None;
+    }
+    let end = alphabet::run(text, at, alphabet::URL64 | alphabet::BASE64);
+    let alone = text.get(end).is_none_or(|&byte| alphabet::is(byte, alphabet::NEWLINE));
+    let value = &text[start..end];
+    let secret = alone && value.len() >= 24 && random::is_random(value) && !placeholder::is(value);
+    secret.then_some(Finding { start, end, kind: "secret" })
 }
 
 /// Of accounts only their keys are secrets, which begin with `0x`.

@@ -2,7 +2,7 @@
 
 use super::{QUOTED, is_other};
 use crate::redact::alphabet::{self, BLANK, NAME, NEWLINE, QUOTE, SPACE};
-use crate::redact::{Finding, drawn, placeholder, random};
+use crate::redact::{Finding, drawn, handmade, placeholder, random};
 
 /// `echo X | program`: a literal that is piped in has no name. The `|` is at `at`, or the end of `<<< X`.
 pub(in crate::redact) fn piped(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -17,8 +17,7 @@ pub(in crate::redact) fn piped(text: &[u8], at: usize, done: usize) -> Option<Fi
     let decoder: [&[u8]; 5] = [b"base64", b"openssl base64", b"xxd", b"jq", b"basenc"];
     let data = decoder.iter().any(|word| alphabet::starts(text, next, word));
     let drawn = || drawn::is_drawn(value) && !is_other(value);
-    let literal =
-        value.len() >= 4 && !value.iter().any(|&byte| matches!(byte, b'$' | b'\\' | b'(' | b'/'));
+    let literal = value.len() >= 4 && !value.iter().any(|&byte| matches!(byte, b'$' | b'(' | b'/'));
     let secret = !data && (drawn() || literal && is_asked(text, next)) && !placeholder::is(value);
     (secret && start >= done).then_some(Finding { start, end: stop, kind: "secret" })
 }
@@ -37,8 +36,16 @@ pub(in crate::redact) fn here_string(text: &[u8], at: usize) -> Option<Finding> 
         .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
         .or((start + window.len() == text.len()).then_some(window.len()))?;
     let value = &window[..length];
-    let secret = drawn::is_drawn(value) && !is_other(value) && !placeholder::is(value);
+    let made = || handmade::is_handmade(value) && is_asked(text, line_start(text, at));
+    let secret = (drawn::is_drawn(value) && !is_other(value) || made()) && !placeholder::is(value);
     secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}
+
+/// Where the command begins that the sign at `at` belongs to, 96 bytes back at most.
+fn line_start(text: &[u8], at: usize) -> usize {
+    let floor = at.saturating_sub(96);
+    let parts = |byte: &u8| matches!(byte, b'\n' | b'|' | b';' | b'&');
+    floor + text[floor..at].iter().rposition(parts).map_or(0, |part| part + 1)
 }
 
 /// `echo X > password.txt`: a literal that goes into a file whose name speaks of secrets. The `>` is at `at`.
@@ -57,7 +64,8 @@ pub(in crate::redact) fn redirected(text: &[u8], at: usize, done: usize) -> Opti
     let at = if text[at - 1] == b'>' { at - 1 } else { at };
     let found = echoed(text, at, done)?;
     let value = &text[found.start..found.end];
-    let secret = (drawn::is_drawn(value) || random::is_random(value)) && !is_other(value);
+    let secret = (drawn::is_drawn(value) || random::is_random(value)) && !is_other(value)
+        || handmade::is_surely_handmade(value);
     (secret && !placeholder::is(value)).then_some(found)
 }
 
@@ -87,7 +95,13 @@ fn echoed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
 fn is_asked(text: &[u8], at: usize) -> bool {
     let window = &text[at.min(text.len())..text.len().min(at + 120)];
     let line = window.split(|&byte| matches!(byte, b'\n' | b'|' | b';')).next().unwrap_or_default();
-    let known: [&[u8]; 8] = [
+    let known: [&[u8]; 14] = [
+        b"smbpasswd ",
+        b"passwd ",
+        b"op signin",
+        b"createuser ",
+        b"read -r PASS",
+        b"read -s ",
         b"password-stdin",
         b"chpasswd",
         b"passwd --stdin",

@@ -6,7 +6,11 @@ pub(in crate::redact) fn may_end(name: &[u8]) -> bool {
     let end = [a | 32, b | 32, c | 32];
     // `import` and `spin` are words of every program.
     match &end {
-        b"pat" | b"pin" => return name.len() == 3,
+        b"pat" | b"pin" | b"puk" => return name.len() == 3,
+        b"psk" => return true,
+        b"ode" => {
+            return name.len() >= 8 && name[name.len() - 8..].eq_ignore_ascii_case(b"passcode");
+        }
         b"ort" => return name.len() >= 8 && name[name.len() - 4] | 32 == b'w',
         _ => {}
     }

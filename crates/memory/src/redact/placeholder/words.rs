@@ -5,7 +5,7 @@
 pub(super) fn is_word(word: &[u8]) -> bool {
     matches!(
         word,
-        b"any" | b"ask" | b"auto" | b"bar" | b"base64" | b"baz" | b"bearer" | b"bool" | b"boolean"
+        b"1password" | b"any" | b"ask" | b"auto" | b"bar" | b"base64" | b"baz" | b"bearer" | b"bool" | b"boolean"
         | b"bytes" | b"changeit" | b"default" | b"define" | b"undef" | b"disabled" | b"empty"
         | b"enabled" | b"env" | b"false" | b"file" | b"foo" | b"foobar" | b"generated" | b"guest"
         | b"hidden" | b"hide" | b"int" | b"keychain" | b"keyring" | b"masked" | b"mongo" | b"mysql"

@@ -2,7 +2,7 @@
 
 use super::{Form, Site};
 use crate::redact::alphabet::{self, ALNUM, DIGIT, LETTER, WORD};
-use crate::redact::{drawn, random};
+use crate::redact::{drawn, handmade, random};
 
 /// A number as programs write it: `0x04`, `8u32`, `1_000`, `15m`.
 pub(super) fn is_number(value: &[u8]) -> bool {
@@ -103,5 +103,10 @@ pub(super) fn is_path(value: &[u8]) -> bool {
             .all(|&byte| alphabet::is(byte, ALNUM) || matches!(byte, b'.' | b'_' | b'-' | b'/'))
     });
     // A file may be named like its secret.
-    rooted || file && !drawn::is_drawn(stem())
+    let is_key = || {
+        let data = extension.is_some_and(|end| matches!(end, b"json" | b"yaml" | b"yml" | b"txt"));
+        data && stem().len() >= 32 && random::is_random(stem())
+            || handmade::is_surely_handmade(stem()) && stem()[0].is_ascii_uppercase()
+    };
+    rooted || file && !drawn::is_drawn(stem()) && !is_key()
 }

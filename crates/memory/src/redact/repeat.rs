@@ -1,0 +1,74 @@
+//! Other places of a secret that was found: what a failure compares or an edit moves stands in a text more than once, and only
+//! one of the places may say what it is.
+
+use super::alphabet::{self, ALNUM, BLANK};
+use super::{Finding, drawn, placeholder, random};
+
+/// Number of secrets of one text that are looked for again.
+const MAX_VALUES: usize = 8;
+/// Lengths of the secrets that are looked for: shorter ones may be words, longer ones are files.
+const LENGTHS: std::ops::RangeInclusive<usize> = 12..=256;
+
+/// Drawn secrets of a text, to be looked for in the rest of it.
+pub(super) struct Repeats<'a> {
+    values: Vec<(&'a [u8], &'static str)>,
+    /// The bytes that the values begin with.
+    firsts: [bool; 256],
+}
+
+impl<'a> Repeats<'a> {
+    /// Takes note of the drawn ones among the secrets that were found.
+    pub(super) fn new(text: &'a [u8], found: &[Finding]) -> Self {
+        let mut repeats = Self { values: Vec::new(), firsts: [false; 256] };
+        for finding in found {
+            if repeats.values.len() == MAX_VALUES {
+                break;
+            }
+            let value = &text[finding.start..finding.end];
+            let known = repeats.values.iter().any(|(known, _)| *known == value);
+            if !known && is_unique(value) {
+                repeats.firsts[usize::from(value[0])] = true;
+                repeats.values.push((value, finding.kind));
+            }
+        }
+        repeats
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Every place in a text that is one of the values and no part of a longer word.
+    pub(super) fn findings<'b>(&'b self, text: &'b [u8]) -> impl Iterator<Item = Finding> + 'b {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while at < text.len() {
+                let start = at;
+                at += 1;
+                if !self.firsts[usize::from(text[start])]
+                    || start > 0 && alphabet::is(text[start - 1], ALNUM)
+                {
+                    continue;
+                }
+                let whole = |value: &[u8]| {
+                    alphabet::starts(text, start, value)
+                        && !alphabet::is_at(text, start + value.len(), ALNUM)
+                };
+                if let Some((value, kind)) = self.values.iter().find(|(value, _)| whole(value)) {
+                    at = start + value.len();
+                    return Some(Finding { start, end: at, kind });
+                }
+            }
+            None
+        })
+    }
+}
+
+/// Returns true if nobody would write the value down by chance.
+fn is_unique(value: &[u8]) -> bool {
+    LENGTHS.contains(&value.len())
+        && (drawn::is_drawn(value) || random::is_random(value))
+        && !value.iter().any(|&byte| alphabet::is(byte, BLANK))
+        && value.iter().all(u8::is_ascii)
+        && !placeholder::is(value)
+}
