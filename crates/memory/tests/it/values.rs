@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use rutter_memory::cluster::Axis;
 use rutter_memory::injection::{Effect, Injection};
+use rutter_memory::project::Located;
 use rutter_memory::store::doctor::repair;
-use rutter_memory::store::entry::What;
+use rutter_memory::store::entry::{Place, What};
 use rutter_memory::store::hot::HotStore;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{
-    ClusterFilter, Forgettable, NewValue, Record, Row, ValueEdit, ValueFilter,
+    ClusterFilter, Forgettable, NewValue, Owner, Record, Row, ValueEdit, ValueFilter,
 };
 use rutter_memory::value::{Standing, Value, ValueError};
 use rutter_memory::{Clean, Id, Store, StoreError};
@@ -329,6 +330,25 @@ fn a_value_loses_standing_when_what_follows_contradicts_it() {
     assert_eq!(standing(&mut store, 12), (Standing::Proposed, 1));
     let written = store.edit_value(value.id, &accept, at(LATER + 1_300_000)).unwrap();
     assert_eq!((written.value.contradicted, written.value.doubted), (0, None));
+}
+
+#[test]
+fn other_projects_cost_a_value_nothing() {
+    let world = World::new();
+    let mut store = world.store();
+    repeated(&world, &mut store, 3);
+    store.bring_clusters_up_to_date(at(LATER)).unwrap();
+    let [value] = values(&store).try_into().unwrap();
+    let accept = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    store.edit_value(value.id, &accept, at(LATER)).unwrap();
+    let boat = Place::from(&Located::find(&world.project("boat")));
+    for number in 1..8 {
+        let owner = Owner { place: boat.clone(), ..world.other(&format!("stranger-{number}")) };
+        learn(&mut store, &owner, &contradicted(number));
+        store.bring_clusters_up_to_date(at(LATER + number * 100_000 + 1)).unwrap();
+    }
+    let after = store.value(value.id).unwrap().value;
+    assert_eq!((after.standing, after.contradicted), (Standing::Accepted, 0), "{after:?}");
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn of_values_of_all_projects_it_is_said_which() {
     exit 0
     --- stdout
     ID        STANDING  SUPPORT  EFFECT  WHERE       TEXT
-    [ID]      accepted  1        +0 -0   boat        Add up the exact amounts, then round
+    [ID]      accepted  0        +0 -0   boat        Add up the exact amounts, then round
     [ID]      accepted  1        +0 -0   everywhere  Round the sum at the end, once
     ");
     // Two of one name are told apart as the list of projects does it.
