@@ -25,9 +25,12 @@ fn script(name: &str) -> PathBuf {
     root().join("tools/mcp").join(name)
 }
 
-/// A memory with what `walk.json` asks for: a GHAP whose session is over.
+/// A memory with what `walk.json` asks for: a GHAP whose session is over, and other projects open to who asks.
 fn home() -> Home {
     let home = Home::new();
+    std::fs::create_dir(home.memory()).unwrap();
+    let open = "[scope]\nrecall = \"everywhere\"\n";
+    std::fs::write(home.memory().join("config.toml"), open).unwrap();
     let start = [
         "ghap",
         "start",
