@@ -8,6 +8,8 @@ use super::{Finding, drawn, handmade, heat, placeholder, random, spaced};
 
 /// Number of words that are looked at behind a name.
 const MAX_WORDS: usize = 10;
+/// Length from which on a word is none.
+const MAX_WORD_BYTES: usize = 16;
 /// Longest stretch that is looked at behind a name.
 const MAX_BYTES: usize = 160;
 
@@ -100,6 +102,10 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
         if over {
             return None;
         }
+        // What is passed over is not read again, and this may be a secret by another rule.
+        if value.len() >= MAX_WORD_BYTES || is_code(value) {
+            return None;
+        }
         start = stop;
     }
     None
@@ -143,6 +149,11 @@ fn kind(text: &[u8], at: usize, end: usize, done: usize) -> Option<&'static str>
     }
 }
 
+/// Returns true if a word has signs that programs are written with.
+fn is_code(value: &[u8]) -> bool {
+    value.iter().any(|byte| matches!(byte, b'/' | b'(' | b'[' | b'{' | b'<'))
+}
+
 /// Returns true if letters have digits or signs between them, as no word is written.
 fn is_no_word(value: &[u8]) -> bool {
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
@@ -154,8 +165,11 @@ fn is_no_word(value: &[u8]) -> bool {
         || mixed && !random::is_wordy(value)
         || random::is_random(value)
         || drawn::is_drawn(value);
-    let code = value.iter().any(|byte| matches!(byte, b'/' | b'(' | b'[' | b'{' | b'<'));
-    value.len() >= 8 && odd && !code && !heat::is_version(value) && !placeholder::is(value)
+    value.len() >= 8
+        && odd
+        && !is_code(value)
+        && !heat::is_version(value)
+        && !placeholder::is(value)
 }
 
 #[cfg(test)]
