@@ -17,7 +17,7 @@
 //! The strongest that is there wins. The remote is `origin`, else the only one; several without an `origin`
 //! name nothing in common, so the git directory does. A remote on this machine counts if it is a bare repository of the
 //! user's: its clones share a project, and if it was cloned from GitHub itself, that one. Any other path names nothing: a
-//! clone of `/work/shop` is not `/work/shop`.
+//! clone of `/home/ada/shop` is not `/home/ada/shop`.
 //! The addresses of one repository (HTTPS, SSH, `git@host:path`) make one key, and user names, tokens,
 //! queries and fragments never reach it.
 //!
