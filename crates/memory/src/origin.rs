@@ -102,6 +102,11 @@ pub enum Unconfirmed {
 }
 
 impl Unconfirmed {
+    /// A text with the words behind it.
+    pub fn mark(self, text: &str) -> String {
+        format!("{text} {}", self.words())
+    }
+
     /// The words that are put behind a row.
     pub const fn words(self) -> &'static str {
         match self {

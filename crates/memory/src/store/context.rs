@@ -255,7 +255,7 @@ fn marked(
     text: String,
 ) -> Result<String, StoreError> {
     Ok(match origins::unconfirmed(connection, row, place)? {
-        Some(unconfirmed) => format!("{text} {}", unconfirmed.words()),
+        Some(unconfirmed) => unconfirmed.mark(&text),
         None => text,
     })
 }
@@ -295,9 +295,7 @@ fn said(
             .and_then(|episode| context::of_episode(&episode, depth, unconfirmed, now)),
     };
     Ok(match unconfirmed {
-        Some(unconfirmed) if kind != Source::Episode => {
-            text.map(|text| format!("{text} {}", unconfirmed.words()))
-        }
+        Some(unconfirmed) if kind != Source::Episode => text.map(|text| unconfirmed.mark(&text)),
         _ => text,
     })
 }

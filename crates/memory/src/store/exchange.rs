@@ -67,6 +67,25 @@ pub enum Record {
     Alias(ProjectAlias),
 }
 
+impl Record {
+    /// The id of the row that it becomes; none for lines that are about other rows.
+    pub(crate) const fn row_id(&self) -> Option<Id> {
+        match self {
+            Self::Project(project) => Some(project.id),
+            Self::Session(session) => Some(session.id),
+            Self::Outcome(outcome) => Some(outcome.id),
+            Self::Ghap(ghap) => Some(ghap.id),
+            Self::Experience(experience) => Some(experience.id),
+            Self::Memory(memory) => Some(memory.id),
+            Self::Value(value) => Some(value.id),
+            Self::Episode(episode) => Some(episode.id),
+            Self::Change(change) => Some(change.id),
+            Self::Injection(injection) => Some(injection.id),
+            Self::RutterExport { .. } | Self::Origin(_) | Self::Alias(_) => None,
+        }
+    }
+}
+
 /// The origin of a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowOrigin {

@@ -199,13 +199,11 @@ fn same_words(
     project: Option<i64>,
     memory: &Memory,
 ) -> Result<Option<Id>, StoreError> {
-    let mut rows = connection.prepare_cached(
-        // What somebody else's file says has not been said here.
-        "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 AND NOT EXISTS (
-             SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
-             WHERE origin.row = memory.uid AND import_batch.accepted IS NULL)
-         ORDER BY id",
-    )?;
+    // What somebody else's file says has not been said here.
+    let mut rows = connection.prepare_cached(&format!(
+        "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 AND {} ORDER BY id",
+        origins::is_own("memory.uid")
+    ))?;
     let mut rows = rows.query(params![project, memory.category])?;
     while let Some(row) = rows.next()? {
         if memory::has_same_words(row.get_ref(1)?.as_str().unwrap_or_default(), &memory.text) {

@@ -105,13 +105,18 @@ pub(crate) fn find(connection: &Connection, row: Id) -> Result<Option<Origin>, S
     })
 }
 
+/// The condition that the row whose id is in a column did not come from a file, or that a person has accepted it.
+pub(crate) fn is_own(column: &str) -> String {
+    format!(
+        "NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
+                     WHERE origin.row = {column} AND import_batch.accepted IS NULL)"
+    )
+}
+
 /// Returns true if a row came from a file and nobody has accepted it.
 pub(crate) fn is_unconfirmed_import(connection: &Connection, row: Id) -> rusqlite::Result<bool> {
     connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
-                            WHERE origin.row = ?1 AND import_batch.accepted IS NULL)",
-        )?
+        .prepare_cached(&format!("SELECT NOT {}", is_own("?1")))?
         .query_row([row], |row| row.get(0))
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::documents::{Query, UNFILED, find};
 use super::entry::Place;
 use super::hot::HotStore;
-use super::{StoreError, effects, injections, projects, values};
+use super::{StoreError, effects, injections, origins, projects, values};
 use crate::ghap::{Cause, Status, Strategy};
 use crate::search::document::Axis;
 use crate::search::score::FLOOR;
@@ -112,11 +112,10 @@ impl HotStore {
                 continue;
             }
             let learnt: Option<Option<Clean>> = moment
-                .prepare_cached(
-                    "SELECT coalesce(takeaway, surprise) FROM ghap WHERE uid = ?1 AND status = 'falsified'
-                         AND NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
-                                         WHERE origin.row = ghap.uid AND import_batch.accepted IS NULL)",
-                )?
+                .prepare_cached(&format!(
+                    "SELECT coalesce(takeaway, surprise) FROM ghap WHERE uid = ?1 AND status = 'falsified' AND {}",
+                    origins::is_own("ghap.uid")
+                ))?
                 .query_row([hit.row], |row| row.get(0))
                 .optional()?;
             if let Some(learnt) = learnt.flatten()
@@ -135,13 +134,12 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
     let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
     // With the newest lesson from each.
     let mut causes: Vec<(Cause, u32, Option<Clean>)> = Vec::new();
-    let mut rows = connection.prepare_cached(
+    let mut rows = connection.prepare_cached(&format!(
         "SELECT status, strategy, cause, takeaway FROM ghap
-         WHERE project = ?1 AND status IN ('confirmed', 'falsified')
-             AND NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
-                             WHERE origin.row = ghap.uid AND import_batch.accepted IS NULL)
+         WHERE project = ?1 AND status IN ('confirmed', 'falsified') AND {}
          ORDER BY resolved DESC LIMIT ?2",
-    )?;
+        origins::is_own("ghap.uid")
+    ))?;
     let mut rows = rows.query(params![project, RECENT])?;
     while let Some(row) = rows.next()? {
         let (status, strategy): (Status, Strategy) = (row.get(0)?, row.get(1)?);

@@ -301,9 +301,7 @@ fn candidates(
         let text = match origins::unconfirmed(connection, row, wanted.place)? {
             // Nobody has asked for it, so it waits until a person has accepted it.
             Some(Unconfirmed::Imported) => continue,
-            Some(Unconfirmed::OtherCheckout) => {
-                format!("{text} {}", Unconfirmed::OtherCheckout.words())
-            }
+            Some(unconfirmed) => unconfirmed.mark(&text),
             None => text,
         };
         let refused = is_shown(row)?.then_some(LeftOut::Shown);

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::entry::{Entry, Parked, Place};
 use super::hot::HotStore;
-use super::{StoreError, entry, episodes, ghaps, outcomes, projects, sessions};
+use super::{StoreError, entry, episodes, ghaps, origins, outcomes, projects, sessions};
 use crate::episode::Episode;
 use crate::ghap::{Ghap, Told};
 use crate::outcome::Outcome;
@@ -155,10 +155,10 @@ pub(crate) fn last_runs(
     };
     let recent = outcomes::select(
         connection,
-        "WHERE outcome.project = ?1 AND NOT EXISTS (
-             SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
-             WHERE origin.row = outcome.uid AND import_batch.accepted IS NULL)
-         ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
+        &format!(
+            "WHERE outcome.project = ?1 AND {} ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
+            origins::is_own("outcome.uid")
+        ),
         [project],
     )?;
     let mut last: Vec<Outcome> = Vec::new();

@@ -150,21 +150,20 @@ fn newest(
     column: &'static str,
     value: &Clean,
 ) -> Result<Vec<Episode>, StoreError> {
-    let rest = format!(
-        "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed'
-         ORDER BY ended DESC, episode.id DESC LIMIT ?3"
-    );
-    let mut found = select(connection, &rest, params![project, value, MAX_COMPARED])?;
+    let find = |condition: &str| {
+        let rest = format!(
+            "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed' AND {condition}
+             ORDER BY ended DESC, episode.id DESC LIMIT ?3"
+        );
+        select(connection, &rest, params![project, value, MAX_COMPARED])
+    };
+    let all = find("TRUE")?;
+    if all.is_empty() {
+        return Ok(all);
+    }
     // What happened here goes before what a file says.
-    let mut own = Vec::new();
-    for episode in &found {
-        own.push(!origins::is_unconfirmed_import(connection, episode.id)?);
-    }
-    if own.contains(&true) {
-        let mut own = own.into_iter();
-        found.retain(|_| own.next().unwrap_or(true));
-    }
-    Ok(found)
+    let own = find(&origins::is_own("episode.uid"))?;
+    Ok(if own.is_empty() { all } else { own })
 }
 
 fn count(

@@ -398,24 +398,12 @@ fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite
     Ok(())
 }
 
-/// The row that a record is about and that has an origin.
+/// The row that a record is about and that has an origin. An experience follows its GHAP, and an injection its session.
 const fn row_of(record: &Record) -> Option<Id> {
-    Some(match record {
-        Record::Project(project) => project.id,
-        Record::Session(session) => session.id,
-        Record::Outcome(outcome) => outcome.id,
-        Record::Ghap(ghap) => ghap.id,
-        Record::Memory(memory) => memory.id,
-        Record::Value(value) => value.id,
-        Record::Episode(episode) => episode.id,
-        Record::Change(change) => change.id,
-        // An experience follows its GHAP, and an injection its session.
-        Record::Experience(_)
-        | Record::Injection(_)
-        | Record::RutterExport { .. }
-        | Record::Origin(_)
-        | Record::Alias(_) => return None,
-    })
+    match record {
+        Record::Experience(_) | Record::Injection(_) => None,
+        _ => record.row_id(),
+    }
 }
 
 /// Writes down where a file says that a row came from, if this import has brought that row.

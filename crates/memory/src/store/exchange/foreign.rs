@@ -23,7 +23,9 @@ pub(super) fn admit(
         review::propose_record(connection, record, batch, now)?;
         Ok(Became::Waiting)
     };
-    if let Some(id) = id_of(record)
+    // A project is known by its key instead.
+    if !matches!(record, Record::Project(_))
+        && let Some(id) = record.row_id()
         && is_taken(connection, id)?
     {
         return Ok(Became::Kept);
@@ -73,25 +75,6 @@ pub(super) fn admit(
         | Record::Memory(_)
         | Record::Episode(_)
         | Record::Origin(_) => import(connection, record),
-    }
-}
-
-/// The id of a record that becomes a row of its own. A project is known by its key instead.
-const fn id_of(record: &Record) -> Option<Id> {
-    match record {
-        Record::Session(session) => Some(session.id),
-        Record::Outcome(outcome) => Some(outcome.id),
-        Record::Ghap(ghap) => Some(ghap.id),
-        Record::Experience(experience) => Some(experience.id),
-        Record::Memory(memory) => Some(memory.id),
-        Record::Value(value) => Some(value.id),
-        Record::Episode(episode) => Some(episode.id),
-        Record::Change(change) => Some(change.id),
-        Record::RutterExport { .. }
-        | Record::Project(_)
-        | Record::Injection(_)
-        | Record::Origin(_)
-        | Record::Alias(_) => None,
     }
 }
 

@@ -76,11 +76,12 @@ pub(crate) fn newest(
     // By the time they ended: one that waited in the spool was written later than it ran.
     let recent = outcomes::select(
         connection,
-        "WHERE project.key = ?1 AND outcome.at >= ?2 AND (session.client = ?3 OR outcome.session IS NULL)
-           AND (NOT ?4 OR outcome.agent IS ?5) AND NOT EXISTS (
-               SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
-               WHERE origin.row = outcome.uid AND import_batch.accepted IS NULL)
-         ORDER BY outcome.at DESC, outcome.id DESC LIMIT 500",
+        &format!(
+            "WHERE project.key = ?1 AND outcome.at >= ?2 AND (session.client = ?3 OR outcome.session IS NULL)
+               AND (NOT ?4 OR outcome.agent IS ?5) AND {}
+             ORDER BY outcome.at DESC, outcome.id DESC LIMIT 500",
+            origins::is_own("outcome.uid")
+        ),
         params![ghap.project, ghap.predicted, ghap.session, own, ghap.agent],
     )?;
     Ok(recent

@@ -47,7 +47,8 @@ pub(in crate::commands) fn whole(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     one(ghap, store, format, env, ui)?;
-    match Shown::of(ghap, store, env)?.origin.filter(|_| format == Format::Text) {
+    let origin = crate::commands::show::origin(ghap.id, store, env)?;
+    match origin.filter(|_| format == Format::Text) {
         Some(origin) => Ok(writeln!(ui.out, "  {:<11} {origin}", "origin")?),
         None => Ok(()),
     }
