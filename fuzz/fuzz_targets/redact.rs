@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rutter_memory::redact::redact;
+use rutter_redact::redact;
 
 fuzz_target!(|text: &str| {
     let once = redact(text);

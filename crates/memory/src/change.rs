@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
+use rutter_redact::choice;
 
 mod command;
 mod hunk;

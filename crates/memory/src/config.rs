@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::checksum;
-use crate::choice::choice;
 use crate::store::tend::Bounds;
+use rutter_redact::checksum;
+use rutter_redact::choice;
 
 mod exclude;
 mod file;

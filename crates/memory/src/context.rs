@@ -3,7 +3,6 @@
 //! One implementation for hooks, the command line and servers. What is left out is known too, with the reason, so that
 //! a person can see why nothing was said.
 
-use crate::choice::choice;
 use crate::episode::{Episode, Known, render_item};
 use crate::ghap::{Ghap, Status};
 use crate::memory::Memory;
@@ -12,6 +11,7 @@ use crate::quote::{ago, cite, tokens};
 use crate::search::document::Kind;
 use crate::value::{self, Standing, Value};
 use crate::{Id, Time};
+use rutter_redact::choice;
 
 pub use crate::config::ContextDepth as Depth;
 

@@ -8,13 +8,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::runs::place::same_scope;
 use crate::runs::run::Fault;
 use crate::runs::selection::{Failed, Selection};
 use crate::runs::signature;
 use crate::{Clean, Id, Time};
+use rutter_redact::choice;
 
 mod attribution;
 mod message;

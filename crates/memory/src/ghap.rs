@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::choice::choice;
 use crate::outcome::{Kind, Outcome, Verdict};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
+use rutter_redact::choice;
 
 pub mod expect;
 mod vocabulary;

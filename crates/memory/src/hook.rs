@@ -205,7 +205,7 @@ struct Settings {
 
 /// Stands for a text without telling it.
 fn fingerprint(text: &str) -> Clean {
-    let sum = crate::checksum::of(text.as_bytes());
+    let sum = rutter_redact::checksum::of(text.as_bytes());
     Clean::new(&format!("{sum:016x}"))
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
 use crate::{Clean, Id, Time};
+use rutter_redact::choice;
 
 choice! {
     /// What the next outcome said.

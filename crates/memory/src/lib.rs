@@ -7,15 +7,11 @@
 
 pub mod bash_call;
 pub mod change;
-pub mod checksum;
-mod choice;
-mod clean;
 pub mod cluster;
 pub mod config;
 pub mod context;
 pub mod embed;
 pub mod episode;
-mod escape;
 pub mod experience;
 pub mod ghap;
 pub mod hook;
@@ -30,7 +26,6 @@ pub mod pause;
 pub mod project;
 pub mod quiet;
 pub mod quote;
-pub mod redact;
 mod reference;
 pub mod runs;
 pub mod search;
@@ -41,9 +36,8 @@ pub mod tally;
 mod time;
 pub mod value;
 
-pub use choice::UnknownChoice;
-pub use clean::{Clean, Limit, TextError};
 pub use id::{Id, IdSuffix};
+pub use rutter_redact::{Clean, Limit, TextError, UnknownChoice, checksum};
 pub use speech::Hands;
 pub use store::{Store, StoreError};
 pub use time::{BadTime, Time};

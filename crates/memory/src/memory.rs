@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
+use rutter_redact::choice;
 
 /// The most tags that one memory may have.
 pub const TAGS: usize = 20;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
 use crate::quote::{ago, end_of, quoted};
 use crate::{Clean, Id, Time};
+use rutter_redact::choice;
 
 choice! {
     /// The writer of a row.

@@ -55,9 +55,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config::{Config, Identity, Loaded};
-use crate::redact::redact;
 use address::Address;
 use repository::{Found, Repository};
+use rutter_redact::redact;
 
 pub use ignored::Ignored;
 pub use owner::set_sudo_user;
@@ -80,7 +80,7 @@ impl ProjectKey {
         if clean == text {
             return Self(text.to_owned());
         }
-        let sum = crate::checksum::of(text.as_bytes());
+        let sum = rutter_redact::checksum::of(text.as_bytes());
         Self(format!("{clean}#{sum:016x}"))
     }
 

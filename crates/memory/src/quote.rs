@@ -1,7 +1,7 @@
 //! Stored text as it is put before an agent: short, in one line, and unable to pass for anything but a quotation.
 
 use crate::Time;
-use crate::escape::after_sequence;
+use rutter_redact::escape::after_sequence;
 
 /// About how many tokens a text is: four letters each, and one for every letter that is not ASCII.
 pub fn tokens(text: &str) -> usize {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
+use rutter_redact::choice;
 
 mod announced;
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
+use rutter_redact::choice;
 
 /// A session that nobody has seen for so long is over, whatever its process does.
 pub const SILENCE: Duration = Duration::from_hours(12);

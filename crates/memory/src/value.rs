@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::choice::choice;
 use crate::project::ProjectKey;
 use crate::quote::{in_line, tokens};
 use crate::{Clean, Id, Limit, TextError, Time};
+use rutter_redact::choice;
 
 mod polarity;
 

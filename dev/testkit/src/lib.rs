@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 pub mod dice;
 pub mod lessons;
 mod ran;
+pub mod redaction_corpus;
 mod skip;
 
 pub use ran::Ran;

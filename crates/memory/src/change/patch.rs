@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::Clean;
-use crate::redact::is_key_line;
+use rutter_redact::is_key_line;
 
 /// Maximum size of a file that is redacted as a whole. Of a longer one the neighbourhood of a change is redacted.
 const MAX_WHOLE_BYTES: usize = 64 * 1024;

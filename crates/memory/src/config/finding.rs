@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::Clean;
-use crate::choice::choice;
+use rutter_redact::choice;
 
 /// How much of a name from a file a message can bear.
 const NAME: usize = 60;

@@ -7,7 +7,7 @@ use super::finding::{Finding, Mistake, shown};
 use super::keys::{KEYS, Key, LIGHT, RICH, Rule, Value};
 use super::layer::Layer;
 use super::{Config, ContextDepth, exclude, trust};
-use crate::choice::choice;
+use rutter_redact::choice;
 
 /// What the file of a project is called, in the root of the checkout.
 pub const PROJECT_FILE: &str = ".rutter.toml";

@@ -40,9 +40,9 @@ mod target;
 mod tests;
 mod words;
 
-use crate::choice::choice;
 use command::Run;
 use names::Name;
+use rutter_redact::choice;
 
 choice! {
     /// How a run is expected to end.

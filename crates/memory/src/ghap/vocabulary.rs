@@ -1,6 +1,6 @@
 //! The closed vocabularies of a GHAP.
 
-use crate::choice::choice;
+use rutter_redact::choice;
 
 choice! {
     /// What kind of work it is.

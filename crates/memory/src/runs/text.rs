@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::escape::{ESCAPE, after_any, after_escape};
+use rutter_redact::escape::{ESCAPE, after_any, after_escape};
 
 /// The text that a terminal would show of these bytes, as far as a reader of outcomes cares.
 ///

@@ -1,9 +1,9 @@
 //! What can be found: rows of the memory as texts, one for each axis that they can be asked on.
 
-use crate::choice::choice;
 use crate::episode::{Episode, How};
 use crate::ghap::Ghap;
 use crate::memory::Memory;
+use rutter_redact::choice;
 
 choice! {
     /// What kind of row a document is.

@@ -13,7 +13,7 @@ use super::{
     schema, spool,
 };
 use crate::Time;
-use crate::choice::choice;
+use rutter_redact::choice;
 
 /// More than this, and the database deserves a look.
 pub const SOFT_CAP: u64 = 1024 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! What a session begins with: the GHAP, preferences, values, recent work, where things stand; in this order and in one budget.
+//! Context at session start: the GHAP, preferences, values, recent work and current state, in this order and in one budget.
 
 use rutter_memory::ghap::Start;
 use rutter_memory::memory::Category;
@@ -35,7 +35,7 @@ fn prefer(story: &Story<'_>, text: &str, importance: f64, everywhere: bool) {
     story.world.store().remember(&new, now(story)).unwrap();
 }
 
-/// A failure, and the edit that fixes it.
+/// Records a failure and the edit that fixes it.
 fn fix(story: &Story<'_>, failure: (&str, &str), line: &str) {
     story.red("cargo test", &[failure]);
     story.edit("src/cart.rs", &["-    old", &format!("+    {line}")]);
@@ -47,7 +47,7 @@ fn notify(world: &World, what: &str) {
     std::fs::write(world.config(), format!("notify = \"{what}\"\n{text}")).unwrap();
 }
 
-/// What the user sees of an event.
+/// Sends an event and returns the message shown to the user.
 fn message(story: &Story<'_>, event: &str, fields: &serde_json::Value) -> Option<String> {
     let heard = story.tell(event, fields);
     if heard.stdout.is_empty() {
@@ -150,7 +150,7 @@ fn recent_work_is_one_line_each_and_does_not_hide_fix() {
         ],
         "{said}"
     );
-    // It was only referred to: when it fails again, the whole fix is shown.
+    // Session start only mentioned the fix, so the next failure shows it in full.
     let shown = story.red("cargo test", &[TOTAL]);
     assert!(shown.contains("sum(items)"), "{shown}");
     let filter = InjectionFilter { session: Some(Clean::new("session-2")), ..Default::default() };
@@ -213,7 +213,7 @@ fn recent_work_and_preferences_use_an_index() {
         let plan = plan.join("; ");
         assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
     }
-    // Who looks for one failure goes by that failure, not through all that was ever fixed.
+    // A lookup of one failure uses the index on that failure instead of scanning all fixes.
     for (column, index) in [("signature", "episode_signature"), ("test", "episode_test")] {
         let query = format!(
             "EXPLAIN QUERY PLAN SELECT * FROM episode WHERE project = ?1 AND {column} = ?1 AND how = 'fixed'
@@ -239,7 +239,7 @@ fn user_gets_card_without_model_text() {
     fix(&story, TOTAL, "sum(items)");
     world.store().start_ghap(&owner(&story), &start(), now(&story)).unwrap();
     story.tell("SessionEnd", &json!({ "reason": "other" }));
-    // Longer than it was, and gone.
+    // One file is longer than before, one is deleted.
     std::fs::write(story.folder.join("src/user.rs"), "something else\n").unwrap();
     std::fs::remove_file(story.folder.join("run.sh")).unwrap();
     story.session = "session-2";
@@ -258,7 +258,7 @@ fn user_gets_card_without_model_text() {
     );
     assert!(lines[5].starts_with("  GHAP      ") && lines[5].contains("the parser takes CRLF"));
     assert_eq!(lines.len(), 6, "no instructions: {card}");
-    // Later a line is enough, as with `brief`.
+    // After the session start one line is enough, as with `brief`.
     let error = format!("Exit code 101\n{}", crate::story::output(4, &[TOTAL]));
     let red =
         json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error });
@@ -266,7 +266,7 @@ fn user_gets_card_without_model_text() {
         message(&story, "PostToolUseFailure", &red).as_deref(),
         Some("rutter: earlier fix of `total`, in `src/cart.rs`: `sum(items)`")
     );
-    // In a folder without git there is less to tell.
+    // A folder without git has only its name on the card.
     let elsewhere = Story::at(&world, &world.project("elsewhere"));
     let card = message(&elsewhere, "SessionStart", &begin).unwrap();
     assert_eq!(card, "rutter: elsewhere");

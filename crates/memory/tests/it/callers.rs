@@ -1,4 +1,4 @@
-//! Whose call of a tool it is: the hook writes it down, the server looks it up.
+//! Callers of the MCP tools: the hook records the caller, the server looks it up.
 
 use rutter_memory::Time;
 use rutter_memory::store::Owner;
@@ -73,7 +73,7 @@ fn the_last_hook_of_a_call_counts() {
     let world = World::new();
     let mut story = Story::new(&world);
     calls(&story, "mcp__rutter__status", "toolu_1");
-    // A session that was resumed in another has the names of the first.
+    // A resumed session reuses the tool call ids of the first session.
     story.session = "session-2";
     calls(&story, "mcp__rutter__status", "toolu_1");
     assert_eq!(caller(&world, "toolu_1"), Some(main_agent("session-2")));
@@ -121,7 +121,7 @@ fn without_a_memory_it_waits_in_the_spool() {
     assert_eq!(caller(&world, "toolu_1"), Some(main_agent("session-1")));
 }
 
-/// As the services that the client speaks to make them.
+/// The ids have the formats of the services that the client talks to.
 #[test]
 fn no_name_of_a_call_is_taken_for_a_secret() {
     let world = World::new();

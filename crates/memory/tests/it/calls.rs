@@ -12,7 +12,7 @@ fn calls() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/calls")
 }
 
-/// The payloads of a folder, by name.
+/// Returns the payloads in a folder with their names.
 fn payloads(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let json = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
@@ -20,12 +20,12 @@ fn payloads(folder: &Path) -> Vec<(String, Vec<u8>)> {
     json.map(|path| (name(&path), fs::read(&path).unwrap())).collect()
 }
 
-/// What is made of a payload.
+/// Parses a payload as a Bash call.
 fn call(payload: &[u8]) -> Result<Call<'_>, &'static str> {
     Call::of(&Wire::parse(payload).unwrap(), WINDOW).unwrap()
 }
 
-/// What is read of a recording itself, as if nobody stood between.
+/// Reads the outcome directly from the recorded output, without the client's payload.
 fn direct(recording: &Fixture, command: &str) -> Result<Reading, &'static str> {
     let output = recording.whole();
     read_line(command, &Seen { exit: Some(recording.case.exit), output: &output, cut: false })
@@ -65,16 +65,16 @@ fn outcome_of_a_payload_is_that_of_the_recording() {
 
 #[test]
 fn outcome_of_what_the_client_does_is_told() {
-    // The exit status and whether it was cut, or why it is no outcome.
+    // Exit status and whether the output was cut, or the reason why there can be no outcome.
     let expected = [
         ("asked_into_the_background", Err("it went on in the background")),
         ("both_streams_fail", Ok((Some(3), false))),
         ("both_streams_pass", Ok((Some(0), false))),
-        // A known gap: nobody tells a hook of this setting.
+        // Known gap: hooks cannot see this setting.
         ("cut_by_a_setting", Ok((Some(1), false))),
         ("folder_was_left", Ok((Some(0), false))),
         ("grep_finds_nothing", Ok((None, false))),
-        // Its file is gone.
+        // The file with the output is gone.
         ("kept_in_a_file", Ok((Some(0), true))),
         ("killed", Ok((Some(137), false))),
         ("moved_into_the_background", Err("it went on in the background")),

@@ -1,5 +1,5 @@
-//! How much of what is secret is taken on the way that a user's texts take: a payload of the client goes through the hook into
-//! a store, and a failure that returns brings back what was kept.
+//! Measures how many secrets redaction removes on the real path of a user's texts: a client payload goes through the hook
+//! into a store, and a recurring failure brings the stored text back.
 //!
 //! `cargo test -p rutter-memory channels -- --nocapture` prints the figures. The lists are strict, as in `redaction.rs`.
 
@@ -7,23 +7,22 @@ use std::collections::{BTreeSet, HashMap};
 
 use rutter_memory::ghap::Start;
 use rutter_memory::memory::Category;
-use rutter_memory::redact::redact;
 use rutter_memory::store::NewMemory;
+use rutter_redact::redact;
 use serde_json::{Value, json};
 use similar::{DiffTag, TextDiff};
 
-use crate::corpus::{self, Channel, ChannelCase, ChannelPart};
 use crate::story::Story;
 use crate::support::{World, at, start};
+use rutter_testkit::redaction_corpus::{self as corpus, Channel, ChannelCase, ChannelPart};
 
-/// Pieces of a secret that are shorter give nothing away.
+/// Length of the secret fragments that are searched for. Shorter fragments reveal nothing.
 const PIECE_BYTES: usize = 8;
 
-/// After so many cases the store is opened and closed, as a command does: hooks leave it to commands to fold the log of
-/// changes.
+/// Number of cases after which the store is opened and closed, as a command does: hooks leave WAL checkpoints to commands.
 const CASES_BEFORE_A_FOLD: usize = 6;
 
-/// Secrets that stay. All are of the seventh set, which was read once: no rule was made for them.
+/// Secrets that redaction misses. All are in the seventh set, which was read once: no rule was written for it.
 const MISSED: &[&str] = &[
     "seventh-edit-spring-properties",
     "seventh-prose-wifi-device-lab",
@@ -34,10 +33,10 @@ const MISSED: &[&str] = &[
     "seventh-prose-webhook-secret-backticks",
 ];
 
-/// Texts without a secret that are changed. All are of the seventh set.
+/// Texts without a secret that redaction changes. All are in the seventh set.
 const CHANGED: &[&str] = &["seventh-look-edit-data-uri"];
 
-/// Plays a case to the hooks and returns what they say.
+/// Plays a case through the hooks and returns their output.
 fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
     let test = format!("test_case_{number}");
     let file = format!("tests/test_{number}.py");
@@ -46,7 +45,7 @@ fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
     match case.channel {
         Channel::Command => {
             let said = story.fails(&format!("{content}\n{run}"), 1, &failure(&file, &test, "boom"));
-            // While a failure is open, a command may be what fixes it.
+            // While a failure is open, any command may be its fix.
             story.bash(content);
             said + &pass_and_fail_again(story, &run, &file, &test, "boom")
         }
@@ -59,7 +58,7 @@ fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
             let said = story.fails(&run, 1, &failure(&file, &test, "boom"));
             edit(story, &case.file, &case.before, content);
             let said = said + &pass_and_fail_again(story, &run, &file, &test, "boom");
-            // The failure is open again: now every value of the file changes.
+            // The failure is open again: now every value in the file changes.
             edit(story, &case.file, content, &case.rotated);
             said + &pass_and_fail_again(story, &run, &file, &test, "boom")
         }
@@ -122,7 +121,7 @@ fn pass_and_fail_again(
     story.fails(run, 1, &failure(file, test, error))
 }
 
-/// What pytest prints of a test that fails.
+/// Returns pytest's output for a failing test.
 fn failure(file: &str, test: &str, error: &str) -> String {
     let error_lines: Vec<String> = error.lines().map(|line| format!("E       {line}\n")).collect();
     let error_lines = error_lines.concat();
@@ -135,7 +134,7 @@ fn failure(file: &str, test: &str, error: &str) -> String {
     )
 }
 
-/// An edit as the client tells it: hunks with three lines around them, and the file as it was.
+/// Sends an edit payload like the client's: hunks with three context lines, and the original file.
 fn edit(story: &Story<'_>, file: &str, before: &str, after: &str) {
     let path = story.folder.join(file);
     let diff = TextDiff::from_lines(before, after);
@@ -159,7 +158,7 @@ fn edit(story: &Story<'_>, file: &str, before: &str, after: &str) {
     assert_eq!(Story::said(&heard), "");
 }
 
-/// The numbers of the cases of which a piece is in the memory's folder or in what was said.
+/// Returns the indexes of the cases that leave a fragment in the data directory or in hook output.
 fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
     let world = World::new();
     let story = Story::new(&world);
@@ -178,7 +177,7 @@ fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
     assert!(!kept.is_empty());
     kept.make_ascii_lowercase();
     let mut pieces: HashMap<u64, usize> = HashMap::new();
-    // Most places are dismissed by their last two bytes.
+    // A check of the last two bytes rejects most positions.
     let mut is_last = vec![false; 1 << 16];
     let mut found = BTreeSet::new();
     for (number, case) in cases.iter().enumerate() {
@@ -207,7 +206,7 @@ fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
     found
 }
 
-/// The names of the secrets that survive, and how many there are.
+/// Returns the names of the cases with surviving secrets, and the number of cases.
 fn missed(cases: &[ChannelCase], channel: Channel, part: ChannelPart) -> (Vec<String>, usize) {
     let cases: Vec<&ChannelCase> =
         cases.iter().filter(|case| case.channel == channel && case.part() == part).collect();
@@ -278,7 +277,7 @@ fn channels_name() {
 
 #[test]
 fn channels_keep_what_is_no_secret() {
-    // Without it, a channel that stores nothing would look perfect.
+    // Without this test, a channel that stores nothing would look perfect.
     let text = "q7yh2lpv9sxc4nwbk3xw";
     for channel in [Channel::Command, Channel::Error, Channel::Edit, Channel::Prose, Channel::Name]
     {

@@ -11,7 +11,7 @@ use rutter_testkit::lessons::{Lesson, lessons};
 
 use crate::support::{World, all, at};
 
-/// Has an agent learn something.
+/// Starts and resolves a GHAP with the content of a lesson.
 pub(crate) fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
     let now = at(lesson.at);
     let start = Start {
@@ -42,7 +42,7 @@ pub(crate) fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
     store.resolve_ghap(owner, &resolve, now).unwrap().ghap
 }
 
-/// The same thing, learnt again and again: on another day, in another session.
+/// Returns the same lesson for every number, with another date.
 pub(crate) fn again(number: i64) -> Lesson {
     Lesson {
         label: None,
@@ -64,7 +64,7 @@ pub(crate) fn again(number: i64) -> Lesson {
     }
 }
 
-/// So many of them, each in its own session.
+/// Records the same lesson `count` times, each in a separate session.
 pub(crate) fn repeated(world: &World, store: &mut Store, count: i64) -> Vec<Ghap> {
     (0..count)
         .map(|number| learn(store, &world.other(&format!("learner-{number}")), &again(number)))
@@ -105,10 +105,10 @@ fn two_of_a_kind_are_none_and_a_third_makes_one() {
     assert_eq!(store.grouped(Axis::Full).unwrap(), (3, 3));
 }
 
-/// Lessons of which no two have a cause or a goal in common.
+/// Returns lessons of which no two share a cause or a goal.
 fn apart(seed: u64, count: usize) -> Vec<Lesson> {
     let mut known: Vec<Lesson> = Vec::new();
-    // Only what was believed and was not so has something to say on every axis.
+    // Only falsified lessons have text on every axis.
     let failed = lessons(seed, 600).into_iter().filter(|lesson| lesson.status == "falsified");
     for lesson in failed.filter(|lesson| lesson.label.is_some()) {
         if known.iter().all(|one| one.goal != lesson.goal && one.label != lesson.label) {
@@ -120,7 +120,7 @@ fn apart(seed: u64, count: usize) -> Vec<Lesson> {
     known
 }
 
-/// Three that are one take in anybody who is not far away, if being near them is all that is asked.
+/// By proximity alone, three identical lessons would absorb every lesson that is not far away.
 #[test]
 fn three_that_say_the_same_do_not_take_in_a_stranger() {
     for seed in 0..6 {
@@ -147,7 +147,7 @@ fn three_that_say_the_same_do_not_take_in_a_stranger() {
     }
 }
 
-/// All that a lesson says names the goal too, and that is not what was learnt.
+/// The full text of a lesson contains the goal too, but the goal is not the thing learned.
 #[test]
 fn all_of_it_is_grouped_by_what_was_learnt_and_not_by_the_work() {
     let world = World::new();
@@ -183,7 +183,7 @@ fn all_of_it_is_grouped_by_what_was_learnt_and_not_by_the_work() {
     }
 }
 
-/// The first weeks of a memory, over and over: what is put together belongs together.
+/// Simulates the first weeks of a store with twenty seeds: lessons in one group must share a cause.
 #[test]
 fn in_a_small_memory_most_of_what_is_grouped_has_one_cause() {
     let (mut pairs, mut same) = (0, 0);
@@ -213,7 +213,7 @@ fn in_a_small_memory_most_of_what_is_grouped_has_one_cause() {
     assert!(same * 3 >= pairs * 2, "{same} of {pairs}");
 }
 
-/// What the names are worth: a memory grows by one experience at a time, and whoever was named a cluster finds it again.
+/// A store grows by one experience at a time; cluster ids shown earlier must stay valid.
 #[test]
 fn names_last_while_a_memory_grows() {
     const COUNT: usize = 160;
@@ -246,16 +246,16 @@ fn names_last_while_a_memory_grows() {
         store.clusters(&ClusterFilter::default()).unwrap().iter().map(|one| one.id).collect();
     let (placed, _) = store.grouped(Axis::Full).unwrap();
     assert_eq!(placed, u64::try_from(COUNT).unwrap());
-    // Of those that have a cause: what happened once belongs to none.
+    // Only experiences with a cause count: a single occurrence belongs to no cluster.
     let grouped = caused.iter().filter(|ghap| names.contains_key(&(**ghap, Axis::Full))).count();
     assert!(grouped * 100 >= caused.len() * 65, "{grouped} of {}", caused.len());
-    // Of all names that were ever given hardly any is gone.
+    // Hardly any assigned cluster changes or disappears.
     assert!(names.len() > COUNT, "{}", names.len());
     assert!(changes * 12 <= names.len(), "{changes} changes of {} names", names.len());
     let lost = born.difference(&alive).count();
     assert!(lost * 10 <= born.len(), "{lost} of {} are gone", born.len());
 
-    // Asked again, and tended, nothing moves.
+    // A second regrouping and maintenance move nothing.
     let before = store.clusters(&ClusterFilter::default()).unwrap();
     assert_eq!(store.bring_clusters_up_to_date(at(99_999_999)).unwrap(), Regrouped::default());
     drop(store);
@@ -282,7 +282,7 @@ fn another_wording_and_another_project_are_no_reason_to_belong_elsewhere() {
     let ghaps = repeated(&world, &mut store, 4);
     store.bring_clusters_up_to_date(at(900_000)).unwrap();
     let before = store.cluster_of(ghaps[0].id, Axis::Full).unwrap().unwrap();
-    // Every document of it is made anew.
+    // The edit rebuilds every document of the GHAP.
     store
         .edit_lesson(ghaps[0].id, None, Some("close connections in finally"), at(900_001))
         .unwrap();
@@ -324,7 +324,7 @@ fn what_is_forgotten_is_in_no_cluster() {
     assert_eq!(store.cluster(cluster).unwrap().changed, at(900_001));
     assert_eq!(store.cluster_of(ghaps[3].id, Axis::Full).unwrap(), Some(cluster));
     assert_eq!(store.members(cluster).unwrap().len(), 3);
-    // Two are no cluster.
+    // Two experiences are below the minimum size.
     store.forget(&[row(&ghaps[1])], None).unwrap();
     store.bring_clusters_up_to_date(at(900_002)).unwrap();
     assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
@@ -348,7 +348,7 @@ fn what_was_given_up_is_in_nobodys_middle() {
 }
 
 fn vectors() -> impl Strategy<Value = Vec<Point>> {
-    // A few directions, so that there is something to group.
+    // Only a few directions, so that groups form.
     let point = (0..6_usize, prop::array::uniform4(-20..20_i8), 0..4_usize).prop_map(
         |(direction, noise, weight)| {
             let mut numbers = [1_i8; rutter_memory::embed::DIMS];
@@ -364,7 +364,7 @@ fn vectors() -> impl Strategy<Value = Vec<Point>> {
 }
 
 proptest! {
-    /// Whatever comes in whatever order: no group is too small, what is done is done, and nothing is lost.
+    /// For any points and any split: no group is too small, shapes match, and regrouping without new points is a no-op.
     #[test]
     fn groups_are_large_enough_and_stay_as_they_are(points in vectors(), cut in 0..60_usize) {
         let rule = Rule::of(Axis::RootCause);

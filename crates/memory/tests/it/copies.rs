@@ -1,4 +1,4 @@
-//! Copies of files that are made before a command, and what is never copied.
+//! Copies of files made before a command runs, and the files that are never copied.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::World;
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 
-/// Fails a run and tells of a command that is about to change files; returns the copies.
+/// Fails a run, announces a command that changes files, and returns the copies.
 fn copies_before(world: &World, story: &Story, command: &str) -> Vec<String> {
     story.red("cargo test", &[TOTAL]);
     story.tell(
@@ -55,7 +55,7 @@ fn copies_go_with_the_failure() {
     fs::write(story.folder.join("shop/cart.py"), "total = 1\n").unwrap();
     let command = "sed -i s/1/2/ shop/cart.py";
     assert_eq!(copies_before(&world, &story, command).len(), 1);
-    // Another run of the same checkout is green meanwhile: nothing is followed any more.
+    // Meanwhile another run of the same checkout passes: no failure is open any more.
     story.green("cargo test");
     story.tell(
         "PostToolUse",

@@ -1,6 +1,6 @@
 use rutter_testkit::{Ran, root};
 
-/// The hook links all of it.
+/// The hook binary links every dependency of this crate.
 #[test]
 fn the_memory_stays_small_and_synchronous() {
     let tree = Ran::of(std::process::Command::new(env!("CARGO")).current_dir(root()).args([
@@ -24,6 +24,6 @@ fn the_memory_stays_small_and_synchronous() {
     for heavy in ["clap", "tokio", "regex", "regex-automata", "jsonschema"] {
         assert!(!crates.contains(&heavy), "{heavy}");
     }
-    // Five of them read TOML.
+    // Five of these crates parse TOML.
     assert!(crates.len() <= 45, "{} crates: {crates:?}", crates.len());
 }

@@ -1,4 +1,4 @@
-//! What came of what was shown, told by what the hooks saw afterwards.
+//! Effects of injected text, derived from later hook events.
 
 use rutter_memory::ghap::{Resolve, Start};
 use rutter_memory::injection::Effect;
@@ -24,7 +24,7 @@ fn owner(story: &Story<'_>) -> Owner {
     Owner { client: Some(Clean::new(story.session)), agent: story.agent.map(Clean::new), place }
 }
 
-/// What is known of what was shown, oldest first.
+/// Returns the event and the effect of every injection, oldest first.
 fn effects(story: &Story<'_>) -> Vec<(String, Option<Effect>)> {
     let mut memory = story.world.store();
     memory.bring_clusters_up_to_date(now(story)).unwrap();
@@ -39,7 +39,7 @@ fn at_failure(effect: Option<Effect>) -> (String, Option<Effect>) {
     ("PostToolUseFailure".to_owned(), effect)
 }
 
-/// A failure that was fixed in a session before.
+/// Records a failure and its fix, then switches to a new session.
 fn fixed_before(story: &mut Story<'_>) {
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &FIX);
@@ -54,14 +54,14 @@ fn a_fix_that_was_shown_helped_where_the_next_run_has_no_such_failure() {
     fixed_before(&mut story);
     assert!(story.red("cargo test", &[TOTAL]).contains("* 10"));
     assert_eq!(effects(&story), [at_failure(None)]);
-    // Once more to see it again says nothing.
+    // A second run without an edit is no evidence.
     story.red("cargo test", &[TOTAL]);
     assert_eq!(effects(&story), [at_failure(None)]);
     story.edit("src/cart.rs", &FIX);
-    // Other things fail; this does not.
+    // Another test fails; this one does not.
     story.red("cargo test", &[("cart::names", "left: 1, right: 2")]);
     assert_eq!(effects(&story), [at_failure(Some(Effect::Helped))]);
-    // What came of it is what came first.
+    // The first effect is final.
     story.edit("src/cart.rs", &["-* 10", "+* 9"]);
     story.red("cargo test", &[TOTAL]);
     assert_eq!(effects(&story), [at_failure(Some(Effect::Helped))]);
@@ -75,7 +75,7 @@ fn a_fix_that_did_not_fix_it_hurt_and_is_not_shown_for_ever() {
     for (session, times) in [("session-2", 1), ("session-3", 2)] {
         story.session = session;
         assert!(story.red("cargo test", &[TOTAL]).contains("* 10"), "{session}");
-        // Others that fail as well are not its fault.
+        // A failed run after other edits does not count against the fix.
         story.edit("README.md", &["+Totals are in cents."]);
         story.edit("src/cart.rs", &["+dbg!(total);"]);
         story.red("cargo test", &[TOTAL]);
@@ -183,7 +183,7 @@ fn what_was_fixed_only_later_or_was_not_broken_yet_says_nothing() {
     assert_eq!(prompts, vec![("UserPromptSubmit".to_owned(), None); 2]);
 }
 
-/// What an agent acts upon, and how a run says that it went.
+/// Starts a GHAP with the hypothesis, runs tests that confirm or refute it, and resolves it.
 fn act(story: &Story<'_>, hypothesis: &str, comes_true: bool) {
     let start = Start {
         goal: "the upload test is green",
@@ -259,7 +259,7 @@ fn what_helped_comes_before_what_fits_as_well_and_what_hurt_behind() {
     assert!(after.prior > before.prior, "{} {}", after.prior, before.prior);
 }
 
-/// Three sessions have learnt the same, long ago.
+/// Records the same lesson in three sessions, long ago.
 fn learnt_before(story: &Story<'_>) {
     for number in 0..3 {
         let mut owner = owner(story);
@@ -272,7 +272,7 @@ fn learnt_before(story: &Story<'_>) {
 #[test]
 fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
     let world = World::new();
-    // Recent work would say the same.
+    // Recent work would show the same text.
     world.set("session_start", "recent_work = 0");
     let mut story = Story::new(&world);
     learnt_before(&story);
@@ -299,7 +299,7 @@ fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
         assert_eq!((held.effects.hurt, held.value.contradicted), (hurt, 0), "{session}");
         assert_eq!((held.value.standing, held.value.support), (standing, 3), "{session}");
     }
-    // What has cost it one standing does not cost it the next; and what is doubted is not said unasked.
+    // The failures that lowered the standing do not count again; and a doubted value is not injected.
     story.session = "session-3";
     assert!(!story.start("startup").contains("finally block"));
     act(&story, "it would help to release the connection in a finally block", false);
@@ -319,7 +319,7 @@ fn what_came_of_a_value_counts_from_when_it_came_not_from_when_it_was_shown() {
         story.session = session;
         assert!(story.start("startup").contains("finally block"), "{session}");
     }
-    // It is accepted while both are at work.
+    // The value is accepted while both sessions are active.
     let mut memory = world.store();
     let id = memory.values(&ValueFilter::default()).unwrap()[0].value.id;
     let accepted = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
@@ -339,7 +339,7 @@ fn whoever_asks_waits_for_another_process_that_is_at_it() {
     for number in 0..3 {
         learn(&mut world.store(), &owner(&story), &again(number));
     }
-    // Whoever asks makes the folder that is locked.
+    // This call creates the folder that is locked below.
     world.store().settle_shown(now(&story)).unwrap();
     let spool = std::fs::File::open(world.files().spool()).unwrap();
     spool.lock().unwrap();

@@ -17,7 +17,7 @@ fn a_failure_an_edit_a_green_run_and_the_same_failure_again() {
     story.edit("src/cart.rs", &[" fn total() {", "-    sum * 9 / 10", "+    sum", " }"]);
     story.green("cargo test");
     assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -    sum * 9 / 10 +    sum")]);
-    // Whoever fixed it has it before them.
+    // The agent that fixed it still has the fix in its context.
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     story.green("cargo test");
     story.session = "session-2";
@@ -29,13 +29,13 @@ fn a_failure_an_edit_a_green_run_and_the_same_failure_again() {
     > +sum
     3 minutes ago.
     ");
-    // While it stands in the context, once is enough.
+    // The text is not repeated while it is in the context.
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     story.start("resume");
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     story.start("compact");
     assert!(story.red("cargo test", &[TOTAL]).contains("cart.rs"));
-    // A subagent has a context of its own.
+    // A subagent has a separate context.
     story.agent = Some("a1");
     assert!(story.red("cargo test", &[TOTAL]).contains("cart.rs"));
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
@@ -50,7 +50,7 @@ fn another_failure_brings_nothing() {
     story.green("cargo test");
     story.session = "session-2";
     assert_eq!(story.red("cargo test", &[NAME]), "");
-    // The same test in another way is told as that.
+    // Another failure of the same test is labelled as such.
     insta::assert_snapshot!(story.red("cargo test", &[(TOTAL.0, "attempt to divide by zero")]), @"
     Recorded data: same test, another failure.
     `cart::tests::total`: `panicked: the total is wrong: 90`
@@ -67,7 +67,7 @@ fn each_failure_has_its_own_fix() {
     let story = Story::new(&world);
     story.red("cargo test", &[TOTAL, NAME, EMPTY]);
     story.edit("src/cart.rs", &["-a", "+b"]);
-    // Three become one.
+    // Two of the three failures are gone.
     story.red("cargo test", &[NAME]);
     assert_eq!(story.episodes(), [open(EMPTY.0), open(TOTAL.0), open(NAME.0)]);
     story.edit("src/user.rs", &["-c", "+d"]);
@@ -88,7 +88,7 @@ fn a_run_that_ended_early_says_nothing_about_what_it_did_not_reach() {
     let story = Story::new(&world);
     story.red("cargo test", &[TOTAL, NAME]);
     story.edit("src/a.rs", &["-a", "+b"]);
-    // Fewer tests ran: a test binary before it failed.
+    // Fewer tests ran because an earlier test binary failed.
     let error = format!("Exit code 101\n{}", output(1, &[NAME]));
     story.tell(
         "PostToolUseFailure",
@@ -193,7 +193,7 @@ fn a_failure_that_changes_its_words_is_one_story() {
     story.red("cargo test", &[(TOTAL.0, "attempt to divide by zero")]);
     story.edit("src/cart.rs", &["-b", "+c"]);
     story.green("cargo test");
-    // Of both the whole way counts, from the code that failed to the code that did not.
+    // Each episode records its whole change, from the failing code to the passing code.
     assert_eq!(
         story.episodes(),
         [fixed(TOTAL.0, "src/cart.rs -a +c"), fixed(TOTAL.0, "src/cart.rs -b +c")]
@@ -211,11 +211,11 @@ fn commands_that_change_something_are_named() {
     assert_eq!(story.episodes(), [fixed(TOTAL.0, "sed -i 's/9/10/' src/cart.rs")]);
     story.session = "session-2";
     insta::assert_snapshot!(story.red("cargo test", &[TOTAL]), @"");
-    // Whatever the text says that it writes.
+    // Writing a file counts as a change even if the heredoc contains a test command.
     story.bash("cat > test.sh <<'EOF'\n#!/bin/sh\ncargo test\nEOF");
     story.green("cargo test");
     assert_eq!(story.episodes()[1], fixed(TOTAL.0, "cat > test.sh <<'EOF' …"));
-    // In the line of the run itself.
+    // A change in the command line of the run itself.
     story.red("cargo test", &[NAME]);
     story.green("cargo add chrono && cargo test");
     assert_eq!(story.episodes()[2], fixed(NAME.0, "cargo add chrono && cargo test"));
@@ -269,7 +269,7 @@ fn what_went_through_the_spool_is_followed_in_order() {
     let heard = story.tell("PostToolUseFailure", red);
     assert!(heard.tend && heard.faults[0].starts_with("spooled: another process"), "{heard:?}");
     other.execute_batch("COMMIT").unwrap();
-    // The database is free again, but the red run is not in it yet: both wait behind it.
+    // The database is free again, but the red run is still in the spool: the edit and the green run queue behind it.
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test");
     assert_eq!(story.episodes(), []);
@@ -287,7 +287,7 @@ fn secrets_in_edits_errors_and_commands_are_not_kept() {
     let story = Story::new(&world);
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     story.red("cargo test", &[(TOTAL.0, &format!("token {secret} was refused"))]);
-    // Behind an option, and where a text is cut.
+    // A secret after an option, and secrets at the point where a text is cut.
     story.red("cargo test -- --db-password hunter2hunter2", &[NAME]);
     story.red("cargo test", &[(EMPTY.0, &format!("{} {secret}", "word ".repeat(36)))]);
     story.red(&format!("cargo test {} {secret}", "word ".repeat(395)), &[EMPTY]);
@@ -342,7 +342,7 @@ fn without_git_the_folder_that_the_client_was_started_in_is_the_project() {
     let mut story = Story::at(&world, &world.project("ship"));
     story.started_in = Some(story.folder.clone());
     story.red("cargo test", &[TOTAL]);
-    // The shell has gone on to a folder inside of it.
+    // The shell changes into a subfolder.
     story.folder = world.project("ship/src").canonicalize().unwrap();
     story.edit("cart.rs", &["-a", "+b"]);
     story.folder = world.project("ship").canonicalize().unwrap();

@@ -11,7 +11,7 @@ use rutter_memory::{Clean, Store};
 use crate::story::Story;
 use crate::support::{ImportText as _, World, all, at, confirm, falsify, start};
 
-/// A store with something of everything.
+/// Returns a store with rows of every kind.
 pub(crate) fn filled(world: &World) -> Store {
     let mut store = world.store();
     let owner = world.owner();
@@ -43,7 +43,7 @@ pub(crate) fn filled(world: &World) -> Store {
         };
         store.remember(&new, at(9)).unwrap();
     }
-    // A failure that was fixed and came back, with what was changed since.
+    // A failure that was fixed and recurred, with later changes.
     let mut told = Story::new(world);
     told.red("cargo test -p a", &[("a::b", "left: 1")]);
     told.edit("a.rs", &["-a \"quoted\"", "+ünïcödé"]);
@@ -72,7 +72,7 @@ fn out_and_in_again_loses_nothing() {
     assert_eq!(imported, Imported { added: 19, ..Imported::default() });
     assert_eq!(read, text.len() as u64);
     assert_eq!(lines(&mut other), text);
-    // Again, and into where it came from: everything is there.
+    // Imported again, and into the store of origin: every row exists already.
     assert_eq!(
         other.import_own(text.as_bytes()).unwrap(),
         Imported { kept: 19, ..Imported::default() }
@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// The lines of a store that was brought to some state.
+/// Imports `base` into a new store, applies a change, and returns the export.
 fn lines_after(base: &str, change: impl FnOnce(&mut Store)) -> String {
     let world = World::new();
     let mut store = world.store();
@@ -225,7 +225,7 @@ fn lines_after(base: &str, change: impl FnOnce(&mut Store)) -> String {
     lines(&mut store)
 }
 
-/// What is left of two files, in either order; it must be the same.
+/// Imports two files in both orders, asserts that the results are equal, and returns the records.
 fn joined(one: &str, two: &str) -> Vec<Record> {
     let [mut first, mut second] = [(one, two), (two, one)].map(|(first, second)| {
         let world = World::new();
@@ -235,7 +235,7 @@ fn joined(one: &str, two: &str) -> Vec<Record> {
         all(&mut store)
     });
     for records in [&mut first, &mut second] {
-        // Ids of what both made for the same thing are whoever's came first.
+        // Sessions and experiences created on both sides keep the id of the file imported first.
         records.retain(|record| !matches!(record, Record::Experience(_)));
         for record in records.iter_mut() {
             if let Record::Session(session) = record {
@@ -412,7 +412,7 @@ fn a_project_that_got_a_remote_is_imported_where_it_was_known_without() {
 fn a_project_taken_out_alone_can_be_taken_in_alone() {
     let world = World::new();
     let mut store = world.store();
-    // The session began elsewhere.
+    // The session started in another project.
     store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
     let owner = Owner { place: elsewhere(), ..world.owner() };
     store.start_ghap(&owner, &start(), at(2)).unwrap();

@@ -120,7 +120,7 @@ fn a_log_of_changes_that_was_cut_short_leaves_whole_transactions() {
         fs::write(other.files().wal(), &wal[..wal.len() * keep / 10]).unwrap();
         let mut store = other.store();
         assert_eq!(store.set_aside(), None);
-        // A call and a run were never split, and what is there is the beginning of what was.
+        // A call and a run are never split, and the rows that are left are the first ones written.
         let there: Vec<_> =
             all(&mut store)
                 .into_iter()
@@ -147,7 +147,7 @@ fn a_log_of_changes_that_was_cut_short_leaves_whole_transactions() {
     assert_eq!(last, 0);
 }
 
-/// Fills a store with many pages, closes it, and breaks it.
+/// Fills a store with many pages, closes it, and damages its file. Returns the records from before the damage.
 fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
     let world = World::new();
     let mut store = filled(&world);
@@ -157,7 +157,7 @@ fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
     store.gather(at(998)).unwrap();
     let before = all(&mut store);
     drop(store);
-    // Folded: the damage is to the database itself.
+    // Checkpoints the WAL, so that the damage hits the database file.
     tend(&world.memory(), &Bounds::default(), at(999)).unwrap();
     let file =
         fs::OpenOptions::new().read(true).write(true).open(world.files().database()).unwrap();
@@ -165,12 +165,12 @@ fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
     (world, before)
 }
 
-/// Breaks a page in the middle of those that hold runs.
+/// Overwrites the middle one of the pages that hold runs.
 fn break_runs(file: &fs::File, length: u64) {
     let mut page = [0; 4096];
     let mut holds_runs = |at: &u64| {
         file.read_exact_at(&mut page, *at).unwrap();
-        // A leaf of a table.
+        // 13 is a leaf page of a table.
         page[0] == 13 && page.windows(10).any(|text| text == b"cargo test")
     };
     let runs: Vec<u64> = (0..length).step_by(4096).filter(&mut holds_runs).collect();
@@ -186,7 +186,7 @@ fn aside(world: &World) -> Vec<PathBuf> {
 fn a_file_that_is_no_database_is_kept_aside_and_a_new_one_begun() {
     let (world, before) = broken(|file, _| file.write_all_at(&[0x55; 4096], 0).unwrap());
     let damaged = fs::read(world.files().database()).unwrap();
-    // Hooks do not touch it.
+    // Hooks do not touch the damaged file.
     assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert_eq!(fs::read(world.files().database()).unwrap(), damaged);
     let mut store = world.store();
@@ -199,10 +199,10 @@ fn a_file_that_is_no_database_is_kept_aside_and_a_new_one_begun() {
     assert_eq!(examine(&world.memory()).unwrap().findings.len(), 1);
     let repaired = repair(&world.memory(), at(1_000)).unwrap();
     assert_eq!(repaired.salvaged.len(), 1);
-    // The first page held no rows of ours, only where the tables are.
+    // The first page held only the schema, no rows.
     let mut store = world.store();
     let after = all(&mut store);
-    // The project is known here by now, under a new id.
+    // The new store has the project under a new id.
     for record in before.iter().filter(|record| !matches!(record, Record::Project(_))) {
         assert!(after.contains(record), "{record:?}");
     }
@@ -275,7 +275,7 @@ fn a_log_of_changes_goes_with_the_database_it_belongs_to() {
     let outcome = world.outcome(50, Verdict::Failed);
     world.ran(&outcome);
     assert!(world.files().wal().metadata().unwrap().len() > 0);
-    // One that was put aside when the clock was far ahead.
+    // A file that was set aside while the clock was far ahead.
     fs::write(world.memory().join("rutter.db.damaged-9999999999999.salvaged"), "").unwrap();
     fs::OpenOptions::new()
         .write(true)
@@ -283,7 +283,7 @@ fn a_log_of_changes_goes_with_the_database_it_belongs_to() {
         .unwrap()
         .write_all_at(&[0x55; 100], 0)
         .unwrap();
-    // The log still has the first page, so the header is only found broken once the log is gone: break that as well.
+    // The WAL still has the first page, so the header is only found broken once the WAL is gone.
     repair(&world.memory(), at(1_000)).unwrap();
     assert!(world.store().outcome(outcome.id).unwrap().is_some());
 }
@@ -300,7 +300,7 @@ fn damage_inside_costs_what_it_hit_and_no_more() {
     let mut store = world.store();
     let after = all(&mut store);
     let missing = before.iter().filter(|record| !after.contains(record)).count();
-    // One page holds some dozens of runs.
+    // One page holds a few dozen runs.
     assert!(missing < 60, "{missing} of {} rows are missing", before.len());
     assert!(examine(&world.memory()).unwrap().findings.is_empty());
     let left: Vec<_> =
@@ -348,7 +348,7 @@ fn a_clock_that_runs_backwards_loses_nothing() {
     let session = store.session("session-1").unwrap().unwrap();
     assert_eq!(session.seen, at(1_000));
     assert!(!session.over(at(0)));
-    // Order in lists is the order of writing.
+    // Lists keep the order of writing.
     store.start_ghap(&owner, &start(), at(1)).unwrap();
     let newest = store.ghaps(&GhapFilter::default(), at(1)).unwrap();
     assert_eq!(newest[0].created, at(1));

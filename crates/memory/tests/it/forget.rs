@@ -6,7 +6,7 @@ use rutter_memory::{Clean, Store, log};
 
 use crate::support::{World, all, at, confirm, start};
 
-/// No rule of redaction knows it, and no word of ours holds it.
+/// A marker that no redaction rule matches and no text of the product contains.
 const MARK: &str = "quokka";
 
 fn remember(store: &mut Store, world: &World, text: &str) {
@@ -20,7 +20,7 @@ fn remember(store: &mut Store, world: &World, text: &str) {
     store.remember(&new, at(1)).unwrap();
 }
 
-/// Marks in every text of every kind of row, written and changed so often that pages split and rows move.
+/// Puts the marker into every text of every kind of row, with so many changes that pages split and rows move.
 fn marked(world: &World) -> Store {
     let mut store = world.store();
     let owner = world.owner();
@@ -52,7 +52,7 @@ fn marked(world: &World) -> Store {
             rutter_memory::ghap::Resolve { result: &text, takeaway: Some(&text), ..confirm() };
         store.resolve_ghap(&owner, &resolve, now).unwrap();
     }
-    // On a busy machine some of the runs went to the spool. What is deleted behind our back must not come out of it.
+    // On a busy machine some runs went to the spool. Rows deleted directly in the database must not return from it.
     store.gather(at(40)).unwrap();
     log::append(&world.files(), at(5), &Clean::new(&text)).unwrap();
     std::fs::write(world.memory().join("rutter.db.damaged-1"), format!("junk {MARK} junk"))
@@ -60,7 +60,7 @@ fn marked(world: &World) -> Store {
     store
 }
 
-/// A run that waits in the spool, because the database is locked.
+/// Spools a run by locking the database.
 fn spooled(world: &World) {
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -94,7 +94,7 @@ fn after_a_query_no_byte_of_it_is_left() {
     let forgotten = store.forget(&rows, Some(MARK)).unwrap();
     assert_eq!((forgotten.rows, forgotten.erased, forgotten.files.len()), (341, true, 1));
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
-    // The rest is untouched.
+    // All other rows are untouched.
     assert_eq!(store.rows_with("plain").unwrap().len(), 300);
     drop(store);
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
@@ -175,7 +175,7 @@ fn what_waits_for_a_newer_program_is_forgotten_by_its_words_and_keys() {
         .map(|text| line(&text))
         .concat();
     std::fs::write(&held, &lines).unwrap();
-    // Left by a process that was killed in the middle of the same.
+    // Left by a process that was killed during the same rewrite.
     std::fs::write(held.with_extension("new"), &lines).unwrap();
     let rows = store.rows_with(MARK).unwrap();
     store.forget(&rows, Some(MARK)).unwrap();
@@ -189,7 +189,7 @@ fn a_forgetting_that_was_interrupted_is_finished_later() {
     for finish_by_tending in [false, true] {
         let world = World::new();
         let mut store = marked(&world);
-        // As far as it got: the rows are deleted, their bytes are not overwritten.
+        // State after the interruption: the rows are deleted, their bytes are not overwritten.
         let other = rusqlite::Connection::open(world.files().database()).unwrap();
         other
             .execute_batch(
@@ -273,7 +273,7 @@ fn of_what_was_shown_nothing_is_left_either() {
     let rows = store.rows_with(MARK).unwrap();
     store.forget(&rows, Some(MARK)).unwrap();
     assert_eq!(shown(&mut store), 0);
-    // In a session that goes on elsewhere.
+    // A session that continues in another project.
     let world = World::new();
     told(&world);
     let mut other = crate::story::Story::at(&world, &world.project("other"));

@@ -74,7 +74,7 @@ fn a_changed_belief_leaves_the_old_one_behind() {
     assert_eq!(ghap.revisions.len(), 1);
     assert_eq!(ghap.revisions[0].hypothesis.as_str(), start().hypothesis);
     assert_eq!(ghap.revisions[0].prediction.as_str(), start().prediction);
-    // The same belief again is no change, and a strategy is no belief.
+    // An unchanged hypothesis and a new strategy add no revision.
     let update = Update { strategy: Some(rutter_memory::ghap::Strategy::ResearchFirst), ..update };
     let ghap = store.update_ghap(&world.owner(), &update, at(3)).unwrap();
     assert_eq!(ghap.revisions.len(), 1);
@@ -124,10 +124,10 @@ fn only_a_run_makes_gold() {
     assert_eq!(tier(0, None, &confirm()), (Tier::Silver, None));
     assert_eq!(tier(10, Some((11, Verdict::Passed)), &confirm()), (Tier::Gold, Some(true)));
     assert_eq!(tier(20, Some((21, Verdict::Failed)), &falsify()), (Tier::Gold, Some(true)));
-    // The run says otherwise: it is kept beside the claim, and the claim is only a claim.
+    // The run contradicts the claim: it is stored with the claim, and the tier stays silver.
     assert_eq!(tier(30, Some((31, Verdict::Failed)), &confirm()), (Tier::Silver, Some(false)));
     assert_eq!(tier(40, Some((41, Verdict::Passed)), &falsify()), (Tier::Silver, Some(false)));
-    // A run that cannot tell, or ran before the prediction was made.
+    // A run with an unknown verdict, or from before the prediction.
     assert_eq!(tier(50, Some((51, Verdict::Unknown)), &confirm()), (Tier::Silver, None));
     assert_eq!(tier(60, Some((59, Verdict::Passed)), &confirm()), (Tier::Silver, None));
 }
@@ -169,7 +169,7 @@ fn nothing_testable_is_bronze() {
     };
     let ghap = store.start_ghap(&world.owner(), &vague, at(1)).unwrap();
     assert!(!ghap.testable);
-    // A green run says nothing of it, and makes no gold.
+    // A passing run is no evidence here and does not make the tier gold.
     let run = world.outcome(2, Verdict::Passed);
     world.ran(&run);
     let named = Resolve { outcome: Some(run.id), ..confirm() };
@@ -243,7 +243,7 @@ fn an_orphan_can_be_adopted_and_a_living_sessions_ghap_cannot() {
     let orphans = GhapFilter { orphaned: true, ..GhapFilter::default() };
     assert_eq!(store.ghaps(&orphans, at(3)).unwrap().len(), 0);
 
-    // `/clear` ends the session; its GHAP is an orphan at once.
+    // `/clear` ends the session, so its GHAP is an orphan at once.
     world.record(&world.entry("session-1", 4, What::Ended { abandon: false }));
     world.record(&world.entry("session-2", 4, What::Began(Source::Clear)));
     assert_eq!(store.ghaps(&orphans, at(4)).unwrap().len(), 1);
@@ -297,7 +297,7 @@ fn outside_a_client_one_process_goes_on_where_another_stopped() {
     let world = World::new();
     let standing = Owner { client: None, ..world.owner() };
     let ghap = world.store().start_ghap(&standing, &start(), at(1)).unwrap();
-    // The next day: the session was silent for long, and is still the same one.
+    // The next day: the session was silent for long and is still the same one.
     let next = at(40 * 3_600);
     let mut store: Store = world.store();
     assert_eq!(store.active_ghap(&standing).unwrap().unwrap().id, ghap.id);

@@ -1,4 +1,4 @@
-//! Folders with repositories that the real git made.
+//! Folders with repositories created by the real git.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,13 +9,13 @@ use rutter_memory::project::{Located, ProjectKey};
 use rutter_testkit::Ran;
 use tempfile::TempDir;
 
-/// A folder of its own, and a git that knows of nothing outside it.
+/// A temporary folder, and a git that ignores all configuration outside it.
 pub(crate) struct World {
     folder: TempDir,
 }
 
 impl World {
-    /// `None`, said aloud, where there is no git.
+    /// Returns None and reports the skipped test if git is not installed.
     pub(crate) fn with_git(what: &str) -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
             rutter_testkit::skip(what, "there is no git");
@@ -60,7 +60,7 @@ impl World {
         self.ask(folder, arguments).success().stdout.trim_end().to_owned()
     }
 
-    /// A repository with a commit.
+    /// Creates a repository with one commit.
     pub(crate) fn repository(&self, path: &str) -> PathBuf {
         let path = self.made(path);
         self.git(&path, &["init", "--quiet"]);
@@ -74,7 +74,7 @@ impl World {
         path
     }
 
-    /// The project of a folder, after a look at what git says about root, branch and shared directory.
+    /// Returns the project of a folder after comparing root, branch and shared directory with git's answers.
     pub(crate) fn agreed(&self, folder: &Path) -> Located {
         let located = Located::find(folder);
         let common = self.git(folder, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
@@ -109,7 +109,7 @@ pub(crate) fn in_folder(path: &Path) -> String {
     format!("dir:{}", path.display())
 }
 
-/// The key that clones of a bare repository share.
+/// Returns the key that clones of a bare repository share.
 pub(crate) fn in_mirror(path: &Path) -> String {
     format!("file:{}", path.display())
 }

@@ -54,7 +54,7 @@ fn it_never_checkpoints() {
     let world = World::new();
     drop(world.store());
     let before = std::fs::read(world.files().database()).unwrap();
-    // Longer than what SQLite folds by itself, and the last to leave.
+    // More than SQLite's automatic checkpoint limit, and this is the last connection to close.
     let many: Vec<_> = (0..10_000)
         .map(|second| {
             let mut outcome = world.outcome(second, Verdict::Failed);
@@ -65,7 +65,7 @@ fn it_never_checkpoints() {
     HotStore::open(&world.files(), BUDGET).unwrap().write(&many).unwrap();
     assert!(world.files().wal().metadata().unwrap().len() > 5 * 1024 * 1024);
     assert!(std::fs::read(world.files().database()).unwrap() == before);
-    // To read such a log is not a hook's business: it leaves that to whoever folds it.
+    // A hook does not read a WAL of this size; maintenance checkpoints it first.
     assert!(matches!(HotStore::open(&world.files(), BUDGET), Err(Unready::LongLog)));
     assert!(tend(&world.memory(), &Bounds::default(), at(1)).unwrap().unwrap().folded);
     assert!(HotStore::open(&world.files(), BUDGET).is_ok());
@@ -79,7 +79,7 @@ fn while_another_writes_it_waits_at_most_half_its_time_and_spools() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let entry = world.entry("session-1", 1, What::Called(None));
     let begun = Instant::now();
-    // Two transactions in one hook share one half.
+    // Two transactions in one hook share half of the budget.
     let mut hot = HotStore::open(&world.files(), BUDGET).unwrap();
     assert!(matches!(hot.write(std::slice::from_ref(&entry)), Err(StoreError::Busy)));
     assert!(matches!(hot.write(std::slice::from_ref(&entry)), Err(StoreError::Busy)));
@@ -110,7 +110,7 @@ fn entries_that_arrive_late_do_not_undo_what_came_after() {
     let session = world.store().session("session-1").unwrap().unwrap();
     assert_eq!((session.seen, session.ended, session.calls), (at(5), None, 2));
     world.record(&world.entry("session-1", 6, What::Ended { abandon: false }));
-    // Seen before it ended, told afterwards.
+    // Happened before the end, recorded after it.
     world.record(&world.entry("session-1", 4, What::Seen));
     assert_eq!(world.store().session("session-1").unwrap().unwrap().ended, Some(at(6)));
     world.record(&world.entry("session-1", 7, What::Seen));
@@ -150,7 +150,7 @@ fn a_newer_database_is_never_written() {
     let world = World::new();
     drop(world.store());
     set_version(&world, 99);
-    // With a log of changes, which nobody but the newer program may fold.
+    // The WAL may be checkpointed by the newer program only.
     let newer = rusqlite(&world);
     newer.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE news (text TEXT)").unwrap();
     let read = || {

@@ -16,7 +16,7 @@ use crate::support::{ImportText as _, World, all, at, confirm, start};
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 
-/// An export of another machine, whose project has the key of the project here.
+/// Returns an export of another machine with its project key replaced by the key of the project here.
 fn export_for(from: &World, to: &World) -> String {
     let (there, here) = (from.project("ship"), to.project("ship"));
     let path = |folder: &std::path::Path| folder.canonicalize().unwrap().display().to_string();

@@ -1,4 +1,4 @@
-//! Tests of the memory from outside: real files, real SQLite.
+//! Integration tests of the memory crate, with real files and real SQLite.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(
@@ -6,90 +6,86 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
-/// What a session begins with: order, budget, and what the user sees of it.
+/// Context at session start: order, budget, and the user's message.
 mod beginnings;
-/// Whose call of a tool of ours it is.
+/// Session and agent behind each call of an MCP tool.
 mod callers;
-/// What the client told a hook of real runs.
+/// Recorded Bash payloads of real test runs.
 mod calls;
-/// Secrets by the channel they come by, through hooks into a store and back.
+/// Redaction per channel: secrets go through hooks into a store and back.
 mod channels;
-/// Which experiences belong together, and how long their names last.
+/// Clustering of experiences, and the stability of cluster ids.
 mod clusters;
-/// Files before a command.
+/// Copies of files made before a command runs.
 mod copies;
-/// The texts redaction is measured on.
-mod corpus;
-/// What the crate is allowed to depend on.
+/// Limits on the crate's dependencies.
 mod dependencies;
-/// What came of what was shown.
+/// Effects of injected text: helped or hurt.
 mod effects;
-/// A failure, what was tried, what turned it green, and the same failure again.
+/// Episodes: a failure, the attempts, the fix, and the same failure again.
 mod episodes;
-/// Out as lines of JSON and in again, without loss, and in any order.
+/// Export as JSON lines and import without loss, in any order.
 mod exchange;
-/// Disks that are full or read-only, files that are broken, clocks that run backwards.
+/// Full or read-only disks, damaged files, clocks that run backwards.
 mod faults;
-/// What is forgotten is nowhere.
+/// Forgetting removes every byte from every file.
 mod forget;
-/// The life of a GHAP, from start to what it leaves.
+/// GHAPs from start to the experience they leave.
 mod ghaps;
-/// Repositories that the real git made.
+/// Repositories created by the real git.
 mod git_world;
-/// The handle of a hook.
+/// The store handle that hooks use.
 mod hot;
-/// Rows of somebody else, and where rows came from.
+/// Imports of foreign rows, and the origin of rows.
 mod imports;
-/// The files that are searched: torn, missing, foreign, old.
+/// Search index files: torn, missing, foreign, old.
 mod index;
-/// What must not be taken for a fix, and what must not be missed.
+/// Changes that must not count as a fix, and fixes that must not be missed.
 mod lessons;
 mod loop_cases;
 mod loop_changes;
 mod loop_runs;
-/// Which failures a prompt brings up: those that it names.
+/// Failures that a prompt names.
 mod mentions;
-/// Any sequence of commands, with reopening in between.
+/// Random command sequences against a model, with reopening in between.
 mod model;
-/// What is said after a failure that nothing is known about.
+/// Text after a failure without a known fix.
 mod offer;
-/// What real runs printed, whole, cut off, coloured and mixed up.
+/// Outcomes of real runs: whole, cut, coloured and interleaved.
 mod outcomes;
-/// What the client sends, with anything anywhere.
+/// Client payloads with arbitrary values in any field.
 mod payloads;
-/// Which project a folder belongs to, against what git says about it.
+/// Project of a folder, compared with git's answers.
 mod project;
-/// Repositories, archives and users that try to choose somebody else's project.
+/// Repositories, archives and users that try to claim another project.
 mod project_attacks;
-/// Projects that take a stronger key, and projects that stay apart.
+/// Projects that take a stronger key, and projects that stay separate.
 mod projects;
-/// Rules that hold for every reader of runner output.
+/// Rules for every reader of runner output.
 mod readers;
-/// Finding the right lesson for an ordinary sentence.
+/// Recall of the right lesson for an ordinary sentence.
 mod recall;
-/// What real runs printed, and what is to be read of it.
+/// Recorded output of real runs, with the expected outcomes.
 mod recordings;
-/// How much of what is secret is taken, and how little of what is not.
-mod redaction;
-/// It is silent where nothing fits.
+/// Silence where no stored entry fits.
 mod restraint;
-/// A secret planted in any text is nowhere.
+/// A secret planted in any text reaches no file.
 mod secrets;
-/// What is said about what an agent set out to do.
+/// Hook texts about GHAPs.
 mod spoken;
-/// A session as the hooks are told of it.
+/// A session as a sequence of hook payloads.
 mod story;
-/// A world of its own for each test.
+/// A separate test environment for each test.
 mod support;
-/// Housekeeping and its bounds.
+/// Maintenance and its limits.
 mod tend;
-/// What many experiences say together, and what becomes of it.
+/// Values: lessons that several experiences share, and their standing.
 mod values;
-/// Whose a value is: of which project, of which lesson, of which machine.
+/// Project, lesson and machine that a value belongs to.
 mod values_places;
-/// What hooks and commands say of them.
+/// Values in the output of hooks and commands.
 mod values_said;
-/// Databases of every version there ever was.
+/// Migration from every earlier schema version.
 mod versions;
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use rutter_memory::redact::redact;
+use rutter_redact::redact;
 use similar::{ChangeTag, TextDiff};
 
 use super::Contents;

@@ -1,0 +1,183 @@
+//! Values that stand before the word that names them: `X is the deploy token`, `use X as password`,
+//! `assert 'X' == user.password`.
+
+use super::alphabet::{self, BLANK, NEWLINE, QUOTE};
+use super::drawn::{self, Drawn};
+use super::heat::{self, is_cold};
+use super::{Finding, handmade, placeholder, prefix, random, spaced};
+
+/// How far before its name a value is looked for.
+const REACH: usize = 112;
+/// Shortest value that is taken without a verb between it and its name.
+const MIN_BARE: usize = 12;
+
+/// The value on the line before the word at `at` that names it. What lies before `from` was looked at already.
+pub(super) fn value(text: &[u8], at: usize, from: usize) -> Option<Finding> {
+    let floor = at.saturating_sub(REACH).max(from);
+    let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
+    let floor = line.map_or(floor, |line| floor + line + 1);
+    // Hardly a value was ever drawn without a digit; where one was, a verb has to say so.
+    let window = &text[floor..at];
+    let verb = |part: &[u8]| matches!(part, b" as " | b" is ");
+    if !window.iter().any(u8::is_ascii_digit) && !window.windows(4).any(verb) {
+        return None;
+    }
+    let parts =
+        |byte: u8| alphabet::is(byte, BLANK | QUOTE) || matches!(byte, b'(' | b')' | b'[' | b']');
+    let mut end = at;
+    while end > floor {
+        let window = &text[floor..end];
+        let start = floor + window.iter().rposition(|&byte| parts(byte)).map_or(0, |sign| sign + 1);
+        // A word that goes on before the floor is not to be cut.
+        let whole = start > floor || floor == 0 || parts(text[floor - 1]);
+        let stop = end
+            - text[start..end]
+                .iter()
+                .rev()
+                .take_while(|byte| matches!(byte, b',' | b'.' | b':' | b';'))
+                .count();
+        if whole && stop > start + 6 && is_value(text, start, stop, at, floor) {
+            return Some(Finding { start, end: stop, kind: "secret" });
+        }
+        end = start.saturating_sub(1).max(floor);
+        if start == floor {
+            break;
+        }
+    }
+    None
+}
+
+fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> bool {
+    let value = &text[start..end];
+    let between = &text[end..at];
+    let is_drawn = drawn::is_drawn(value) || spaced::is_signed(value);
+    let mixed = value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_uppercase)
+        && value.iter().any(u8::is_ascii_lowercase);
+    let password = || matches!(text[at] | 32, b'p' | b'k') && between.len() <= 40;
+    let secret = match link(between) {
+        _ if value.len() < drawn::LEAST && !password() => false,
+        Link::Verb | Link::Field if password() && handmade::is_surely_handmade(value) => true,
+        Link::Verb => {
+            (is_drawn || value.len() >= 20 && mixed && random::is_random(value))
+                && !heat::is_other(value)
+                || value.len() >= 32 && drawn::is_hex(value) && random::is_random(value)
+        }
+        Link::Comparison => is_drawn && !heat::is_other(value),
+        Link::Other | Link::Field => {
+            value.len() >= MIN_BARE
+                && mixed
+                // `PKCS#8-encoded` is a name.
+                && !value.contains(&b'#')
+                && drawn::drawn(value) == Drawn::Surely
+                && !heat::is_other(value)
+        }
+    };
+    secret
+        && !placeholder::is(value)
+        && prefix::token(text, start).is_none()
+        && (matches!(link(between), Link::Verb) && !drawn::is_hex(value)
+            || !is_cold(text, start, floor))
+        && !value.iter().any(|byte| matches!(byte, b'/' | b'@'))
+        && !has_name(value)
+}
+
+/// `name=value` and `name:value` have rules of their own.
+fn has_name(value: &[u8]) -> bool {
+    let sign = value.iter().position(|byte| matches!(byte, b'=' | b':'));
+    sign.is_some_and(|sign| random::is_wordy(&value[..sign]))
+}
+
+/// How a value and a name behind it belong together.
+enum Link {
+    /// `is the`, `as`.
+    Verb,
+    /// `==`.
+    Comparison,
+    /// `in the`, `when it asks for the`.
+    Field,
+    Other,
+}
+
+fn link(between: &[u8]) -> Link {
+    let has = |word: &[u8]| between.windows(word.len()).any(|part| part == word);
+    if has(b" is the ")
+        || has(b" is our ")
+        || has(b" is my ")
+        || has(b" was the ")
+        || has(b" as ")
+        || has(b" is an ")
+    {
+        Link::Verb
+    } else if between.starts_with(b" into ") && !between[6..].contains(&b' ') {
+        // `Put X into config/master.key`.
+        Link::Verb
+    } else if has(b"==") || has(b"!=") {
+        Link::Comparison
+    } else if has(b" in the ") || has(b" into the ") || has(b" for the ") || has(b" at the ") {
+        Link::Field
+    } else {
+        Link::Other
+    }
+}
+
+/// `bob / X` and `bob:X` before a word of logins: `use bob:X to log in`.
+pub(super) fn login(text: &[u8], at: usize, from: usize) -> Option<Finding> {
+    let floor = at.saturating_sub(64).max(from);
+    let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
+    let floor = line.map_or(floor, |line| floor + line + 1);
+    let window = &text[floor..at];
+    let sign = window.iter().rposition(|byte| matches!(byte, b':' | b'/'))?;
+    let sign = floor + sign;
+    let start = alphabet::run(text, sign + 1, alphabet::SPACE);
+    let spaced = start > sign + 1;
+    let user = alphabet::run_back(text, sign, alphabet::SPACE, sign - floor);
+    let name = alphabet::run_back(text, user, alphabet::NAME, user - floor);
+    let alone =
+        name == floor || alphabet::is(text[name - 1], BLANK | QUOTE) || text[name - 1] == b'(';
+    if name == user || !alone || spaced && text[sign] == b':' || spaced != (user < sign) {
+        return None;
+    }
+    let length = text[start..at]
+        .iter()
+        .position(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b')')?;
+    let value = &text[start..start + length];
+    let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
+    let secret = (spaced::is_signed(value) || drawn::is_drawn(value))
+        && !value.contains(&b'/')
+        && !heat::is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn values_before_their_names() {
+        for (text, left) in [
+            ("use Rh08i7lHhiOK as the password", "use [redacted:secret] as the password"),
+            (
+                "assert 'Rh08i7lHhiOK' == user.password",
+                "assert '[redacted:secret]' == user.password",
+            ),
+            (
+                "8a7d0c3fe5b94a1290ffab34c1d2e7f6 is the old API token",
+                "[redacted:secret] is the old API token",
+            ),
+            ("use bob:Rh08i7lHhiOK to log in", "use bob:[redacted:password] to log in"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "use environment variables as credentials",
+            "8a7d0c3fe5b94a1290ffab34c1d2e7f68a7d0c3f fixes the token",
+            "getUserById2 returns the token",
+            "assert 'identifier' == token.kind",
+            "open http://localhost:3000 to log in",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Keys among the arguments of calls that encrypt or sign: `createHmac('sha256', 'x')`, `Fernet(b'x')`.
+
+use super::alphabet::{self, BLANK, NAME, QUOTE};
+use super::value::{self, Form, Site};
+use super::{Finding, drawn, extent, handmade, heat, name, placeholder, random};
+
+/// How far before a literal its call begins.
+const CALL: usize = 96;
+
+/// Longest literal that is looked at.
+const LONGEST: usize = 160;
+
+/// The literal right after the `(` or the comma at `at`, when the call it is given to takes a key.
+pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let gap = alphabet::run(text, at + 1, BLANK);
+    let open = gap + usize::from(matches!(text.get(gap), Some(b'b' | b'r' | b'u' | b'B')));
+    let quote = *text.get(open).filter(|&&byte| alphabet::is(byte, QUOTE))?;
+    if gap - at > 40 {
+        return None;
+    }
+    let window = &text[open + 1..text.len().min(open + 1 + LONGEST)];
+    let value =
+        &window[..window.iter().position(|&byte| byte == quote || alphabet::is(byte, BLANK))?];
+    let other: [&[u8]; 4] = [b"sha", b"SHA", b"aes", b"AES"];
+    let drawn = || {
+        random::is_random(value)
+            || drawn::is_drawn(value)
+            || is_mixed(value) && !random::is_wordy(value)
+            || handmade::is_surely_handmade(value)
+    };
+    let end = open + 1 + value.len();
+    if value.len() < 8 || text[end] != quote || !value.iter().all(u8::is_ascii_graphic) || !drawn()
+    {
+        return None;
+    }
+    let call = opening(text, at, done)?;
+    let begin = alphabet::run_back(text, call, NAME, (call - done).min(40));
+    let secret = (takes_key(&text[begin..call]) || takes_login(&text[begin..call]))
+        && !other.iter().any(|begin| value.starts_with(begin))
+        && !heat::is_version(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start: open + 1, end, kind: "key" })
+}
+
+fn is_mixed(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    digits >= 2 && letters >= 4 && value.iter().all(|&byte| byte != b'/' && byte != b'{')
+}
+
+/// The parenthesis of the call whose argument follows the sign at `at`.
+fn opening(text: &[u8], at: usize, done: usize) -> Option<usize> {
+    if text[at] == b'(' {
+        return Some(at);
+    }
+    let floor = at.saturating_sub(CALL).max(done);
+    let mut depth = 0;
+    for (back, &byte) in text[floor..at].iter().enumerate().rev() {
+        match byte {
+            b'(' if depth == 0 => return Some(floor + back),
+            b'(' => depth -= 1,
+            b')' => depth += 1,
+            b';' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The literal that stands in for a variable: `process.env.API_KEY || 'X'`, `get('DB_PASSWORD') or 'X'`. The operator is from
+/// `at` to `end`.
+pub(super) fn fallback(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
+    let open = alphabet::run(text, end, alphabet::SPACE);
+    if !alphabet::is_at(text, open, QUOTE) || open == end {
+        return None;
+    }
+    let floor = at.saturating_sub(8).max(done);
+    let between = |byte: &u8| alphabet::is(*byte, QUOTE | BLANK) || matches!(byte, b')' | b']');
+    let name_end = floor + text[floor..at].iter().rposition(|byte| !between(byte))? + 1;
+    let begin = alphabet::run_back(text, name_end, NAME, (name_end - done).min(name::LONGEST));
+    let named = name::read(&text[begin..name_end])?;
+    let right = extent::right(text, open, false, false)?;
+    let literal = text.get(right.start..right.end)?;
+    let secret =
+        right.form == Form::Quoted && value::is_secret(literal, named, Site::plain(Form::Quoted));
+    secret.then_some(Finding { start: right.start, end: right.end, kind: named.kind })
+}
+
+/// Returns true if a function is given a user and a password.
+fn takes_login(name: &[u8]) -> bool {
+    let names: [&[u8]; 12] = [
+        b"create_user",
+        b"create_superuser",
+        b"createuser",
+        b"networkcredential",
+        b"getconnection",
+        b"mysqli_connect",
+        b"mysqli",
+        b"pdo",
+        b"sign_in",
+        b"signin",
+        b"authenticate",
+        b"passwordauthentication",
+    ];
+    names.iter().any(|known| {
+        name.len() >= known.len() && name[name.len() - known.len()..].eq_ignore_ascii_case(known)
+    })
+}
+
+/// Whether a function is given the key it works with.
+#[rustfmt::skip]
+fn takes_key(name: &[u8]) -> bool {
+    let mut lower = [0; 40];
+    let lower = &mut lower[..name.len().min(40)];
+    lower.copy_from_slice(&name[..lower.len()]);
+    lower.make_ascii_lowercase();
+    let last = lower.iter().rposition(|&byte| byte == b'.').map_or(0, |dot| dot + 1);
+    if matches!(
+        &lower[last..],
+        b"createhmac" | b"createcipheriv" | b"createdecipheriv" | b"createcipher" | b"createdecipher" | b"hash_hmac"
+        | b"fernet" | b"multifernet" | b"secretkeyspec" | b"hmacshakeyfor" | b"hmacsha256" | b"hmacsha512" | b"hmacsha1"
+        | b"newhmac" | b"hmac" | b"aesgcm" | b"aessiv" | b"chacha20poly1305" | b"secretbox" | b"openssl_encrypt"
+        | b"openssl_decrypt" | b"urlsafetimedserializer" | b"urlsafeserializer" | b"timestampsigner" | b"messageverifier"
+        | b"messageencryptor" | b"privatekeytoaccount" | b"wallet" | b"newcipher" | b"hexdigest" | b"importkey"
+        | b"cookieparser" | b"setsecret" | b"setapikey" | b"setpassword" | b"set_password" | b"newstaticcredentials"
+        | b"basicawscredentials" | b"awsbasiccredentials" | b"newstaticcredentialsprovider" | b"hmac_sha256"
+        | b"from_secret" | b"signinput"
+    ) {
+        return true;
+    }
+    let ends: [&[u8]; 24] = [
+        b"hmac.new", b"aes.new", b"des3.new", b"des.new", b"jwt.sign", b"jwt.verify", b"jwt.encode", b"jwt.decode",
+        b"aes.encrypt", b"aes.decrypt", b"chacha20.new", b"blowfish.new", b"arc4.new", b"des.encrypt", b"hmac.digest",
+        b"bcrypt.hash", b"bcrypt.compare", b"bcrypt.hashpw", b"bcrypt.checkpw", b"argon2.hash", b"password_hash",
+        b"check_password", b"make_password", b"bcrypt.hashsync",
+    ];
+    ends.iter().any(|end| lower.ends_with(end))
+}
+
+/// `send "x\r"` after a prompt for a password, in scripts of expect; the word that ends at `end` sends.
+pub(super) fn sent(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
+    let open = end + usize::from(text.get(end) == Some(&b'('));
+    let mut from = alphabet::run(text, open, alphabet::SPACE);
+    if alphabet::starts(text, from, b"-- ") {
+        from += 3;
+    }
+    if from == end || !alphabet::is_at(text, from, QUOTE) {
+        return None;
+    }
+    let right =
+        extent::right(text, from, false, false).filter(|right| right.form == Form::Quoted)?;
+    let mut end = right.end;
+    while end >= right.start + 2 && text[end - 2] == b'\\' && matches!(text[end - 1], b'r' | b'n') {
+        end -= 2;
+    }
+    let value = text.get(right.start..end)?;
+    let secret = value.len() >= 5
+        && !value.iter().any(|&byte| alphabet::is(byte, BLANK))
+        && !matches!(value[0], b'$' | b'[' | b'\\')
+        && !placeholder::is(value);
+    (secret && is_asked(text, at, done)).then_some(Finding {
+        start: right.start,
+        end,
+        kind: "password",
+    })
+}
+
+/// Whether a prompt for a password is the last thing before `at`.
+fn is_asked(text: &[u8], at: usize, done: usize) -> bool {
+    let before = &text[at.saturating_sub(120).max(done)..at];
+    let Some(asked) = before.windows(2).rposition(|two| two.eq_ignore_ascii_case(b"ss")) else {
+        return false;
+    };
+    let rest = &before[asked + 2..];
+    let word = |word: &[u8]| alphabet::starts_any_case(rest, 0, word);
+    (word(b"word") || word(b"phrase")) && !rest.windows(4).any(|part| part == b"send")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn keys_of_calls_and_answers_to_prompts() {
+        for (text, left) in [
+            ("hmac.new(b\"Rh08i7lHhiOKx9\", m)", "hmac.new(b\"[redacted:key]\", m)"),
+            ("jwt.sign({ id: 1 }, 'Rh08i7lHhiOKx9')", "jwt.sign({ id: 1 }, '[redacted:key]')"),
+            (
+                "expect \"assword:\"\nsend \"swordfish\\r\"",
+                "expect \"assword:\"\nsend \"[redacted:password]\\r\"",
+            ),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "createHmac('sha256', key).digest('hex')",
+            "jwt.sign(claims, 'secret')",
+            "createCipheriv('aes-256-gcm', key, iv)",
+            "expect \"login:\"\nsend \"deploy9\\r\"",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

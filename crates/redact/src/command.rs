@@ -1,0 +1,341 @@
+//! Passwords as arguments of well-known programs: `curl -u a:b`, `mysql -pX`, `sshpass -p X`.
+//!
+//! A short flag means something else in every program, so the program must be named on the same line.
+
+use super::alphabet::{self, BLANK, QUOTE, SPACE};
+use super::value::Form;
+use super::{Finding, drawn, extent, handmade, heat, name, placeholder, prefix, random};
+
+mod programs;
+
+pub(super) use programs::Programs;
+
+/// How a flag's argument holds its secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// All of the argument, after a blank.
+    Next,
+    /// All of it, without a blank.
+    Joined,
+    /// All of it, either way.
+    Either,
+    /// What follows a colon in `user:password`.
+    AfterColon,
+    /// What follows a percent sign in `user%password`.
+    AfterPercent,
+    /// What follows a comma in `user,password`.
+    AfterComma,
+}
+
+/// Flag, the programs that have it, and what it takes.
+static FLAGS: &[(&str, Programs, Takes)] = &[
+    ("-u", Programs::of(&["curl"]), Takes::AfterColon),
+    ("--user", Programs::of(&["curl"]), Takes::AfterColon),
+    ("-U", Programs::of(&["curl"]), Takes::AfterColon),
+    ("--proxy-user", Programs::of(&["curl"]), Takes::AfterColon),
+    ("-a", Programs::of(&["http", "https"]), Takes::AfterColon),
+    ("--auth", Programs::of(&["http", "https"]), Takes::AfterColon),
+    ("-A", Programs::of(&["snmpwalk", "snmpget"]), Takes::Next),
+    ("-X", Programs::of(&["snmpwalk", "snmpget"]), Takes::Next),
+    ("-p", Programs::of(&["useradd", "usermod"]), Takes::Next),
+    (
+        "-p",
+        Programs::of(&["mysql", "mysqldump", "mysqladmin", "mariadb", "7z", "7za", "rar", "unrar"]),
+        Takes::Joined,
+    ),
+    (
+        "-p",
+        Programs::of(&[
+            "sshpass",
+            "mongo",
+            "mongosh",
+            "mongodump",
+            "mongorestore",
+            "mongoexport",
+            "mongoimport",
+        ]),
+        Takes::Either,
+    ),
+    (
+        "-p",
+        Programs::of(&[
+            "login",
+            "twine",
+            "rabbitmqadmin",
+            "snowsql",
+            "cqlsh",
+            "beeline",
+            "psexec",
+            "cypher-shell",
+        ]),
+        Takes::Next,
+    ),
+    ("-P", Programs::of(&["unzip", "zip"]), Takes::Either),
+    (
+        "-P",
+        Programs::of(&["sqlcmd", "bcp", "tsql", "mosquitto_pub", "mosquitto_sub", "ipmitool"]),
+        Takes::Next,
+    ),
+    ("-a", Programs::of(&["redis-cli"]), Takes::Next),
+    ("-U", Programs::of(&["smbclient", "rpcclient", "winexe"]), Takes::AfterPercent),
+    (
+        "-w",
+        Programs::of(&[
+            "ldapsearch",
+            "ldapmodify",
+            "ldapadd",
+            "ldapwhoami",
+            "ldapdelete",
+            "ldappasswd",
+            "kadmin",
+        ]),
+        Takes::Next,
+    ),
+    ("-s", Programs::of(&["ldappasswd"]), Takes::Next),
+    ("-u", Programs::of(&["lftp"]), Takes::AfterComma),
+    ("-N", Programs::of(&["ssh-keygen"]), Takes::Next),
+    ("-k", Programs::of(&["enc"]), Takes::Next),
+    ("-P", Programs::of(&["ssh-keygen"]), Takes::Next),
+    ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
+    ("-t", Programs::of(&["codecov"]), Takes::Next),
+    ("--body", Programs::of(&["secret"]), Takes::Next),
+    ("-b", Programs::of(&["secret"]), Takes::Either),
+];
+
+/// The secret in the argument of the flag at `at`, on a command line that has named `programs`.
+pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> Option<Finding> {
+    if at > 0 && !alphabet::is(text[at - 1], BLANK | QUOTE) {
+        return None;
+    }
+    if programs == Programs::default() {
+        return glued(text, at, done).or_else(|| any(text, at, done));
+    }
+    let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
+    let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
+    let Some((flag, _, takes)) = row else { return any(text, at, done) };
+    let mut from = next_item(text, at + flag.len());
+    let joined = !alphabet::is_at(text, from, SPACE) && text.get(from) != Some(&b'=');
+    let fits = match takes {
+        Takes::Next => !joined,
+        Takes::Joined => {
+            joined
+                && text.get(from).is_some_and(|&byte| {
+                    byte.is_ascii_graphic() && !matches!(byte, b'-' | b';' | b'&' | b'|' | b'<')
+                })
+        }
+        _ => !(joined && flag.starts_with("--")),
+    };
+    if !fits {
+        return None;
+    }
+    if !joined {
+        from = alphabet::run(text, from + 1, SPACE);
+    }
+    argument(text, from, *takes, done)
+}
+
+/// `-u root -pX` without the program before it, when X was drawn.
+fn glued(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let before = &text[at.saturating_sub(32).max(done)..at];
+    let named = alphabet::starts(text, at, b"-p") && before.windows(3).any(|part| part == b" -u");
+    if !named || alphabet::is_at(text, at + 2, BLANK) {
+        return None;
+    }
+    let found = argument(text, at + 2, Takes::Joined, done)?;
+    drawn::is_drawn(&text[found.start..found.end]).then_some(found)
+}
+
+/// The place of the blank before the next item, where arguments are a list: `['curl', '-u', 'bob:X']`.
+fn next_item(text: &[u8], end: usize) -> usize {
+    let listed = alphabet::is_at(text, end, QUOTE)
+        && alphabet::starts(text, end + 1, b", ")
+        && text.get(end + 3) == text.get(end);
+    if listed { end + 2 } else { end }
+}
+
+/// A drawn value after a short flag of whatever program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
+///
+/// No list of programs is ever complete; what is drawn and no hash is rarely anything else behind these letters.
+pub(super) fn any(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let slash = text[at] == b'/';
+    let end = alphabet::run(text, at + 1, alphabet::LETTER);
+    let flag = &text[at + 1..end];
+    let known = match flag {
+        [one] => matches!(
+            one,
+            b'a' | b'A'
+                | b'k'
+                | b'K'
+                | b'p'
+                | b'P'
+                | b'S'
+                | b't'
+                | b'T'
+                | b'w'
+                | b'W'
+                | b'x'
+                | b'X'
+        ),
+        _ if flag.len() > 16 => false,
+        _ if slash => flag.len() < 3 && flag.contains(&b'p') || name::read(flag).is_some(),
+        _ => name::read(flag).is_some() || flag.ends_with(b"cookie"),
+    };
+    let from = alphabet::run(text, end, SPACE);
+    let from = if slash && text.get(end) == Some(&b':') { end + 1 } else { from };
+    if !known || from == end || text.get(end) == Some(&b'=') {
+        return None;
+    }
+    let right = extent::right(text, from, false, false)?;
+    let value = text.get(right.start..right.end)?;
+    // Of `user:x@host` and `user:x` the part between.
+    let from = value.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
+    let host = value.iter().rposition(|&byte| byte == b'@').filter(|&at| from > 0 && at > from);
+    let value = &value[from..host.unwrap_or(value.len())];
+    let start = right.start + from;
+    // `/p:X` and `-A user:X` name a password.
+    let login = from > 0 && matches!(flag, b"A" | b"a" | b"p");
+    let made = slash && flag == b"p" || login && !slash;
+    let secret = start >= done
+        && (drawn::is_drawn(value)
+            || made && !value.contains(&b'=') && handmade::is_surely_handmade(value))
+        && !heat::is_other(value)
+        && !placeholder::is(value);
+    let end = || if host.is_some() { start + value.len() } else { right.whole(text) };
+    secret.then(|| Finding { start, end: end(), kind: "password" })
+}
+
+/// The secret within the argument that begins at `from`.
+fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Finding> {
+    let right = extent::right(text, from, false, false)?;
+    let (mut start, mut end) = (right.start, right.whole(text));
+    let parting = match takes {
+        Takes::AfterColon => Some(b':'),
+        Takes::AfterPercent => Some(b'%'),
+        Takes::AfterComma => Some(b','),
+        _ => None,
+    };
+    if let Some(parting) = parting {
+        // The whole word, commas and all.
+        if right.form != Form::Quoted {
+            let over = |byte: &u8| {
+                alphabet::is(*byte, BLANK | QUOTE)
+                    || matches!(byte, b'|' | b';' | b')' | b'\\' | b'<' | b'>')
+            };
+            end = text[start..].iter().position(over).map_or(text.len(), |at| start + at).max(end);
+        }
+        let user = text.get(start..end)?;
+        // A token may stand in the user's place, with nothing after the colon.
+        if let Some(token) = prefix::token(text, start) {
+            return Some(token);
+        }
+        let part = user.iter().position(|&byte| byte == parting)?;
+        // So may a key that has no prefix.
+        if part + 1 == user.len() && part >= 16 && random::is_random(&user[..part]) {
+            return Some(Finding { start, end: start + part, kind: "key" });
+        }
+        start += part + 1;
+    }
+    let value = text.get(start..end)?;
+    let flag = parting.is_none() && value.first() == Some(&b'-');
+    let plain = !flag && !value.is_empty() && !placeholder::is(value);
+    (start >= done && plain && value.len() >= 3).then_some(Finding { start, end, kind: "password" })
+}
+
+/// `-passout pass:x` of openssl; the colon is at `at`.
+pub(super) fn source(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let before = &text[at.saturating_sub(14).max(done)..at];
+    let flags: [&[u8]; 3] = [b"-pass pass", b"-passin pass", b"-passout pass"];
+    if !before.ends_with(b"pass") || !flags.iter().any(|flag| before.ends_with(flag)) {
+        return None;
+    }
+    argument(text, at + 1, Takes::Joined, done)
+}
+
+/// `htpasswd -nb user password`; the word that ends at `end` is the program.
+pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
+    let (mut at, mut last, mut plain, mut batch) = (end, end, 0, false);
+    // Flags, a file, a user and a password; nobody writes more.
+    for _ in 0..6 {
+        at = alphabet::run(text, at, SPACE);
+        let word = text.get(at..text.len().min(at + 64))?;
+        let length = word.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(word.len());
+        match word.first() {
+            None | Some(b'\n' | b'\r' | b'&' | b'|' | b';' | b'>' | b'<') => break,
+            Some(b'-') => batch |= word[..length].contains(&b'b'),
+            Some(_) if !batch => return None,
+            Some(_) => {
+                plain += 1;
+                last = at;
+            }
+        }
+        at += length;
+    }
+    let right = extent::right(text, last, false, false)?;
+    let value = text.get(right.start..right.end)?;
+    let secret = plain >= 2 && value.len() >= 4 && !placeholder::is(value);
+    secret.then(|| Finding { start: right.start, end: right.whole(text), kind: "password" })
+}
+
+/// What a generator printed on the line below: `openssl rand -base64 32`. Its last word ends at `end`.
+pub(super) fn generated(text: &[u8], at: usize, end: usize) -> Option<Finding> {
+    let word = &text[at..end];
+    let before = &text[at.saturating_sub(8)..at];
+    let known = match word {
+        b"rand" => before.ends_with(b"openssl "),
+        b"pwgen" | b"token_hex" | b"token_urlsafe" => true,
+        b"hex" | b"urlsafe" => before.ends_with(b"token_"),
+        b"genkey" => before.ends_with(b"wg "),
+        _ => false,
+    };
+    if !known {
+        return None;
+    }
+    let line =
+        text[end..text.len().min(end + 120)].iter().position(|&byte| byte == b'\n')? + end + 1;
+    let stop = text[line..]
+        .iter()
+        .take(256)
+        .position(|&byte| alphabet::is(byte, BLANK))
+        .map_or(text.len(), |at| line + at);
+    let alone = text.get(stop).is_none_or(|&byte| byte == b'\n' || byte == b'\r');
+    let value = &text[line..stop];
+    (alone && random::is_random(value)).then_some(Finding {
+        start: line,
+        end: stop,
+        kind: "secret",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn arguments_of_programs() {
+        for (text, left) in [
+            ("curl -u admin:hunter2 http://x", "curl -u admin:[redacted:password] http://x"),
+            ("curl -s \\\n  --user 'a:b c-9'", "curl -s \\\n  --user 'a:[redacted:password]'"),
+            ("mysql -u root -phunter2 shop", "mysql -u root -p[redacted:password] shop"),
+            ("docker login -u ci -p hunter2 x", "docker login -u ci -p [redacted:password] x"),
+            ("smbclient //n/s -U 'bob%hunter2'", "smbclient //n/s -U 'bob%[redacted:password]'"),
+            ("htpasswd -nb admin hunter2", "htpasswd -nb admin [redacted:password]"),
+            ("anything -P QCeMPQ4Gqb1MCs x", "anything -P [redacted:password] x"),
+            ("task /ru A\\b /rp LqoagvW2V341Al", "task /ru A\\b /rp [redacted:password]"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "docker run -p 8080:80 nginx",
+            "mkdir -p src/x",
+            "curl -u \"$USER:$PASS\" x",
+            "psql -p5433 -U app",
+            "cargo test -p rutter-memory",
+            "mysql -u root -p shop",
+            "git log -p 8a7d0c3fe5b94a1290ff",
+            "x -t node:20-alpine3.19 -w /srv/app",
+            "msbuild /p:Configuration=Release /p:Platform=x64",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

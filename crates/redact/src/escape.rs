@@ -1,0 +1,65 @@
+//! Terminal sequences: colours, titles, links, movements of the cursor. They are taken out whole.
+
+/// The byte that begins a sequence.
+pub const ESCAPE: u8 = 0x1b;
+
+/// A text without sequences.
+pub fn without_sequences(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(sign) = rest.chars().next() {
+        rest = after_sequence(rest).unwrap_or_else(|| {
+            kept.push(sign);
+            &rest[sign.len_utf8()..]
+        });
+    }
+    kept
+}
+
+/// The text behind the sequence that a text begins with; none where it begins with none.
+pub fn after_sequence(text: &str) -> Option<&str> {
+    // Older terminals know one character that is `ESC [`.
+    if let Some(rest) = text.strip_prefix('\u{9b}') {
+        return rest.get(after_control(rest.as_bytes(), 0)..);
+    }
+    text.starts_with('\u{1b}').then(|| text.get(after_escape(text.as_bytes(), 1)..))?
+}
+
+/// The first place at or after `at` whose byte is not one of these.
+pub fn after_any(bytes: &[u8], at: usize, one: fn(u8) -> bool) -> usize {
+    bytes[at..].iter().position(|&byte| !one(byte)).map_or(bytes.len(), |more| at + more)
+}
+
+/// Returns the end of the escape sequence whose first byte was just read. One that does not end is given up at the line's end,
+/// so that a stray escape cannot swallow the run.
+pub fn after_escape(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at) {
+        Some(b'[') => after_control(bytes, at + 1),
+        // Titles and links: up to a bell or ESC backslash.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
+            let end = after_any(bytes, at + 1, |byte| !matches!(byte, 7 | ESCAPE | b'\n'));
+            match bytes.get(end) {
+                Some(7) => end + 1,
+                Some(&ESCAPE) if bytes.get(end + 1) == Some(&b'\\') => end + 2,
+                _ => end,
+            }
+        }
+        Some(_) => {
+            let end = after_any(bytes, at, |byte| (0x20..0x30).contains(&byte));
+            match bytes.get(end) {
+                Some(0x30..=0x7e) => end + 1,
+                _ => end,
+            }
+        }
+        None => at,
+    }
+}
+
+/// Returns the end of parameters and the letter behind them, such as `31m`.
+fn after_control(bytes: &[u8], at: usize) -> usize {
+    let end = after_any(bytes, at, |byte| (0x20..0x40).contains(&byte));
+    match bytes.get(end) {
+        Some(0x40..=0x7e) => end + 1,
+        _ => end,
+    }
+}

@@ -1,0 +1,347 @@
+//! Values near words that speak of secrets: the row below a header, the line below a command, a literal among the
+//! arguments of a login.
+//!
+//! A rule for every such place would never end. Instead a word such as `password` or `login` makes what follows it
+//! warm for a while, and there a value that stands alone and was [drawn] is taken, whatever is between the two.
+//! Hashes in hexadecimals and UUIDs are not: too many of them stand near such words and are none.
+//!
+//! [drawn]: super::drawn
+
+mod block;
+mod command;
+mod other;
+mod words;
+
+pub(super) use block::{block, listed};
+pub(super) use command::{here_string, piped, printed, redirected};
+pub(super) use other::{is_other, is_version};
+pub(super) use words::{FAR, reach};
+
+pub(super) use other::is_cold;
+use other::is_resource;
+
+use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
+use super::drawn::{self, Drawn};
+use super::extent::Right;
+use super::value::Form;
+use super::{Finding, handmade, placeholder, prefix, random, spaced};
+
+/// Longest value that is looked for between quotes.
+const QUOTED: usize = 160;
+
+/// The value that stands alone around the word at `at`, when it was drawn.
+pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<Finding> {
+    // Most words are short, or nothing but small letters, and nothing or a separator is joined to them.
+    let next = text.get(word).copied().unwrap_or(b' ');
+    let over =
+        alphabet::is(next, END) || matches!(next, b'=' | b':' | b'(' | b'.' | b'_' | b'-' | b'/');
+    let plain = || text[at + 1..word].iter().all(|&byte| alphabet::is(byte, LOWER));
+    // `Wollmaus-Tango77` begins like a word.
+    let over = over
+        && !(next == b'-'
+            && alphabet::is(text[at], alphabet::UPPER)
+            && alphabet::is_at(text, word + 1, ALNUM));
+    if over && (word - at < 8 && alphabet::is(next, END) || word - at > 2 && plain()) {
+        return None;
+    }
+    if let Some(found) = after_slash(text, at, done) {
+        return Some(found);
+    }
+    let floor = at.saturating_sub(4).max(done);
+    let signs = text[floor..at].iter().rev().take_while(|byte| is_sign(**byte)).count();
+    let opening = text[floor..at]
+        .iter()
+        .rposition(|&byte| alphabet::is(byte, QUOTE | BLANK))
+        .map(|at| floor + at);
+    // Between quotes a value begins with any sign.
+    let quoted = opening.filter(|&open| alphabet::is(text[open], QUOTE));
+    let start = quoted.map_or(at - signs, |open| open + 1);
+    let last = if start > done { text[start - 1] } else { b' ' };
+    let end = if quoted.is_some() {
+        let window = &text[start..text.len().min(start + QUOTED)];
+        start
+            + window
+                .iter()
+                .position(|&byte| byte == last || byte == b'\\' || alphabet::is(byte, BLANK))?
+    } else {
+        let opens = alphabet::is(last, BLANK)
+            || matches!(
+                last,
+                b'=' | b':' | b'<' | b'>' | b'(' | b',' | b'[' | b']' | b'|' | b';' | b'{' | b'}'
+            );
+        if !opens {
+            return inside(text, start, word, last, done);
+        }
+        word_end(text, start, last).unwrap_or_else(|| bare_end(text, start))
+    };
+    let value = &text[start..end];
+    let chosen = is_chosen(value)
+        || handmade::is_surely_handmade(value) && is_login_part(text, start, last, done);
+    if end - start < 12 && !chosen
+        || !closes(text, end, last)
+        || prefix::token(text, start).is_some()
+    {
+        return None;
+    }
+    let secret = (chosen || drawn::is_drawn(value))
+        && !is_other(value)
+        && !placeholder::is(value)
+        && !is_cold(text, start, done)
+        && (last != b':' || !is_resource(text, start, done));
+    // After a blank the rest of the word belongs to it; in a list the next comma ends it.
+    let joined = quoted.is_none() && alphabet::is(last, BLANK);
+    let whole =
+        || if joined { end.max(Right::bare(text, start, Form::Loose).whole(text)) } else { end };
+    secret.then(|| Finding { start, end: whole(), kind: "secret" })
+}
+
+/// Returns true if a value that begins at `start` is the second part of a login, or a literal given to a field for one:
+/// `credentials: ada:X`, `log in as ada with X`, `fill('#password', 'X')`.
+fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
+    let floor = start.saturating_sub(96).max(done);
+    let window = &text[floor..start.saturating_sub(1).max(floor)];
+    let has = |window: &[u8], words: &[&str]| {
+        words.iter().any(|word| {
+            window.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    };
+    if alphabet::is(last, QUOTE) {
+        let before = window.trim_ascii_end();
+        let given = before.ends_with(b"(")
+            || before.ends_with(b",")
+            || before.ends_with(b"with:")
+            || before.ends_with(b"got");
+        return given && has(window, &["assw", "pwd", "credential", "login("]);
+    }
+    let line = window.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = &line[line.len().saturating_sub(64)..];
+    if last == b'[' {
+        return has(line, &["password", "pwd"]);
+    }
+    let linked = match last {
+        b' ' => {
+            [&b" with"[..], b" using", b" and", b" mit"].iter().any(|word| line.ends_with(word))
+        }
+        b':' => {
+            let user = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(32));
+            let free = user == done || alphabet::is(text[user - 1], BLANK | QUOTE);
+            user + 1 < start - 1 && free
+        }
+        _ => false,
+    };
+    linked && has(line, &["log in", "logged in", "sign in", "login", "cred", "auth"])
+}
+
+/// The rest of a test's parameters, signs included: `[bob-X]`.
+fn parameter(text: &[u8], start: usize) -> Option<Finding> {
+    let window = &text[start..text.len().min(start + 64)];
+    let length =
+        window.iter().position(|&byte| byte == b']' || alphabet::is(byte, BLANK | QUOTE))?;
+    let value = &window[..length];
+    let secret = window[length] == b']'
+        && value.len() >= 10
+        && (drawn::drawn(value) == Drawn::Surely || is_chosen(value))
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}
+
+/// Returns true if somebody chose a value to please a form: letters, a digit and a sign that no name has.
+fn is_chosen(value: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
+    let plain = |&byte: &u8| {
+        alphabet::is(byte, ALNUM) || matches!(byte, b'_' | b'-' | b'!' | b'#' | b'?' | b'^')
+    };
+    value.len() >= 10
+        && value[1..].iter().any(|byte| matches!(byte, b'!' | b'#' | b'?' | b'^'))
+        && count(u8::is_ascii_lowercase) >= 4
+        && count(u8::is_ascii_uppercase) >= 1
+        && count(u8::is_ascii_digit) >= 1
+        && value.iter().all(plain)
+}
+
+/// A drawn part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
+fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Option<Finding> {
+    let value = &text[start..word];
+    let free =
+        text.get(word).is_none_or(|&byte| alphabet::is(byte, END) || matches!(byte, b'/' | b'.'));
+    let before = &text[start.saturating_sub(24).max(done)..start];
+    let joined = match last {
+        b'/' => {
+            // In encoded data a slash is a character like any other.
+            let part = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(40));
+            let user = &text[part..start - 1];
+            let pair = part == done || alphabet::is(text[part - 1], BLANK);
+            let named = user.len() > 1
+                && random::is_wordy(user)
+                && !is_other(user)
+                && !is_encoded(text, part, done);
+            if named
+                && pair
+                && free
+                && is_login_part(text, start, b':', done)
+                && handmade::is_surely_handmade(value)
+            {
+                return Some(Finding { start, end: word, kind: "password" });
+            }
+            named && value.len() >= if pair { 10 } else { 20 }
+        }
+        b'-' if before.contains(&b'[') && text.get(word) != Some(&b']') => {
+            return parameter(text, start);
+        }
+        b'-' => {
+            let parameter = before.contains(&b'[') && text.get(word) == Some(&b']');
+            let file = before.contains(&b'/') && text.get(word) == Some(&b'.');
+            value.len() >= 12 && (parameter || file)
+        }
+        _ => false,
+    };
+    let secret = free
+        && joined
+        && drawn::drawn(value) == Drawn::Surely
+        && value.iter().any(u8::is_ascii_digit)
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: word, kind: "secret" })
+}
+
+/// Returns true if the word around `at` is a digest or a public key in base64, in which a slash is a character.
+fn is_encoded(text: &[u8], at: usize, done: usize) -> bool {
+    let start =
+        alphabet::run_back(text, at, alphabet::BASE64 | alphabet::DASH, (at - done).min(160));
+    is_other(&text[start..at])
+}
+
+/// `admin / p4ss!word`, as people write a login down: what they chose themselves has signs and digits.
+fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let slash =
+        text[at.saturating_sub(6).max(done)..at].windows(2).rposition(|two| two == b"/ ")?;
+    let start = at.saturating_sub(6).max(done) + slash + 2;
+    if text[start..at].iter().any(|&byte| alphabet::is(byte, BLANK | QUOTE)) {
+        return None;
+    }
+    let window = &text[start..text.len().min(start + 64)];
+    let length = window
+        .iter()
+        .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
+        .or_else(|| ends_text(text, start, window))?;
+    let value = window[..length].strip_suffix(b".").unwrap_or(&window[..length]);
+    let secret =
+        (spaced::is_signed(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value))
+            && !value.contains(&b'/')
+            && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
+}
+
+/// The length of a window that ends with the text: a value that goes on beyond its window is not to be cut.
+fn ends_text(text: &[u8], start: usize, window: &[u8]) -> Option<usize> {
+    (start + window.len() == text.len()).then_some(window.len())
+}
+
+/// Signs that a password may begin with.
+fn is_sign(byte: u8) -> bool {
+    matches!(byte, b'!' | b'%' | b'^' | b'*' | b'+' | b'.' | b'~' | b'#' | b'?')
+}
+
+/// Where the word ends that begins at `start`, when all of it is a value, whatever signs are in it.
+fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
+    let window = &text[start..text.len().min(start + 64)];
+    let length = window
+        .iter()
+        .position(|&byte| alphabet::is(byte, END) && byte != b',' && byte != b'&')
+        .or_else(|| ends_text(text, start, window))?;
+    let word = &window[..length];
+    let sign = word.iter().position(|byte| matches!(byte, b'=' | b':' | b'@' | b',' | b'&'))?;
+    let (first, rest) = (&word[..sign], &word[sign + 1..]);
+    // `name=…`, `user@host.tld`, `a,b` and `x:y` are made of parts.
+    let parts = random::is_wordy(first) || random::is_wordy(rest) || first.len() < 3;
+    let whole = (alphabet::is(last, BLANK) || last == b':')
+        && !parts
+        && drawn::drawn(word) == Drawn::Surely;
+    whole.then_some(start + length)
+}
+
+/// Where a bare value ends.
+fn bare_end(text: &[u8], start: usize) -> usize {
+    let mut end = start;
+    while end < text.len() {
+        let byte = text[end];
+        let padding = byte == b'='
+            && matches!(text.get(end + 1), None | Some(b'=' | b' ' | b'\n' | b'\r' | b'"' | b'\''));
+        let inside = alphabet::is(
+            byte,
+            ALNUM | alphabet::PLUS_SLASH | alphabet::DASH | alphabet::UNDERSCORE,
+        ) || is_sign(byte)
+            || padding;
+        if !inside {
+            break;
+        }
+        end += 1;
+    }
+    while end > start && matches!(text[end - 1], b'.' | b'?' | b'!' | b'*') {
+        end -= 1;
+    }
+    end
+}
+
+/// Whether a value may end at `end`, having begun after `last`.
+fn closes(text: &[u8], end: usize, last: u8) -> bool {
+    let Some(&byte) = text.get(end) else { return true };
+    if alphabet::is(last, QUOTE) {
+        return byte == last || byte == b'\\';
+    }
+    let stops = last == b'<' && byte == b'>'
+        || matches!(
+            byte,
+            b'.' | b'!'
+                | b'?'
+                | b'*'
+                | b','
+                | b';'
+                | b')'
+                | b']'
+                | b'}'
+                | b'<'
+                | b'|'
+                | b'\\'
+                | b'&'
+        );
+    stops || alphabet::is(byte, BLANK | QUOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn what_stands_near_a_word() {
+        for (text, left) in [
+            ("email,password\na@b.dev,Rh08i7lHhiOK", "email,password\na@b.dev,[redacted:secret]"),
+            ("$ show secret pg\ne0IxAiGpwfTFfpEr\n", "$ show secret pg\n[redacted:secret]\n"),
+            (
+                "$ show secret pg\n8a7d0c3fe5b94a1290ffab34\n",
+                "$ show secret pg\n[redacted:secret]\n",
+            ),
+            (
+                "connect(\"db\", \"app\", \"Rh08i7lHhiOK\")",
+                "connect(\"db\", \"app\", \"[redacted:secret]\")",
+            ),
+            ("echo 'Rh08i7lHhiOK' | unlock", "echo '[redacted:secret]' | unlock"),
+            ("login: admin / Harb0ur!x", "login: admin / [redacted:password]"),
+            ("sqlplus app/xGRfbRs6d7CO@//db", "sqlplus app/[redacted:password]@//db"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "$ git rev-parse token-branch\n8a7d0c3fe5b94a1290ffab34c1d2e7f68a7d0c3f\n",
+            "the token of PBXBuildFile and getUserById2",
+            "secret 1.2.3-rc.1+build.8a7d0c3",
+            "a token, a call \"toolu_01Rh08i7lHhiOKe0IxAiGp\"",
+            "password key SHA256:qL2xVb7Wn0cRt5Yk8Zs3Jd6Hf1Gp9Mv4Aa",
+            "connect to jdbc:postgresql://db/app",
+            "echo aHVudGVyMmh1bnRlcjI= | base64 -d",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

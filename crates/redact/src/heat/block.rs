@@ -1,0 +1,115 @@
+//! Blocks of secrets: `tokens = { agent = "…" }`, where even a UUID is one.
+
+use super::is_cold;
+use crate::alphabet::{self, BLANK, HEX, QUOTE, SPACE};
+use crate::name::{self, Says};
+use crate::{Finding, drawn, handmade, placeholder, random};
+
+/// How far a block is looked at.
+const BLOCK: usize = 400;
+
+/// Where the block ends that the word from `at` to `end` opens, when its name speaks of secrets.
+pub(crate) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
+    if !matches!(text[end - 1], b's' | b'S') || end - at < 4 {
+        return None;
+    }
+    let known: [&[u8]; 7] =
+        [b"tokens", b"secrets", b"passwords", b"credentials", b"apikeys", b"keys", b"accounts"];
+    let word = &text[at..end];
+    let named = |known: &&[u8]| {
+        word.len() >= known.len() && word[word.len() - known.len()..].eq_ignore_ascii_case(known)
+    };
+    if !known.iter().any(named) {
+        return None;
+    }
+    // Keys of what opens something: `api_keys`, not the keys of a map.
+    let name = alphabet::run_back(text, end - 1, alphabet::NAME, at.min(40) + (end - 1 - at));
+    let is_key = named(&known[5]);
+    let opens =
+        is_key && name::read(&text[name..end - 1]).is_some_and(|name| name.says == Says::Secret);
+    if is_key && word.len() == 4 && !opens {
+        return None;
+    }
+    // `[tokens]` in TOML, up to the next section.
+    if text.get(end) == Some(&b']')
+        && at > 0
+        && text[at - 1] == b'['
+        && alphabet::is_at(text, end + 1, alphabet::NEWLINE)
+    {
+        let window = &text[end + 1..text.len().min(end + 1 + BLOCK)];
+        let section = window.windows(2).position(|two| two == b"\n[");
+        return Some(end + 1 + section.unwrap_or(window.len()));
+    }
+    let sign = alphabet::run(text, end, SPACE | QUOTE);
+    let from = alphabet::run(text, sign + 1, SPACE);
+    let close = match (text.get(sign)?, text.get(from)?) {
+        (b'=' | b':', b'{') => b'}',
+        (b'=' | b':', b'[') => b']',
+        // Of YAML, up to an empty line.
+        (b':', b'\n') if opens || !is_key && !named(&known[6]) => 0,
+        _ => return None,
+    };
+    let window = &text[from..text.len().min(from + BLOCK)];
+    let end = match close {
+        0 => window
+            .windows(2)
+            .position(|two| two[0] == b'\n' && !alphabet::is(two[1], SPACE | alphabet::DASH)),
+        _ => window.iter().position(|&byte| byte == close),
+    };
+    Some(from + end.unwrap_or(window.len()))
+}
+
+/// The literal that begins with the word at `at`, within such a block.
+pub(crate) fn listed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    if let Some(found) = whole_line(text, at, done) {
+        return Some(found);
+    }
+    let quote = at
+        .checked_sub(1)
+        .filter(|&open| open >= done && alphabet::is(text[open], QUOTE | SPACE))?;
+    let window = &text[at..text.len().min(at + 160)];
+    let over = |&byte: &u8| byte == text[quote] || alphabet::is(byte, BLANK);
+    let whole = (at + window.len() == text.len()).then_some(window.len());
+    let value = &window[..window.iter().position(over).or(whole)?];
+    let mut before = text[done..quote].iter().rev().skip_while(|byte| alphabet::is(**byte, BLANK));
+    let given = matches!(before.next(), Some(b'=' | b':' | b'[' | b',' | b'-'));
+    let made = given
+        && handmade::is_surely_handmade(value)
+        && value.iter().any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_punctuation())
+        && !is_cold(text, at, done);
+    if made {
+        return Some(Finding { start: at, end: at + value.len(), kind: "secret" });
+    }
+    let digits = value.strip_prefix(b"0x").unwrap_or(value);
+    let hex = digits.iter().all(|&byte| alphabet::is(byte, HEX | alphabet::DASH));
+    // Addresses of accounts are shorter than their keys.
+    let long = if digits.len() < value.len() { digits.len() == 64 } else { value.len() >= 24 };
+    let secret = given
+        && hex
+        && long
+        && random::is_random(digits)
+        && !is_account(text, quote, done, digits.len() == value.len())
+        && !is_cold(text, at, done)
+        && !placeholder::is(value);
+    debug_assert!(!secret || drawn::is_hex(digits), "hexadecimals");
+    secret.then_some(Finding { start: at, end: at + value.len(), kind: "secret" })
+}
+
+/// A line that is nothing but a key, as in a literal of several lines.
+fn whole_line(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let start = alphabet::run_back(text, at, alphabet::URL64, (at - done).min(8));
+    if start == 0 || text[start - 1] != b'\n' {
+        return None;
+    }
+    let end = alphabet::run(text, at, alphabet::URL64 | alphabet::BASE64);
+    let alone = text.get(end).is_none_or(|&byte| alphabet::is(byte, alphabet::NEWLINE));
+    let value = &text[start..end];
+    let secret = alone && value.len() >= 24 && random::is_random(value) && !placeholder::is(value);
+    secret.then_some(Finding { start, end, kind: "secret" })
+}
+
+/// Of accounts only their keys are secrets, which begin with `0x`.
+fn is_account(text: &[u8], quote: usize, done: usize, plain: bool) -> bool {
+    let before = &text[quote.saturating_sub(16).max(done)..quote];
+    plain && before.windows(8).any(|part| part.eq_ignore_ascii_case(b"accounts"))
+}

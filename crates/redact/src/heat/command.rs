@@ -1,0 +1,140 @@
+//! What commands are given and what they print.
+
+use super::{QUOTED, is_other};
+use crate::alphabet::{self, BLANK, NAME, NEWLINE, QUOTE, SPACE};
+use crate::{Finding, drawn, handmade, placeholder, random};
+
+/// `echo X | program`: a literal that is piped in has no name. The `|` is at `at`, or the end of `<<< X`.
+pub(crate) fn piped(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let found = echoed(text, at, done)?;
+    let literal = &text[found.start..found.end];
+    let stop = found.end;
+    // `user:password`, as chpasswd takes it.
+    let part = literal.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
+    let value = &literal[part..];
+    let start = stop - value.len();
+    let next = alphabet::run(text, at + 1, SPACE);
+    let decoder: [&[u8]; 5] = [b"base64", b"openssl base64", b"xxd", b"jq", b"basenc"];
+    let data = decoder.iter().any(|word| alphabet::starts(text, next, word));
+    let drawn = || drawn::is_drawn(value) && !is_other(value);
+    let literal = value.len() >= 4 && !value.iter().any(|&byte| matches!(byte, b'$' | b'(' | b'/'));
+    let secret = !data && (drawn() || literal && is_asked(text, next)) && !placeholder::is(value);
+    (secret && start >= done).then_some(Finding { start, end: stop, kind: "secret" })
+}
+
+/// `program <<< X`: the first of the signs is at `at`.
+pub(crate) fn here_string(text: &[u8], at: usize) -> Option<Finding> {
+    let alone = at == 0 || text[at - 1] != b'<';
+    if !alone || !alphabet::starts(text, at, b"<<<") || text.get(at + 3) == Some(&b'<') {
+        return None;
+    }
+    let from = alphabet::run(text, at + 3, SPACE);
+    let start = from + usize::from(alphabet::is_at(text, from, QUOTE));
+    let window = &text[start.min(text.len())..text.len().min(start + QUOTED)];
+    let length = window
+        .iter()
+        .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
+        .or((start + window.len() == text.len()).then_some(window.len()))?;
+    let value = &window[..length];
+    let made = || handmade::is_handmade(value) && is_asked(text, line_start(text, at));
+    let secret = (drawn::is_drawn(value) && !is_other(value) || made()) && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}
+
+/// Where the command begins that the sign at `at` belongs to, 96 bytes back at most.
+fn line_start(text: &[u8], at: usize) -> usize {
+    let floor = at.saturating_sub(96);
+    let parts = |byte: &u8| matches!(byte, b'\n' | b'|' | b';' | b'&');
+    floor + text[floor..at].iter().rposition(parts).map_or(0, |part| part + 1)
+}
+
+/// `echo X > password.txt`: a literal that goes into a file whose name speaks of secrets. The `>` is at `at`.
+pub(crate) fn redirected(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let file = alphabet::run(text, at + 1, SPACE);
+    if file == at + 1 || at == 0 || !matches!(text[at - 1], b' ' | b'>') {
+        return None;
+    }
+    let file_end = alphabet::run(text, file, NAME | alphabet::PLUS_SLASH);
+    let name = &text[file..file_end.min(file + 80)];
+    let words: [&[u8]; 6] = [b"pass", b"token", b"secret", b"cred", b"key", b"pwd"];
+    let named = |word: &&[u8]| name.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    if !words.iter().any(named) {
+        return None;
+    }
+    let at = if text[at - 1] == b'>' { at - 1 } else { at };
+    let found = echoed(text, at, done)?;
+    let value = &text[found.start..found.end];
+    let secret = (drawn::is_drawn(value) || random::is_random(value)) && !is_other(value)
+        || handmade::is_surely_handmade(value);
+    (secret && !placeholder::is(value)).then_some(found)
+}
+
+/// The last literal of the `echo` before the sign at `at`.
+fn echoed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let floor = at.saturating_sub(QUOTED).max(done);
+    let line = floor
+        + text[floor..at]
+            .iter()
+            .rposition(|&byte| matches!(byte, b'\n' | b'|' | b';' | b'&'))
+            .map_or(0, |at| at + 1);
+    let words: [&[u8]; 3] = [b"echo ", b"printf ", b"print "];
+    let verb = words.iter().find_map(|word| {
+        text[line..at].windows(word.len()).position(|part| part == *word).map(|at| at + word.len())
+    })?;
+    let end = alphabet::run_back(text, at, SPACE, at - line);
+    let quote = end > line && alphabet::is(text[end - 1], QUOTE);
+    let stop = if quote { end - 1 } else { end };
+    let inner = text.get(line + verb..stop)?;
+    let from =
+        inner.iter().rposition(|&byte| alphabet::is(byte, BLANK | QUOTE)).map_or(0, |at| at + 1);
+    let start = line + verb + from;
+    (start >= done && start < stop).then_some(Finding { start, end: stop, kind: "secret" })
+}
+
+/// Whether the command at `at` reads a password from its input.
+fn is_asked(text: &[u8], at: usize) -> bool {
+    let window = &text[at.min(text.len())..text.len().min(at + 120)];
+    let line = window.split(|&byte| matches!(byte, b'\n' | b'|' | b';')).next().unwrap_or_default();
+    let known: [&[u8]; 14] = [
+        b"smbpasswd ",
+        b"passwd ",
+        b"op signin",
+        b"createuser ",
+        b"read -r PASS",
+        b"read -s ",
+        b"password-stdin",
+        b"chpasswd",
+        b"passwd --stdin",
+        b"sudo -S ",
+        b"--with-token",
+        b"cryptsetup ",
+        b"pass insert",
+        b"--passphrase-fd 0",
+    ];
+    known.iter().any(|word| line.windows(word.len()).any(|part| part == *word))
+}
+
+/// What a command that speaks of secrets printed: a line that is nothing but a value, hashes included. The command's line
+/// is from `line` to the line end at `at`.
+pub(crate) fn printed(text: &[u8], line: usize, at: usize) -> Option<Finding> {
+    let command = &text[line..at];
+    let prompts: [&[u8]; 4] = [b"$ ", b"# ", b"% ", b"> "];
+    if command.len() > 200 || !prompts.iter().any(|prompt| command.starts_with(prompt)) {
+        return None;
+    }
+    // What these print is a hash.
+    let hashes: [&[u8]; 5] = [b"git ", b"sum", b"hash", b"digest", b"sha"];
+    if hashes.iter().any(|word| command.windows(word.len()).any(|part| part == *word)) {
+        return None;
+    }
+    let start = at + 1;
+    let window = &text[start..text.len().min(start + QUOTED)];
+    let length = window.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(window.len());
+    let value = &window[..length];
+    let alone = text.get(start + length).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
+    let secret = alone
+        && (random::is_random(value) || drawn::is_drawn(value))
+        && !is_other(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: start + length, kind: "secret" })
+}

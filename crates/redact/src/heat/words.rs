@@ -1,0 +1,91 @@
+//! Words that make what follows them warm.
+
+use crate::alphabet::{self, NAME, NEWLINE, SPACE};
+use crate::name::{self, Says};
+
+/// How far a word that names a secret reaches.
+pub(crate) const FAR: usize = 256;
+
+/// How far a word reaches that only may have to do with one; never beyond its line.
+const NEAR: usize = 96;
+
+/// The last two letters of every word that reaches: most others are dismissed by them.
+static ENDS: [u32; 32] = name::ends(
+    b"rd ds wd se et ts en ns al ls sk de rt ie me ey ys th te ct on es ac sn in li tp do pw ha er id gn ss",
+);
+
+/// How far the word from `at` to `end` makes the text warm; 0 when it does not.
+pub(crate) fn reach(text: &[u8], at: usize, end: usize) -> usize {
+    let word = &text[at..end];
+    let [.., a, b] = *word else { return 0 };
+    if word.len() == 13 && word.eq_ignore_ascii_case(b"authenticated") {
+        return NEAR;
+    }
+    if ENDS[usize::from(a & 31)] & (1 << (b & 31)) == 0 || word.len() > 40 {
+        return 0;
+    }
+    let mut lower = [0; 40];
+    let lower = &mut lower[..word.len()];
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    let ends = |known: &[&str]| known.iter().any(|known| lower.ends_with(known.as_bytes()));
+    let (last, before) = (lower[lower.len() - 1], lower[lower.len() - 2]);
+    let far = match (before, last) {
+        (b'r', b'd') => ends(&["password"]),
+        (b'd', b's') => ends(&["passwords", "creds"]),
+        (b'w', b'd') => ends(&["passwd", "pwd"]),
+        (b's', b'e') => ends(&["passphrase"]),
+        (b'e', b't') => ends(&["secret"]),
+        (b't', b's') => ends(&["secrets"]),
+        (b'e', b'n') => ends(&["token"]),
+        (b'n', b's') => ends(&["tokens"]),
+        (b'a', b'l') => ends(&["credential"]),
+        (b'l', b's') => ends(&["credentials"]),
+        (b's', b'k') => &*lower == b"mask" || ends(&["psk"]),
+        (b'd', b'e') => ends(&["passcode"]),
+        (b'r', b't') => ends(&["passwort", "kennwort", "wachtwoord"]),
+        (b'i', b'e') => ends(&["cookie"]),
+        (b'm', b'e') => ends(&["keyname"]),
+        (b'e', b'y') => ends(&["privkey", "apikey", "secretkey"]) || is_key(text, end),
+        (b'y', b's') => ends(&["apikeys"]) || is_key(text, end - 1),
+        _ => false,
+    };
+    if far {
+        return FAR;
+    }
+    // `echo $DB_PASS` prints it on the next line.
+    let asked = ends(&["pass"]) || matches!(&*lower, b"pw" | b"otp" | b"totp");
+    let near =
+        asked || is_near(lower) || ends(&["sessionid"]) || lower == b"in" && is_log_in(text, at);
+    // A call reaches over its arguments, also on other lines.
+    if near && text.get(end) == Some(&b'(') {
+        return NEAR;
+    }
+    let line = || text[end..].iter().take(NEAR).position(|&byte| alphabet::is(byte, NEWLINE));
+    if near { line().map_or(NEAR, |line| line + usize::from(asked)) } else { 0 }
+}
+
+/// `log in` and `sign in`, in two words.
+fn is_log_in(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(8)..at];
+    let words: [&[u8]; 8] =
+        [b"log ", b"Log ", b"logs ", b"logged ", b"sign ", b"Sign ", b"signs ", b"signed "];
+    words.iter().any(|word| before.ends_with(word))
+}
+
+/// Words of logins and signatures, without a name for the secret.
+#[rustfmt::skip]
+fn is_near(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"auth" | b"authenticate" | b"authenticates" | b"basicauth" | b"connect" | b"connection" | b"construct" | b"contrase" | b"cookies"
+        | b"createhmac" | b"dsn" | b"getconnection" | b"hmac" | b"login" | b"logon" | b"mysqli" | b"otp" | b"passe" | b"pdo"
+        | b"pw" | b"senha" | b"session" | b"setuser" | b"sid" | b"sign" | b"sudo" | b"totp" | b"user" | b"username"
+    )
+}
+
+/// Whether the `key` that ends at `end` is a credential by the words before it.
+fn is_key(text: &[u8], end: usize) -> bool {
+    let start = alphabet::run_back(text, end, NAME | SPACE, end.min(24));
+    name::read(&text[start..end]).is_some_and(|name| name.says == Says::Secret)
+}

@@ -1,0 +1,181 @@
+//! Removes secrets from text before it is stored.
+//!
+//! [`redact`] replaces secrets by placeholders. [`Clean`] is text that went through it; the store, the spool and the log
+//! accept no other text. The crate also has what every layer above needs to keep foreign text harmless: terminal escape
+//! sequences ([`escape`]), checksums that stand in for text that must not be stored ([`checksum`]), and closed vocabularies
+//! whose errors quote redacted input ([`choice!`]). It depends on no other crate of this workspace.
+//!
+//! Redaction runs on every tool call, so it is one pass over the bytes with tables made at compile time: it compiles no
+//! pattern and builds nothing at start-up.
+//!
+//! Prefixes and lengths of vendors' tokens follow the rule set of gitleaks (MIT licence); the rest is decided by
+//! what stands around a value: its name, its header, its URL, its command. What is left alone is as much of a
+//! decision as what is taken: `docs/reference/redaction.md` lists both, with measured figures.
+//!
+//! ```
+//! use rutter_redact::redact;
+//!
+//! let line = "DATABASE_URL=postgres://app:k3Xw9Qz@db/x";
+//! assert_eq!(redact(line), "DATABASE_URL=postgres://app:[redacted:password]@db/x");
+//! assert_eq!(redact("password: string"), "password: string");
+//! ```
+
+use std::borrow::Cow;
+
+mod alphabet;
+mod assign;
+mod before;
+mod call;
+pub mod checksum;
+mod choice;
+mod clean;
+mod command;
+mod drawn;
+mod encoded;
+pub mod escape;
+mod extent;
+mod foreign;
+mod handmade;
+mod header;
+mod heat;
+mod joined;
+mod login;
+mod markup;
+mod name;
+mod pem;
+mod phrase;
+mod place;
+mod placeholder;
+mod prefix;
+mod private;
+mod random;
+mod repeat;
+mod scan;
+mod shape;
+mod spaced;
+mod table;
+mod url;
+mod value;
+
+pub use choice::UnknownChoice;
+pub use clean::{Clean, Limit, TextError};
+pub use pem::is_key_line;
+
+/// The crates that the expansion of [`choice!`] names.
+#[doc(hidden)]
+pub mod macros {
+    #[cfg(feature = "sqlite")]
+    pub use rusqlite;
+    pub use serde;
+}
+
+use repeat::Repeats;
+
+/// Where a secret stands, and what it is called in the text that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Finding {
+    start: usize,
+    end: usize,
+    kind: &'static str,
+}
+
+/// What a placeholder begins with; text that begins so has been through here.
+const MARK: &[u8] = b"[redacted:";
+
+/// A text that does not settle.
+const UNSETTLED: &str = "[redacted:text]";
+
+/// How often a text is read again after a change. Two readings are the rule, three are rare.
+const PASSES: usize = 6;
+
+/// Text without secrets; borrowed when there was none.
+///
+/// Total, pure, and linear in the length of the text. What it returns it leaves alone: a change may put two
+/// pieces side by side that read as another secret, so the result is read again until nothing changes.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    settle(text, Lines::Joined)
+}
+
+/// The same text with as many lines as before: each line of a secret that spans several has a placeholder of its own.
+/// A line of the result is the redacted form of the line with the same number.
+pub fn redact_by_line(text: &str) -> Cow<'_, str> {
+    settle(text, Lines::Kept)
+}
+
+/// How a secret of several lines is replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    /// By one placeholder.
+    Joined,
+    /// By one placeholder in each line.
+    Kept,
+}
+
+/// Redacts a text until a further reading changes nothing.
+fn settle(text: &str, lines: Lines) -> Cow<'_, str> {
+    let Some(mut current) = pass(text, lines) else { return Cow::Borrowed(text) };
+    for _ in 1..PASSES {
+        match pass(&current, lines) {
+            Some(next) => current = next,
+            None => return Cow::Owned(current),
+        }
+    }
+    // Nobody has met such a text; one that will not settle is not worth a leak.
+    match lines {
+        Lines::Joined => Cow::Borrowed(UNSETTLED),
+        Lines::Kept => Cow::Owned(vec![UNSETTLED; text.split('\n').count()].join("\n")),
+    }
+}
+
+/// One reading: private regions first, so that no rule sees what is in them.
+fn pass(text: &str, lines: Lines) -> Option<String> {
+    let open = replace(text, private::regions(text), lines);
+    let rest = open.as_deref().unwrap_or(text);
+    let found: Vec<Finding> = scan::findings(rest.as_bytes()).collect();
+    if found.is_empty() {
+        return open;
+    }
+    let repeats = Repeats::new(rest.as_bytes(), &found);
+    let closed = replace(rest, found.iter().copied(), lines);
+    if repeats.is_empty() {
+        return closed.or(open);
+    }
+    let again = closed
+        .as_deref()
+        .and_then(|closed| replace(closed, repeats.findings(closed.as_bytes()), lines));
+    again.or(closed).or(open)
+}
+
+/// The text with every finding replaced; `None` when there is none.
+fn replace(text: &str, findings: impl Iterator<Item = Finding>, lines: Lines) -> Option<String> {
+    let mut out: Option<String> = None;
+    let mut done = 0;
+    for found in findings {
+        debug_assert!(done <= found.start && found.start < found.end, "{found:?} after {done}");
+        // Rules end on ASCII bytes or whole characters; one that does not is ignored rather than a panic.
+        let Some(before) = text.get(done..found.start) else { continue };
+        let Some(secret) = text.get(found.start..found.end) else { continue };
+        let out = out.get_or_insert_with(|| String::with_capacity(text.len() + 32));
+        out.push_str(before);
+        push_mark(out, found.kind);
+        if lines == Lines::Kept {
+            for _ in secret.matches('\n') {
+                out.push('\n');
+                push_mark(out, found.kind);
+            }
+        }
+        done = found.end;
+    }
+    let mut out = out?;
+    out.push_str(text.get(done..).unwrap_or_default());
+    Some(out)
+}
+
+fn push_mark(out: &mut String, kind: &str) {
+    out.push_str("[redacted:");
+    out.push_str(kind);
+    out.push(']');
+}
+
+#[cfg(test)]
+mod tests;

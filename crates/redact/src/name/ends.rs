@@ -1,0 +1,58 @@
+//! Names by their last letters: the question that most words are dismissed by.
+
+/// Whether a name may be a secret's, by its last letters alone; cheap enough for every word.
+pub(crate) fn may_end(name: &[u8]) -> bool {
+    let [.., a, b, c] = *name else { return false };
+    let end = [a | 32, b | 32, c | 32];
+    // `import` and `spin` are words of every program.
+    match &end {
+        b"pat" | b"pin" | b"puk" => return name.len() == 3,
+        b"psk" => return true,
+        b"ode" => {
+            return name.len() >= 8 && name[name.len() - 8..].eq_ignore_ascii_case(b"passcode");
+        }
+        b"ort" => return name.len() >= 8 && name[name.len() - 4] | 32 == b'w',
+        _ => {}
+    }
+    matches!(
+        &end,
+        b"ord"
+            | b"swd"
+            | b"pwd"
+            | b"ret"
+            | b"ken"
+            | b"key"
+            | b"ase"
+            | b"ial"
+            | b"als"
+            | b"eds"
+            | b"rer"
+            | b"ass"
+    )
+}
+
+/// Last two letters of every name that a separator makes something of: secrets' own, the words that may follow,
+/// headers, types, and attributes that take their name from elsewhere.
+static ENDS: [u32; 32] = ends(
+    b"rdwdrtssdeseicpwswenetallsdsedeythltwtertionidieigrentaestaevnvexveinewxtldryodawgengtrstuearyskatys",
+);
+
+pub(crate) const fn ends(pairs: &[u8]) -> [u32; 32] {
+    let mut table = [0; 32];
+    let mut at = 0;
+    // Every two neighbours, also across pairs: the few extra ones cost less than separators in the list.
+    while at + 1 < pairs.len() {
+        table[(pairs[at] & 31) as usize] |= 1 << (pairs[at + 1] & 31);
+        at += 1;
+    }
+    table
+}
+
+/// Whether a separator after this name is worth a closer look.
+pub(crate) fn may_matter(name: &[u8]) -> bool {
+    match *name {
+        [.., a, b] if b.is_ascii_alphabetic() => ENDS[(a & 31) as usize] & (1 << (b & 31)) != 0,
+        [.., _] => true,
+        [] => false,
+    }
+}

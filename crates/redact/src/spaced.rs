@@ -1,0 +1,374 @@
+//! A name and its value with no `=` or `:` between them: `--password X`, `ENV TOKEN x`, `PASSWORD 'x'`,
+//! `"password", "x"`, `<password>x</password>`, `the password is x`, a cell of a table.
+
+use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
+use super::drawn::Drawn;
+use super::extent::Right;
+use super::name::{self, Name, Says};
+use super::value::{self, Form, Site};
+use super::{Finding, assign, drawn, extent, handmade, header, heat, placeholder, prefix, random};
+
+mod said;
+
+use said::said;
+
+/// The secret after the word that ends at `end`, when the word is the end of a secret's name.
+pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding> {
+    let floor = end.saturating_sub(name::LONGEST).max(done);
+    // `the password's X`.
+    let possessive = usize::from(alphabet::starts(text, end, b"'s ")) * 2;
+    if !alphabet::is_at(text, end + possessive, SPACE) {
+        return None;
+    }
+    // What is left of a secret, or a list.
+    if text.get(end + 1) == Some(&b'[') {
+        return None;
+    }
+    let start = alphabet::run_back(text, end, NAME, end - floor);
+    let mut word = &text[start..end];
+    // `the API key is …`: a name of two words.
+    if word.eq_ignore_ascii_case(b"key") && start > floor {
+        let first = alphabet::run_back(text, start - 1, NAME, start - 1 - floor);
+        word = &text[first..end];
+    }
+    let mut named = name::read(word)?;
+    if word.eq_ignore_ascii_case(b"pass") && assign::has_user(text, start, done) {
+        named.says = Says::Password;
+    }
+    let gap = alphabet::run(text, end + possessive, SPACE);
+    if gap - end > 40 {
+        return None;
+    }
+    let flag = word[0] == b'-';
+    let shouted = !word.iter().any(u8::is_ascii_lowercase);
+    if matches!(text.get(gap), Some(b'"' | b'\'')) {
+        return quoted(text, gap, named, flag);
+    }
+    if text.get(gap) == Some(&b'(')
+        && let Some(found) = in_parentheses(text, gap, named)
+    {
+        return Some(found);
+    }
+    if let Some(found) = announced(text, gap, named) {
+        return Some(found);
+    }
+    let (from, said) = said(text, gap);
+    if matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
+        let found = quoted(text, from, named, false)?;
+        let value = &text[found.start..found.end];
+        let is_word = |byte: &u8| byte.is_ascii_alphabetic();
+        let sure = is_bare_secret(value) && (said || !value.iter().all(is_word))
+            || is_made_for(value, named, said);
+        return sure.then_some(found);
+    }
+    let from = said::after_quote(text, from);
+    let from = if text.get(gap) == Some(&b'|') && shouted {
+        alphabet::run(text, gap + 1, SPACE)
+    } else {
+        from
+    };
+    let right = Right::bare(text, from, Form::Tight);
+    let to = right.end;
+    let value = text.get(from..to).filter(|value| {
+        !value.is_empty() && (value[0] != b'-' || !flag && is_signed(value) && value[1] != b'-')
+    })?;
+    if let Some(known) = prefix::token(text, from) {
+        return Some(known);
+    }
+    let taken = if flag {
+        is_flag_value(text, value, named, to)
+    } else if named.says == Says::Pin {
+        value::is_pin(value) || (said || shouted) && value::is_short_pin(value)
+    } else if said {
+        match named.says {
+            _ if is_made_for(value, named, true) => true,
+            Says::Password if word.ends_with(b"code") && value::is_short_pin(value) => true,
+            Says::Perhaps => value.len() >= 16 && drawn::drawn(value) == Drawn::Surely,
+            Says::Password if is_signed(value) => true,
+            _ => value.len() >= 8 && is_bare_secret(value),
+        }
+    } else {
+        match named.says {
+            _ if is_made_for(value, named, false) => true,
+            Says::Password if word.ends_with(b"code") && value::is_pin(value) => true,
+            Says::Password | Says::Phrase => {
+                let sure = is_signed(value) || ends_here(text, to);
+                value.len() >= 8 && is_bare_secret(value) && sure
+                    || value.len() >= 4 && sure && is_given(text, start, done)
+            }
+            Says::Secret => {
+                random::is_random(value) && (shouted || ends_here(text, to) || is_whole_key(value))
+                    || is_in_groups(value)
+                    || is_whole_hex(value)
+            }
+            Says::Perhaps if word.eq_ignore_ascii_case(b"pat") => {
+                value.len() >= 20 && random::is_random(value)
+            }
+            Says::Perhaps => {
+                shouted && random::is_random(value)
+                    || named.kind == "key"
+                        && is_cipher_key(text, start, value, right.whole(text) - from)
+            }
+            Says::Pin => false,
+        }
+    };
+    let constant = value.contains(&b'_')
+        && !value.iter().any(|&byte| byte.is_ascii_lowercase() || byte == b'-');
+    let sane = taken
+        && !placeholder::is(value)
+        && !heat::is_version(value)
+        && (!said || !constant || is_signed(value));
+    sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
+}
+
+/// Returns true if somebody made up a value and the name asks for such a one. Less is needed where a verb links them.
+fn is_made_for(value: &[u8], name: Name, said: bool) -> bool {
+    match name.says {
+        Says::Password | Says::Phrase if said => handmade::is_handmade(value),
+        Says::Password | Says::Phrase => handmade::is_surely_handmade(value),
+        Says::Secret if name.kind == "password" => handmade::is_surely_handmade(value),
+        Says::Secret if said && name.kind == "secret" => {
+            value.len() >= 10 && handmade::is_surely_handmade(value)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
+fn is_whole_key(value: &[u8]) -> bool {
+    is_whole_hex(value) || drawn::is_drawn(value) && !heat::is_other(value)
+}
+
+/// 32 hexadecimals or more. The address of an account is no key.
+fn is_whole_hex(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"0x").unwrap_or(value);
+    let address = digits.len() < value.len() && digits.len() == 40;
+    digits.len() >= 32
+        && drawn::is_hex(digits)
+        && !address
+        && digits.iter().any(u8::is_ascii_alphabetic)
+        && digits.iter().any(u8::is_ascii_digit)
+        && !placeholder::is_filler(digits)
+}
+
+/// Four groups or more of as many capitals and digits each: `CF6GV-UZ7GD-P3VY7-YYJSU`.
+fn is_in_groups(value: &[u8]) -> bool {
+    let first = value.iter().position(|&byte| byte == b'-').unwrap_or_default();
+    let mut count = 0;
+    let groups = value.split(|&byte| byte == b'-').all(|group| {
+        count += 1;
+        group.len() == first
+            && group.iter().all(|&byte| alphabet::is(byte, alphabet::UPPER | alphabet::DIGIT))
+    });
+    // `123456-654321-…` unlocks a disk.
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    groups && count >= 4 && (4..=8).contains(&first) && (letters || first == 6)
+}
+
+/// `decrypt with key X`: a key of 256 bits or a drawn one.
+fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool {
+    if value.len() >= 12 && drawn::drawn(value) == Drawn::Surely && !heat::is_other(value) {
+        return true;
+    }
+    let before = &text[start.saturating_sub(48)..start];
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    length == 64
+        && random::is_random(value)
+        && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
+}
+
+/// `the password (X) is old`: the parenthesis is at `gap`.
+fn in_parentheses(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
+    let start = gap + 1 + usize::from(alphabet::is_at(text, gap + 1, QUOTE));
+    let end = Right::bare(text, start, Form::Tight).end;
+    let close = end + usize::from(alphabet::is_at(text, end, QUOTE));
+    let value = text.get(start..end)?;
+    let secret = text.get(close) == Some(&b')')
+        && value.len() >= 8
+        && name.says != Says::Perhaps
+        && (is_signed(value)
+            || is_bare_secret(value) && value.iter().any(u8::is_ascii_digit)
+            || is_made_for(value, name, false))
+        && !heat::is_version(value)
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end, kind: name.kind })
+}
+
+/// Whether `password` is an argument here: `machine x login y password z`, `nmcli … password z`.
+fn is_given(text: &[u8], start: usize, done: usize) -> bool {
+    let before = &text[start.saturating_sub(96).max(done)..start];
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let tools: [&[u8]; 3] = [b"nmcli ", b"mysqladmin ", b"machine "];
+    let begins = |part: &[u8], tool: &[u8]| part[0] == tool[0] && part == tool;
+    tools.iter().any(|tool| line.windows(tool.len()).any(|part| begins(part, tool)))
+}
+
+/// A mixture of letters, digits and signs that is no name.
+pub(super) fn is_signed(value: &[u8]) -> bool {
+    let sign = |byte: &u8| {
+        matches!(
+            byte,
+            b'!' | b'#' | b'%' | b'^' | b'*' | b'~' | b'@' | b'+' | b'=' | b'$' | b'&' | b'?'
+        )
+    };
+    value.len() >= 8
+        && value.iter().any(sign)
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// `Use this password to go on:` and, below it, a line that is nothing but a value.
+fn announced(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
+    let line = text[gap..text.len().min(gap + 64)].iter().position(|&byte| byte == b'\n')? + gap;
+    let end = alphabet::run_back(text, line, BLANK, line - gap);
+    let prose = |byte: &u8| alphabet::is(*byte, alphabet::LETTER | SPACE) || *byte == b',';
+    if end <= gap + 1 || text[end - 1] != b':' || !text[gap..end - 1].iter().all(prose) {
+        return None;
+    }
+    let start = alphabet::run(text, line, BLANK);
+    let right = Right::bare(text, start, Form::Tight);
+    let value = text.get(start..right.end)?;
+    let stop = right.whole(text);
+    let alone = text.get(stop).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
+    let secret = name.says != Says::Perhaps
+        && alone
+        && start - line <= 8
+        && (random::is_random(value) || drawn::is_drawn(value))
+        && !placeholder::is(value);
+    secret.then_some(Finding { start, end: stop, kind: name.kind })
+}
+
+/// The value of a long flag; `--password flag` in a sentence is none.
+fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
+    let next = alphabet::run(text, end, SPACE);
+    let sentence = next > end
+        && alphabet::is_at(text, next, ALNUM)
+        && random::is_wordy(value)
+        && !handmade::is_surely_handmade(value);
+    let site = Site::plain(Form::Tight);
+    // `-Password (ConvertTo-…)`: a call.
+    if value[0] == b'(' {
+        return false;
+    }
+    if name.says == Says::Pin && value::is_short_pin(value) {
+        return true;
+    }
+    let name = if name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
+    !sentence && value::is_secret(value, name, site)
+}
+
+/// No word, no call, no path.
+fn is_bare_secret(value: &[u8]) -> bool {
+    let code = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'/' | b'{'));
+    !code
+        && (!random::is_wordy(value) || drawn::is_drawn(value))
+        && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Whether the line, or its cell, or its clause ends.
+fn ends_here(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        None => true,
+        Some(&byte)
+            if alphabet::is(byte, NEWLINE)
+                || matches!(
+                    byte,
+                    b'\\' | b'"' | b'\'' | b'|' | b',' | b'.' | b'`' | b':' | b';' | b')'
+                ) =>
+        {
+            true
+        }
+        Some(_) => {
+            let next = alphabet::run(text, at, SPACE);
+            next > at
+                && (next == text.len()
+                    || alphabet::is_at(text, next, NEWLINE | alphabet::DASH)
+                    || matches!(text[next], b'|' | b'#' | b'&' | b'>'))
+        }
+    }
+}
+
+/// A quoted value at `gap`: `PASSWORD 'x'`, `storePassword "x"`, `--password "x"`.
+fn quoted(text: &[u8], gap: usize, name: Name, flag: bool) -> Option<Finding> {
+    let right = extent::right(text, gap, false, false)?;
+    let value = text.get(right.start..right.end)?;
+    let name =
+        if flag && name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
+    let site = Site::plain(Form::Quoted);
+    let found = Finding { start: right.start, end: right.end, kind: name.kind };
+    (right.end > right.start && value::is_secret(value, name, site)).then_some(found)
+}
+
+/// `IDENTIFIED BY 'x'` and `ConvertTo-SecureString "x"`, whose last word ends at `end`.
+pub(super) fn statement(text: &[u8], at: usize, end: usize) -> Option<Finding> {
+    let gap = alphabet::run(text, end, SPACE);
+    if gap == end || !matches!(text.get(gap), Some(b'"' | b'\'')) {
+        return None;
+    }
+    let word = &text[at..end];
+    let before = &text[at.saturating_sub(11)..at];
+    let by = word.eq_ignore_ascii_case(b"by")
+        && (before.eq_ignore_ascii_case(b"identified ") || before.ends_with(b"password "));
+    let secure = word == b"SecureString" && before.ends_with(b"ConvertTo-");
+    (by || secure)
+        .then(|| quoted(text, gap, Name { says: Says::Password, kind: "password" }, false))?
+}
+
+/// `set("Authorization", "Bearer …")`, `define('DB_PASSWORD', '…')`: the comma is at `at`.
+pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+    let close =
+        at.checked_sub(1).filter(|&close| close >= done && alphabet::is(text[close], QUOTE))?;
+    let end = if close > done && text[close - 1] == b'\\' { close - 1 } else { close };
+    let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
+    let word = &text[start..end];
+    let gap = alphabet::run(text, at + 1, SPACE);
+    if word.is_empty() || !(alphabet::is_at(text, gap, QUOTE) || text.get(gap) == Some(&b'\\')) {
+        return None;
+    }
+    if let Some(found) = header::credentials(text, word, gap) {
+        return Some(found);
+    }
+    let named = name::read(word)?;
+    // Only as the first two arguments of a call: a list of names has commas too.
+    let before = &text[start.saturating_sub(6).max(done)..start];
+    let mut opening =
+        before.iter().rev().skip_while(|&&byte| alphabet::is(byte, QUOTE | SPACE) || byte == b'\\');
+    let call = opening.next() == Some(&b'(');
+    let found = quoted(text, gap, named, false)?;
+    let value = &text[found.start..found.end];
+    if !call && !random::is_random(value) {
+        return None;
+    }
+    let name = value.iter().all(u8::is_ascii_alphabetic) && value.len() < 8
+        || value::names_a_secret(value);
+    (!name).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn values_without_a_separator() {
+        for (text, left) in [
+            ("x --password hunter2 -h db", "x --password [redacted:password] -h db"),
+            ("ENV NPM_TOKEN 8a7d0c3fe5b94a1290ff", "ENV NPM_TOKEN [redacted:token]"),
+            ("ALTER ROLE a PASSWORD 'hunter2'", "ALTER ROLE a PASSWORD '[redacted:password]'"),
+            ("define('DB_PASSWORD', 'hunter2');", "define('DB_PASSWORD', '[redacted:password]');"),
+            ("<password>hunter2</password>", "<password>[redacted:password]</password>"),
+            ("the password is hunt3r2xY, ok", "the password is [redacted:password], ok"),
+            ("| API_TOKEN | 8a7d0c3fe5b94a1290ff |", "| API_TOKEN | [redacted:token] |"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "use the --password flag to log in",
+            "the token is invalid or has expired",
+            "--token <TOKEN>  Token to use",
+            "gpg: using RSA key 8A7D0C3FE5B94A1290FFAB34C1D2E7F68A7D0C3F",
+            "<label>Password</label>",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What links a name to its value in a sentence: `the password of bob is X`, `password for the box = X`, `set to X`.
+
+use super::{is_signed, is_whole_hex};
+use crate::alphabet::{self, BLANK, QUOTE, SPACE};
+use crate::extent::Right;
+use crate::value::Form;
+use crate::{drawn, handmade, placeholder};
+
+/// Number of words that may stand between a name and its verb.
+const MAX_WORDS: usize = 8;
+/// Longest word that may stand there: an address of a user.
+const MAX_WORD_BYTES: usize = 32;
+
+/// Where the value begins after a verb or a sign, a few words on at most, and true; else `gap` and false.
+pub(super) fn said(text: &[u8], gap: usize) -> (usize, bool) {
+    let mut at = gap;
+    for _ in 0..MAX_WORDS {
+        let over = |byte: &u8| alphabet::is(*byte, BLANK | QUOTE);
+        let window = &text[at.min(text.len())..text.len().min(at + MAX_WORD_BYTES)];
+        let length = window.iter().position(over).unwrap_or(window.len());
+        let word = &window[..length];
+        let next = alphabet::run(text, at + length, SPACE);
+        if word.is_empty() || next == at + length {
+            break;
+        }
+        if is_verb(word) || is_arrow(word) || word.ends_with(b":") && length > 1 {
+            return (after_adverbs(text, next), true);
+        }
+        // `changed from x to y`: one after the other, the second when the first is gone.
+        if matches!(word, b"from" | b"to" | b"auf") && !alphabet::starts(text, next, b"be ") {
+            let past =
+                placeholder::mark_end(text, next).map(|mark| alphabet::run(text, mark, SPACE));
+            let to = past.filter(|&past| alphabet::starts(text, past, b"to ")).map(|past| past + 3);
+            let from = to.unwrap_or(next);
+            let open = from + usize::from(alphabet::is_at(text, from, QUOTE));
+            let end = Right::bare(text, open, Form::Tight).end;
+            let value = &text[open..end];
+            let address = value.contains(&b'@') && value.contains(&b'.');
+            let sure = is_signed(value)
+                || handmade::is_surely_handmade(value)
+                || drawn::is_drawn(value)
+                || is_whole_hex(value);
+            let sure = sure && !address;
+            return if sure { (from, true) } else { (gap, false) };
+        }
+        // The end of a sentence, and another thing than the secret.
+        if matches!(word[length - 1], b'.' | b';' | b'?' | b'!')
+            || at == gap && is_attribute(word)
+            || matches!(word[0], b'[' | b'<')
+            || word == b"public"
+            || is_value(word)
+        {
+            break;
+        }
+        at = next;
+    }
+    (gap, false)
+}
+
+/// Returns true if a word may be the value itself: `the token X is old`.
+fn is_value(word: &[u8]) -> bool {
+    word.len() >= 8 && word.iter().any(u8::is_ascii_digit) && !word.contains(&b'@')
+}
+
+/// Where the value begins in `is now X`, `is set to X`.
+fn after_adverbs(text: &[u8], from: usize) -> usize {
+    let words: [&[u8]; 9] = [
+        b"now ",
+        b"still ",
+        b"just ",
+        b"currently ",
+        b"set ",
+        b"to ",
+        b"jetzt ",
+        b"weiterhin ",
+        b"always ",
+    ];
+    let mut at = from;
+    for _ in 0..2 {
+        let word = words.iter().find(|word| alphabet::starts(text, at, word));
+        at += word.map_or(0, |word| word.len());
+    }
+    at
+}
+
+/// Where the value begins behind a quotation mark of print: `“X”`, `„X“`, `« X »`.
+pub(super) fn after_quote(text: &[u8], at: usize) -> usize {
+    let marks =
+        ["\u{201c}", "\u{201e}", "\u{2018}", "\u{201a}", "\u{ab}\u{a0}", "\u{ab} ", "\u{ab}"];
+    let mark = marks.iter().find(|mark| alphabet::starts(text, at, mark.as_bytes()));
+    mark.map_or(at, |mark| at + mark.len())
+}
+
+#[rustfmt::skip]
+fn is_verb(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"is" | b"was" | b"be" | b"equals" | b"contains" | b"takes" | b"becomes" | b"reads" | b"ist" | b"war" | b"lautet" | b"lautete"
+        | b"est" | b"es" | b"era" | b"\xc3\xa8" | b"\xc3\xa9"
+    )
+}
+
+fn is_arrow(word: &[u8]) -> bool {
+    matches!(word, b"=" | b"->" | b"=>" | b":" | b"-") || matches!(word, [0xe2, 0x80 | 0x86, _])
+}
+
+/// Returns true if a noun behind a name makes something else of it: `key fingerprint`, `password length`.
+#[rustfmt::skip]
+fn is_attribute(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"algorithm" | b"checksum" | b"count" | b"digest" | b"expiry" | b"fingerprint" | b"format" | b"hash" | b"id" | b"length"
+        | b"name" | b"path" | b"policy" | b"prefix" | b"size" | b"type" | b"version"
+    )
+}

@@ -1,0 +1,124 @@
+//! Columns of tables that are named like secrets: what psql, mysql and Markdown print, and lists with commas.
+
+use super::alphabet::{self, BLANK, SPACE};
+use super::name::{self, Name, Says};
+use super::{Finding, drawn, handmade, placeholder, random};
+
+/// Longest header and longest cell that are looked at.
+const LONGEST: usize = 320;
+
+/// Columns that hold secrets, one bit each, and what parts them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Table {
+    columns: u32,
+    parting: u8,
+    /// The column of the current line.
+    column: u32,
+}
+
+impl Table {
+    /// The line from `line` to the line end at `at` is over.
+    pub(super) fn line(&mut self, text: &[u8], line: usize, at: usize) {
+        self.column = 0;
+        let next = text.get(at + 1).copied().unwrap_or(b'\n');
+        if self.columns > 0 && !is_rule(text, at + 1) {
+            let rest = &text[at + 1..text.len().min(at + 1 + LONGEST)];
+            let row =
+                rest.iter().take_while(|&&byte| byte != b'\n').any(|&byte| byte == self.parting);
+            if next == b'\n' || !row {
+                *self = Self::default();
+            }
+            return;
+        }
+        if self.columns > 0 || at - line > LONGEST || at < line + 3 {
+            return;
+        }
+        let parting = if is_rule(text, at + 1) { b'|' } else { b',' };
+        let header = &text[line..at];
+        let list = || {
+            header
+                .iter()
+                .all(|&byte| byte == b',' || byte == b'\r' || alphabet::is(byte, alphabet::WORD))
+        };
+        if !header.contains(&parting) || parting == b',' && !list() {
+            return;
+        }
+        let cells = header.split(|&byte| byte == parting).take(32).enumerate();
+        let named = cells.filter(|(_, cell)| says(cell.trim_ascii()));
+        self.columns = named.fold(0, |columns, (column, _)| columns | 1 << column);
+        self.parting = parting;
+    }
+
+    /// The cell after the sign at `at`, when its column is one of secrets.
+    pub(super) fn cell(&mut self, text: &[u8], at: usize, done: usize) -> Option<Finding> {
+        if self.columns == 0 {
+            return None;
+        }
+        if text[at] == self.parting {
+            self.column += 1;
+        } else if text[at] != b'\n' {
+            return None;
+        }
+        if self.column > 31 || self.columns & (1 << self.column) == 0 {
+            return None;
+        }
+        let start = alphabet::run(text, at + 1, SPACE | alphabet::QUOTE);
+        let window = &text[start.min(text.len())..text.len().min(start + LONGEST)];
+        let over = |&byte: &u8| byte == self.parting || alphabet::is(byte, BLANK | alphabet::QUOTE);
+        let length = window
+            .iter()
+            .position(over)
+            .or((start + window.len() == text.len()).then_some(window.len()))?;
+        let value = &window[..length];
+        let secret = start >= done
+            && (random::is_random(value)
+                || drawn::is_drawn(value)
+                || handmade::is_surely_handmade(value))
+            && !placeholder::is(value)
+            && !value.contains(&b'/');
+        secret.then_some(Finding { start, end: start + length, kind: "secret" })
+    }
+}
+
+fn says(cell: &[u8]) -> bool {
+    let cell = cell.strip_prefix(b"`").and_then(|cell| cell.strip_suffix(b"`")).unwrap_or(cell);
+    let short =
+        cell.len() <= 40 && cell.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | SPACE));
+    let named =
+        || matches!(name::read(cell), Some(Name { says: Says::Password | Says::Secret, .. }));
+    short && named()
+}
+
+/// Whether the line at `at` is the rule below a header: `----+----`, `|---|---|`.
+fn is_rule(text: &[u8], at: usize) -> bool {
+    let window = &text[at.min(text.len())..text.len().min(at + 24)];
+    let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.len() >= 3
+        && line.windows(3).any(|part| part == b"---")
+        && line.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b':' | b' ' | b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn columns_and_blocks() {
+        let hex = "8a7d0c3fe5b94a1290ffab34c1d2e7f68a7d0c3f";
+        for text in [
+            format!("id,api_token\n1,{hex}\n2,{hex}\n"),
+            format!(" id | api_token\n----+----------\n  1 | {hex}\n"),
+            format!("secrets:\n  hook: {hex}\n"),
+            format!("tokens = {{ agent = \"{hex}\" }}"),
+        ] {
+            assert!(!redact(&text).contains(hex), "{text}");
+        }
+        for text in [
+            format!("id,commit\n1,{hex}\n"),
+            format!(" token | commit\n-------+------\n       | {hex}\n"),
+            format!("tokens = {{ id = \"{hex}\" }}"),
+        ] {
+            assert_eq!(redact(&text), text);
+        }
+    }
+}

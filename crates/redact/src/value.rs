@@ -1,0 +1,259 @@
+//! Whether what stands beside a secret's name is the secret, or code, a type, a sentence about it.
+
+use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
+use super::drawn::Drawn;
+use super::name::{Name, Says};
+use super::{drawn, handmade, phrase, placeholder, random, spaced};
+
+mod code;
+
+use code::{is_code, is_number, is_path};
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Between quotes: a literal.
+    Quoted,
+    /// Bare, right after `=`: a shell's or a URL's literal, or an argument in code.
+    Tight,
+    /// Bare, after blanks: a configuration's literal, or code, or prose.
+    Loose,
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Site {
+    pub(super) form: Form,
+    /// The name is written in capitals, as variables of an environment are.
+    pub(super) shouted: bool,
+    /// More words follow on the line.
+    pub(super) sentence: bool,
+    /// It is an argument of a call: `login(password=value)`.
+    pub(super) argument: bool,
+}
+
+impl Site {
+    /// Nothing around it counts.
+    pub(super) const fn plain(form: Form) -> Self {
+        Self { form, shouted: false, sentence: false, argument: false }
+    }
+}
+
+/// Whether the value is a secret.
+pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
+    if name.says == Says::Pin {
+        return is_pin(value) || (site.form == Form::Quoted || site.shouted) && is_short_pin(value);
+    }
+    if name.says == Says::Perhaps && (!is_random(value) || is_locator(value, name)) {
+        return false;
+    }
+    if is_address(value) {
+        return false;
+    }
+    // `String!` and `string?` are types as `string` is.
+    let asserted = site.form == Form::Loose && matches!(value.last(), Some(b'!' | b'?'));
+    if asserted && placeholder::is(&value[..value.len() - 1]) {
+        return false;
+    }
+    // A list, an index or a placeholder; quick, because a text of placeholders comes here with each of them.
+    if site.form != Form::Quoted && value.first() == Some(&b'[') {
+        return false;
+    }
+    if value.is_empty() || placeholder::is(value) || is_path(value) {
+        return false;
+    }
+    let spaced = value.iter().any(|&byte| alphabet::is(byte, BLANK));
+    if site.form != Form::Quoted && (is_number(value) || is_code(value, site)) {
+        return false;
+    }
+    match name.says {
+        Says::Phrase if spaced => site.form == Form::Quoted && value.len() >= 8,
+        Says::Secret if spaced => is_in_parts(value),
+        _ if spaced => {
+            name.says == Says::Password
+                && (is_odd(value) || is_in_groups(value) || phrase::is_phrase(value))
+        }
+        Says::Password | Says::Phrase => is_password(value, site),
+        Says::Secret => is_key(value, name, site),
+        Says::Perhaps => true,
+        Says::Pin => false,
+    }
+}
+
+/// Random by the sorts of its characters, or by its pairs of letters.
+fn is_random(value: &[u8]) -> bool {
+    random::is_random(value) || value.len() >= 20 && drawn::drawn(value) == Drawn::Surely
+}
+
+/// Drawn parts with blanks between them.
+fn is_in_parts(value: &[u8]) -> bool {
+    value.split(|&byte| byte == b' ').all(drawn::is_drawn)
+}
+
+/// Whether a value is a number that nobody would count to.
+pub(super) fn is_pin(value: &[u8]) -> bool {
+    (6..=12).contains(&value.len())
+        && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
+        && !placeholder::is_filler(value)
+}
+
+/// Four or five digits, as cards and doors have them; not those that everybody would try first.
+pub(super) fn is_short_pin(value: &[u8]) -> bool {
+    matches!(value.len(), 4 | 5)
+        && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
+        && !placeholder::is_filler(value)
+        && !matches!(value, b"1234" | b"12345" | b"4321" | b"54321")
+}
+
+/// A UUID, a path or words before a hash: what a `key` or a `session` that is no secret is found by.
+fn is_locator(value: &[u8], name: Name) -> bool {
+    let uuid = value.len() == 36 && value[8] == b'-' && value[23] == b'-' && drawn::is_hex(value);
+    let mut parts = value.split(|byte| matches!(byte, b'-' | b'/' | b'_' | b'.'));
+    let plain = |part: &[u8]| {
+        (2..16).contains(&part.len())
+            && part[1..].iter().all(|&byte| alphabet::is(byte, LOWER | DIGIT))
+    };
+    let words = parts.by_ref().take(2).all(|part| plain(part) && random::is_wordy(part));
+    uuid && name.kind != "secret" || words && parts.next().is_some()
+}
+
+/// The address of an account or a contract on a chain.
+fn is_address(value: &[u8]) -> bool {
+    value.len() == 42 && value.starts_with(b"0x") && drawn::is_hex(&value[2..])
+}
+
+/// Whether a value beside the name of a password is one.
+fn is_password(value: &[u8], site: Site) -> bool {
+    let digits = value.iter().all(|&byte| alphabet::is(byte, DIGIT));
+    let letters = value.iter().all(|&byte| alphabet::is(byte, WORD) && !alphabet::is(byte, DIGIT));
+    let literal = match site.form {
+        _ if digits => value.len() >= 6 && site.form != Form::Loose,
+        _ if value.len() < 4 => false,
+        // `"password": "Passwort"` is a label, `password: userPassword` a field.
+        Form::Quoted if letters => !is_label(value) && !names_a_secret(value),
+        Form::Tight if letters => !names_a_secret(value) && !site.argument,
+        Form::Quoted | Form::Tight => !(random::is_wordy(value) && names_a_secret(value)),
+        Form::Loose if letters => site.shouted && !site.sentence && value.len() >= 6,
+        Form::Loose if site.sentence => {
+            value.len() >= 8 && !random::is_wordy(value) || handmade::is_surely_handmade(value)
+        }
+        Form::Loose => is_mixed(value) && !names_a_secret(value),
+    };
+    // A drawn one is a password whatever else it looks like, and so are words that were drawn.
+    literal || value.len() >= 4 && drawn::is_drawn(value) || phrase::is_phrase(value)
+}
+
+/// Whether a value beside the name of a token, secret or key is one.
+fn is_key(value: &[u8], name: Name, site: Site) -> bool {
+    let least = if site.form == Form::Loose && name.kind != "password" { 12 } else { 8 };
+    let random = if site.form == Form::Loose && value.len() >= 16 {
+        random::is_random(value)
+    } else {
+        !random::is_wordy(value)
+    };
+    // `oauth2ClientSecret` is what the value is called elsewhere.
+    let drawn =
+        random && (!names_a_secret(value) || random::is_random(value)) || drawn::is_drawn(value);
+    let is_made = || spaced::is_signed(value) || handmade::is_surely_handmade(value);
+    if name.kind == "password" && is_made() {
+        return true;
+    }
+    // `SECRET_KEY=Kastanie-9-Blatt`.
+    let given = site.form == Form::Tight && site.shouted || site.form == Form::Quoted;
+    if given && value.len() >= 12 && name.kind != "token" && handmade::is_surely_handmade(value) {
+        return true;
+    }
+    value.len() >= least
+        && drawn
+        && value.iter().any(|&byte| alphabet::is(byte, LETTER))
+        && (!site.sentence || random::is_random(value))
+}
+
+/// A mixture of sorts of characters, as nobody writes in prose.
+fn is_mixed(value: &[u8]) -> bool {
+    let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
+    let odd = value
+        .iter()
+        .any(|&byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b'-'));
+    has(LETTER) && (has(DIGIT) || odd) || has(DIGIT) && odd
+}
+
+/// Groups of the same length that are no words, as services print their passwords: `qzvt hbwk xmrd lpfy`.
+fn is_in_groups(value: &[u8]) -> bool {
+    let first = value.iter().position(|&byte| byte == b' ').unwrap_or(value.len());
+    let mut whole = [0; 32];
+    let mut length = 0;
+    for group in value.split(|&byte| byte == b' ') {
+        let Some(room) = whole.get_mut(length..length + group.len()) else { return false };
+        if group.len() != first || !group.iter().all(|&byte| alphabet::is(byte, alphabet::ALNUM)) {
+            return false;
+        }
+        room.copy_from_slice(group);
+        length += group.len();
+    }
+    length >= 12 && drawn::is_odd(&whole[..length])
+}
+
+/// Words with blanks between them that are no sentence: digits and signs inside.
+fn is_odd(value: &[u8]) -> bool {
+    let sign = |&byte: &u8| {
+        matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~')
+    };
+    value.iter().any(|&byte| alphabet::is(byte, DIGIT))
+        && value.iter().filter(|byte| sign(byte)).count() >= 2
+        && value.iter().filter(|&&byte| alphabet::is(byte, BLANK)).count() * 6 < value.len()
+}
+
+/// A word with a capital and small letters after it.
+fn is_label(value: &[u8]) -> bool {
+    alphabet::is(value[0], UPPER) && value[1..].iter().all(|&byte| alphabet::is(byte, LOWER))
+}
+
+/// Whether a name rather than a value: it speaks of secrets itself.
+pub(super) fn names_a_secret(value: &[u8]) -> bool {
+    let words: [&[u8]; 9] =
+        [b"passw", b"pwd", b"secret", b"token", b"key", b"cred", b"auth", b"pass_", b"_pass"];
+    let begins = |two: &[u8]| {
+        matches!(
+            &[two[0] | 32, two[1] | 32],
+            b"pa" | b"pw" | b"se" | b"to" | b"ke" | b"cr" | b"au" | b"\x7fp"
+        )
+    };
+    let mut pairs = value.windows(2).enumerate().filter(|(_, two)| begins(two));
+    value.len() <= 64
+        && value.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | alphabet::SPACE))
+        && pairs.any(|(at, _)| words.iter().any(|word| alphabet::starts_any_case(value, at, word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn literals_go_and_code_stays() {
+        for (text, left) in [
+            ("password=hunter22", "password=[redacted:password]"),
+            ("password: \"hunter22\"", "password: \"[redacted:password]\""),
+            ("DB_PASSWORD: swordfish", "DB_PASSWORD: [redacted:password]"),
+            ("token = \"ab12cd34ef56\"", "token = \"[redacted:token]\""),
+            ("MNEMONIC='ripple sunset harvest'", "MNEMONIC='[redacted:passphrase]'"),
+            ("PIN password=123456", "PIN password=[redacted:password]"),
+        ] {
+            assert_eq!(redact(text), left);
+        }
+        for text in [
+            "password: string",
+            "password = os.environ[\"X\"]",
+            "token = get_token()",
+            "SECRET_KEY=",
+            "\"password\": \"Passwort\"",
+            "login(password=pwd_input)",
+            "password: *alias",
+            "secret: app-tls-cert",
+            "key_file: /etc/ssl/server.key",
+            "password = (sensitive value)",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}
