@@ -1,7 +1,7 @@
-//! Hooks and the client that runs them, put to the test.
+//! Tests of hooks against the client that runs them.
 //!
-//! [`live`] drives a real Claude Code client offline: a scripted model on loopback, a throwaway
-//! project, the hooks under test, and a record of all that happened.
+//! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
+//! project and the hooks under test, and records the run.
 
 #![warn(missing_docs)]
 

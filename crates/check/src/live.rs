@@ -1,10 +1,10 @@
-//! The real client, driven offline.
+//! Offline runs of the real client.
 //!
-//! A [`Sandbox`] is a project and a home that exist for one run, with the settings, hooks and files
-//! under test. A [`Script`] is what the model will say; [`ScriptedModel`] says it, on loopback. A
-//! [`Client`] is run in the sandbox against the model, and the [`Record`] has everything that can be
-//! known of it afterwards: what reached the model word for word, what each hook was sent, what the
-//! client printed and logged. A [`Scenario`] is a sandbox prepared so that one event fires.
+//! A [`Sandbox`] is a project and a home for one run, with the settings, hooks and files under test. A
+//! [`Script`] holds the model's turns; [`ScriptedModel`] serves them on loopback. A [`Client`] runs in the
+//! sandbox against the model, and the [`Record`] has all results: the exact texts that reached the model, the
+//! payload of each hook call, the client's output and its log. A [`Scenario`] is a sandbox prepared so that one
+//! event fires.
 //!
 //! ```no_run
 //! use rutter_check::live::{Client, Hook, Scenario};
@@ -20,8 +20,8 @@
 //! # Ok::<(), rutter_check::live::LiveError>(())
 //! ```
 //!
-//! The client is given nothing of the user's: an empty environment but for what it needs, a `HOME` in
-//! the sandbox, a made-up key, and an address on 127.0.0.1 to send it to.
+//! The client gets nothing of the user's: a minimal environment, a `HOME` in the sandbox, a made-up key, and
+//! an address on 127.0.0.1 to send it to.
 
 use std::io;
 use std::path::PathBuf;
@@ -47,46 +47,46 @@ pub use sandbox::Sandbox;
 pub use scenario::Scenario;
 pub use script::{Block, Script, Turn};
 
-/// Why a client could not be driven. What the client itself does wrong is in the [`Record`].
+/// An error in driving a client. Misbehaviour of the client itself is in the [`Record`].
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// A file of the sandbox could not be made or read.
+    /// A file of the sandbox could not be created or read.
     #[error("the sandbox's {path} cannot be used: {source}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The scripted model could not listen.
     #[error("the scripted model cannot listen on 127.0.0.1: {0}")]
     Listen(#[source] io::Error),
-    /// The client could not be started, fed or ended.
+    /// The client could not be started, written to or ended.
     #[error(
         "{path} cannot be run: {source}; give the path of a Claude Code binary for this machine"
     )]
     Client {
         /// The binary.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The binary answers `--version` with something else.
+    /// The binary's answer to `--version` is not Claude Code's.
     #[error("{path} is not a Claude Code client: `--version` printed `{printed}`")]
     NotAClient {
         /// The binary.
         path: PathBuf,
-        /// The first line it printed.
+        /// The first line of its output.
         printed: String,
     },
-    /// The client did not come to what the conversation waited for.
+    /// The client did not reach the awaited point of the conversation.
     #[error("the client did not come to {awaited} within {limit:?}; stderr: {stderr}")]
     Stuck {
-        /// What was waited for.
+        /// The awaited point.
         awaited: String,
-        /// For how long.
+        /// The time limit.
         limit: Duration,
-        /// What the client had complained of.
+        /// The client's stderr so far.
         stderr: String,
     },
 }

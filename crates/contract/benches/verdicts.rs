@@ -1,4 +1,4 @@
-//! How many verdicts a second: `cargo bench -p rutter-contract`, or as a part of `cargo xtask bench`.
+//! Verdicts per second: `cargo bench -p rutter-contract`, or as a part of `cargo xtask bench`.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use rutter_contract::verdict::{HookRun, judge};
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
-/// How long to measure.
+/// Duration of the measurement.
 const MEASURED: Duration = Duration::from_secs(2);
 
 #[expect(clippy::print_stdout, reason = "the figure")]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::spec::{Effect, EventSpec, Field, FieldType, MatcherValues, PlainStdout, Source};
 use crate::version::Contract;
 
-/// All that the table says of an event. `sources` has who says it, key by key.
+/// Returns all facts of the table about an event. `sources` has the source of each fact, by key.
 pub fn event(event: &EventSpec, contract: Contract) -> Value {
     let fields = |fields: Vec<&'static Field>| -> Vec<Value> {
         fields.into_iter().map(|field| self::field(field, contract)).collect()
@@ -42,7 +42,7 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
     })
 }
 
-/// Whole seconds as an integer, as a settings file would have them.
+/// Converts to seconds, as an integer if possible, as in a settings file.
 fn seconds(milliseconds: u32) -> Value {
     if milliseconds.is_multiple_of(1000) {
         json!(milliseconds / 1000)

@@ -1,17 +1,17 @@
-//! What ties a payload type to its row of the table.
+//! The trait that ties a payload type to its row of the table.
 
 use serde::{Deserialize, Serialize};
 
 use crate::name::EventName;
 
-/// Which types are payloads is the table's to say: nobody else can add one.
+/// Seals [`HookEvent`]: only the types generated from the table are payloads.
 pub(crate) mod sealed {
-    /// Implemented by the generated payload types alone.
+    /// The sealing trait, implemented by the generated payload types alone.
     pub trait Payload {}
 }
 
-/// A payload type: it knows its event.
+/// A payload type with the name of its event.
 pub trait HookEvent: sealed::Payload + Serialize + for<'de> Deserialize<'de> {
-    /// The event whose payload this is.
+    /// The event of this payload.
     const NAME: EventName;
 }

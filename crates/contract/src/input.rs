@@ -1,9 +1,9 @@
-//! What the client writes to a hook's stdin.
+//! Types for the payloads that the client writes to a hook's stdin.
 //!
-//! [`Wire`] skims a payload without building anything: it is for a hook that must decide in
-//! microseconds whether an event concerns it. [`Input`] reads a payload whole, into the type of its
-//! event. The types mirror the client's names exactly, have `Option` where the client omits, and keep
-//! what they do not know in `unknown`, so that reading and writing a payload loses nothing.
+//! [`Wire`] finds single fields in a payload without allocating a tree, for a hook that must decide within
+//! microseconds whether an event concerns it. [`Input`] deserializes a whole payload into the type of its
+//! event. The types use the client's field names, have `Option` for fields that the client omits, and keep
+//! unknown fields in `unknown`, so that reading and writing a payload loses nothing.
 
 use std::fmt;
 
@@ -23,27 +23,27 @@ pub use events::*;
 pub use shapes::*;
 pub use wire::Wire;
 
-/// A payload of an event that the table does not have. A newer client may send one.
+/// The payload of an event that is not in the table. A newer client may send one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct OtherInput {
-    /// Everything that was sent.
+    /// All fields of the payload.
     pub fields: Map<String, Value>,
 }
 
 impl OtherInput {
-    /// The name of the event.
+    /// Returns the name of the event.
     pub fn hook_event_name(&self) -> &str {
         self.fields.get("hook_event_name").and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-/// A payload that could not be read. Unknown events and unknown fields are no such error.
+/// An error in reading a payload. Unknown events and unknown fields are not errors.
 #[derive(Debug)]
 pub enum ParseError {
-    /// Not JSON, or JSON of the wrong types for its event; the message has line and column.
+    /// Invalid JSON, or JSON of the wrong types for its event; the message has line and column.
     Json(serde_json::Error),
-    /// JSON, but no object.
+    /// JSON that is not an object.
     NotAnObject,
     /// An object without a `hook_event_name` that is a string.
     NoEventName,
@@ -77,7 +77,7 @@ impl From<serde_json::Error> for ParseError {
 }
 
 impl Input {
-    /// Reads a payload as the client wrote it.
+    /// Parses a payload from the client's bytes.
     pub fn parse(stdin: &[u8]) -> Result<Self, ParseError> {
         let wire = Wire::parse(stdin)?;
         let name = wire.hook_event_name().ok_or(ParseError::NoEventName)?;
@@ -89,14 +89,14 @@ impl Input {
             .or_else(|error| wire::mended(wire.bytes()).map_or(Err(error), |json| read(&json)))?)
     }
 
-    /// The event, or `None` for one that the table does not have.
+    /// Returns the event, or `None` if the table does not have it.
     pub fn event(&self) -> Option<EventName> {
         self.hook_event_name().parse().ok()
     }
 }
 
 impl Wire<'_> {
-    /// Reads the payload whole, as the type of its event; `None` when it is another event's.
+    /// Deserializes the whole payload as type `E`; returns `None` if it belongs to another event.
     pub fn read<E: HookEvent>(&self) -> Option<Result<E, ParseError>> {
         if self.hook_event_name()? != E::NAME.as_str() {
             return None;
@@ -109,7 +109,7 @@ impl Wire<'_> {
     }
 }
 
-/// The message of a reading error without the value that it speaks of: that is the user's.
+/// Returns the message of a JSON error without the offending value, which is the user's data.
 fn without_data(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!("line {}, column {}", error.line(), error.column());
@@ -123,7 +123,7 @@ fn without_data(error: &serde_json::Error) -> String {
     }
 }
 
-/// Reads a value that is there: `null` is `Some(Null)`, where serde would take it for nothing.
+/// Deserializes a present value: `null` becomes `Some(Null)`, whereas serde's default makes it `None`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,55 +1,55 @@
-//! What JavaScript takes for white space and for JSON.
+//! JavaScript's definitions of white space and JSON.
 //!
-//! The client trims with `String.prototype.trim` and reads with `JSON.parse`. serde_json is stricter: it
-//! refuses a lone surrogate, a number beyond `f64`, and what is nested deeper than 128 levels. All three
-//! are answers that the client honours, so a verdict needs a reader of its own.
+//! The client trims with `String.prototype.trim` and parses with `JSON.parse`. serde_json is stricter: it
+//! rejects lone surrogates, numbers beyond `f64`, and nesting deeper than 128 levels. The client accepts
+//! answers with all three, so verdicts need this parser.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// How deep the tree is kept. What lies deeper is read and checked, and only its kind is remembered: no
-/// field of the contract is anywhere near, and a tree of any depth could not even be dropped.
+/// Depth to which the tree is kept. Deeper values are parsed and checked, but only their kind is kept: no
+/// field of the contract is nearly as deep, and dropping a tree of unlimited depth would overflow the stack.
 const KEPT_DEPTH: usize = 16;
 
-/// Whether `String.prototype.trim` takes the character away. Rust's own notion differs in two places:
+/// Returns true if `String.prototype.trim` removes the character. Rust's definition differs in two places:
 /// the byte order mark is white space here, U+0085 is not.
 pub fn is_white_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
-/// `String.prototype.trim`.
+/// Trims like `String.prototype.trim`.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_white_space)
 }
 
-/// A value as `JSON.parse` gives it, with where it stood.
+/// A value as `JSON.parse` returns it, with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// The type and content of the value.
     pub kind: Kind,
-    /// The byte at which it starts in the text.
+    /// The byte offset of its start in the text.
     pub at: usize,
 }
 
-/// What a value is.
+/// The type and content of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as it was written: its value matters to no rule.
+    /// A number as written: no rule depends on its value.
     Number(String),
-    /// A string; a lone surrogate reads as U+FFFD, which has the same length in UTF-16.
+    /// A string; a lone surrogate becomes U+FFFD, which has the same length in UTF-16.
     Text(String),
     /// An array.
     List(Vec<Node>),
-    /// An object, keys in order, each once: the last one of a name counts.
+    /// An object with unique keys in order; of duplicate keys the last value counts.
     Object(Vec<(String, Node)>),
 }
 
 impl Kind {
-    /// The type's name in the client's messages.
+    /// Returns the type's name in the client's messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -63,12 +63,12 @@ impl Kind {
 }
 
 impl Node {
-    /// The member of an object.
+    /// Returns a member of an object.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.members().iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
-    /// The members of an object; none for everything else.
+    /// Returns the members of an object; empty for other values.
     pub fn members(&self) -> &[(String, Node)] {
         match &self.kind {
             Kind::Object(members) => members,
@@ -76,7 +76,7 @@ impl Node {
         }
     }
 
-    /// The object without what a JSON pointer points at.
+    /// Returns the object without the member at a JSON pointer.
     #[must_use]
     pub fn without(mut self, path: &str) -> Node {
         if let (Kind::Object(members), Some(rest)) = (&mut self.kind, path.strip_prefix('/')) {
@@ -97,7 +97,7 @@ impl Node {
         self
     }
 
-    /// What a JSON pointer points at.
+    /// Returns the value at a JSON pointer.
     pub fn pointer(&self, path: &str) -> Option<&Node> {
         path.split('/').skip(1).try_fold(self, |node, key| match &node.kind {
             Kind::List(items) => items.get(key.parse::<usize>().ok()?),
@@ -105,7 +105,7 @@ impl Node {
         })
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Text(text) => Some(text),
@@ -114,12 +114,12 @@ impl Node {
     }
 }
 
-/// Where a text stops being JSON.
+/// A JSON syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotJson {
-    /// The byte at which it stops.
+    /// The byte offset of the error.
     pub at: usize,
-    /// What was expected there.
+    /// The expected token.
     pub expected: &'static str,
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for NotJson {
     }
 }
 
-/// `JSON.parse`.
+/// Parses like `JSON.parse`.
 pub fn parse(text: &str) -> Result<Node, NotJson> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value()?;
@@ -137,7 +137,7 @@ pub fn parse(text: &str) -> Result<Node, NotJson> {
     if reader.at < reader.bytes.len() { reader.fail("the end") } else { Ok(node) }
 }
 
-/// The first value of a text that may go on behind it, and where it ends.
+/// Parses the first value of a text that may continue after it; returns the value and its end.
 pub fn parse_first(text: &str) -> Result<(Node, usize), NotJson> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value()?;
@@ -150,25 +150,25 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// A container that is being read. Below the kept depth it holds nothing.
+/// A container that is being parsed. Below the kept depth it stays empty.
 enum Open {
     List(Vec<Node>),
     Object(Members, String),
 }
 
-/// The members of an object that is being read.
+/// The members of an object that is being parsed.
 #[derive(Default)]
 struct Members {
     list: Vec<(String, Node)>,
-    /// Where each key stands, once there are too many to look through.
+    /// Positions of the keys; filled only if there are too many keys for a linear search.
     index: HashMap<String, usize>,
 }
 
 impl Members {
-    /// How many keys are looked through one by one.
+    /// Number of keys up to which a linear search is used.
     const FEW: usize = 16;
 
-    /// Sets a member as an assignment would: a key that is there keeps its place and gets the new value.
+    /// Sets a member like an assignment: an existing key keeps its position and gets the new value.
     fn insert(&mut self, key: String, node: Node) {
         let many = self.list.len() > Self::FEW;
         if many && self.index.is_empty() {
@@ -192,7 +192,7 @@ impl Members {
 }
 
 impl Reader<'_> {
-    /// Reads with a stack of its own, so that no depth of nesting overflows the program's.
+    /// Parses with an explicit stack, so that deep nesting cannot overflow the call stack.
     fn value(&mut self) -> Result<Node, NotJson> {
         let mut open: Vec<(Open, usize)> = Vec::new();
         loop {
@@ -228,7 +228,7 @@ impl Reader<'_> {
                 _ => return self.fail("a value"),
             };
             let mut at = start;
-            // Hand the value to the container around it, and close what ends here.
+            // Add the value to its container, and close the containers that end here.
             loop {
                 let depth = open.len();
                 let Some((container, _)) = open.last_mut() else {
@@ -302,7 +302,7 @@ impl Reader<'_> {
     fn number(&mut self) -> Result<Kind, NotJson> {
         let from = self.at;
         self.take(b'-');
-        // A number that starts with a zero ends with it.
+        // A leading zero is the whole integer part.
         if !self.take(b'0') && !self.digits() {
             return self.fail("a digit");
         }
@@ -370,7 +370,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The character of a UTF-16 unit, with the second half of a pair if one follows.
+    /// Returns the character of a UTF-16 unit; consumes the second half of a surrogate pair if it follows.
     fn character(&mut self, unit: u16) -> char {
         let after_first = self.at;
         if (0xd800..0xdc00).contains(&unit) && self.bytes[self.at..].starts_with(b"\\u") {
@@ -380,7 +380,7 @@ impl Reader<'_> {
             if let Some(pair) = pair {
                 return pair;
             }
-            // Not the other half: it is read again, by itself.
+            // Not the other half: parse it again as a separate unit.
             self.at = after_first;
         }
         char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)

@@ -1,18 +1,17 @@
 //! Claude Code's hook contract.
 //!
-//! A hook is a program that the client runs when something happens. The client writes one JSON
-//! object to its stdin, and reads an answer from its stdout and exit code. What a key is called, which
-//! event takes which answer, and what the client does with a wrong one differs from event to event,
-//! and the client drops most mistakes without a word.
+//! A hook is a program that the client runs on an event. The client writes one JSON object to the hook's
+//! stdin, and reads an answer from its stdout and exit code. Field names, accepted answers and the handling
+//! of wrong answers differ from event to event, and the client drops most mistakes silently.
 //!
-//! This crate has the whole contract in one place, [`table`], and what follows from it:
+//! This crate has the whole contract in one place, [`table`], and derives the rest from it:
 //!
-//! - [`input`]: a type for each event's payload; unknown fields and unknown events are kept;
-//! - [`output`]: an answer for each event that cannot say what the event forbids;
-//! - [`schema`]: JSON Schemas of both;
-//! - [`payload`]: payloads that the real client sent;
-//! - [`verdict`]: what the client does with an answer, right or wrong;
-//! - [`version`]: what differs between clients.
+//! - [`input`]: a type for each event's payload, which keeps unknown fields and unknown events;
+//! - [`output`]: a builder for each event's answer, without the fields that the event does not accept;
+//! - [`schema`]: JSON Schemas of payloads and answers;
+//! - [`payload`]: payloads captured from the real client;
+//! - [`verdict`]: the client's reaction to a right or wrong answer;
+//! - [`version`]: the differences between client versions.
 //!
 //! ```
 //! use rutter_contract::input::{Input, PreToolUse};
@@ -28,7 +27,7 @@
 //! # Ok::<(), rutter_contract::input::ParseError>(())
 //! ```
 //!
-//! It does no I/O and depends on serde alone.
+//! The crate does no I/O and depends on serde alone.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The names of the events, and what to do with a name that is none.
+//! The names of the events, and suggestions for unknown names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,11 +7,11 @@ use serde::{Serialize, Serializer};
 
 use crate::near::nearest;
 
-/// Declares the enum, the list and the spelling in one place, in the order of the client's own list.
+/// Declares the enum, the list and the spelling in one place, in the order of the client's list.
 macro_rules! event_names {
     ($($name:ident),* $(,)?) => {
-        /// One of the client's hook events. Spelling and case are the client's own. A new event is a new
-        /// variant, and a `match` that forgot it does not compile: that is wanted.
+        /// A hook event of the client, in the client's spelling and case. A new event is a new variant, so
+        /// that a `match` without it does not compile.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "the table says when each one fires")]
         pub enum EventName { $($name),* }
@@ -20,7 +20,7 @@ macro_rules! event_names {
             /// Every event, in the client's order.
             pub const ALL: [Self; [$(stringify!($name)),*].len()] = [$(Self::$name),*];
 
-            /// The name as the client writes it.
+            /// Returns the name in the client's spelling.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name)),* }
             }
@@ -37,7 +37,7 @@ event_names! {
     MessageDisplay,
 }
 
-/// Names that documents and other agents use for an event that the client calls otherwise.
+/// Wrong names for events, from documents and other agents.
 const KNOWN_MISTAKES: &[(&str, EventName)] = &[
     ("PreToolCall", EventName::PreToolUse),
     ("PostToolCall", EventName::PostToolUse),
@@ -54,12 +54,12 @@ const KNOWN_MISTAKES: &[(&str, EventName)] = &[
 ];
 
 impl EventName {
-    /// The name as its schema files spell it: `PreToolUse` is `pre-tool-use`.
+    /// Returns the name in the spelling of its schema files: `PreToolUse` is `pre-tool-use`.
     pub fn kebab(self) -> String {
         self.separated('-')
     }
 
-    /// The name as a Rust module: `PreToolUse` is `pre_tool_use`.
+    /// Returns the name in the spelling of a Rust module: `PreToolUse` is `pre_tool_use`.
     pub fn snake(self) -> String {
         self.separated('_')
     }
@@ -75,12 +75,12 @@ impl EventName {
         out
     }
 
-    /// The event that older documents or other agents call `text`.
+    /// Returns the event that older documents or other agents call `text`.
     pub fn formerly(text: &str) -> Option<Self> {
         KNOWN_MISTAKES.iter().find(|(name, _)| *name == text).map(|(_, event)| *event)
     }
 
-    /// The event that somebody who wrote `text` most likely meant, or `None` when nothing is near.
+    /// Returns the event with the name nearest to `text`, or `None` if no name is near.
     pub fn nearest(text: &str) -> Option<Self> {
         let mistaken = KNOWN_MISTAKES.iter().copied();
         let right = Self::ALL.iter().map(|&event| (event.as_str(), event));
@@ -100,12 +100,12 @@ impl Serialize for EventName {
     }
 }
 
-/// The text names no event.
+/// The error for a text that is not the name of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownEvent {
-    /// What was written, cut to a length that fits a message.
+    /// The text, cut to a length that fits a message.
     pub text: String,
-    /// The event that was most likely meant.
+    /// The event with the nearest name.
     pub nearest: Option<EventName>,
 }
 
@@ -124,7 +124,7 @@ impl std::error::Error for UnknownEvent {}
 impl FromStr for EventName {
     type Err = UnknownEvent;
 
-    /// Exact and case-sensitive, as the client compares.
+    /// Compares exactly and case-sensitively, as the client does.
     fn from_str(text: &str) -> Result<Self, UnknownEvent> {
         Self::ALL.into_iter().find(|event| event.as_str() == text).ok_or_else(|| UnknownEvent {
             text: text.chars().take(60).collect(),

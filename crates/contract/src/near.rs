@@ -1,6 +1,6 @@
-//! What somebody most likely meant who wrote a name that is none.
+//! Suggestions for misspelled names.
 
-/// What belongs to the name that is nearest to a text, or `None` when nothing is near. Case and separators do not count.
+/// Returns the value of the name nearest to `text`, or `None` if no name is near. Case and separators do not count.
 pub fn nearest<'a, T>(text: &str, names: impl IntoIterator<Item = (&'a str, T)>) -> Option<T> {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -17,7 +17,7 @@ pub fn nearest<'a, T>(text: &str, names: impl IntoIterator<Item = (&'a str, T)>)
     (distance * 3 <= wanted.len()).then_some(meant)
 }
 
-/// Levenshtein distance, counted in characters.
+/// Returns the Levenshtein distance, counted in characters.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

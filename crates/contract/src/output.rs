@@ -1,8 +1,7 @@
-//! What a hook answers.
+//! Builders for hook answers.
 //!
-//! [`HookOutput`] is typed by its event: a method is there only where the client acts on what it
-//! says, so an answer that would be dropped does not compile. Which event takes what follows from the
-//! table.
+//! [`HookOutput`] is typed by its event: it has a method only if the client acts on the corresponding field,
+//! so an answer that the client would drop does not compile. The table decides which event has which methods.
 //!
 //! ```
 //! use rutter_contract::input::{PostToolUse, SessionStart};
@@ -18,8 +17,8 @@
 //! assert_eq!(answer.stdout, r#"{"decision":"block","reason":"the build is red"}"#);
 //! ```
 //!
-//! No context where there is no `hookSpecificOutput`, no permission decision after the fact, no
-//! message where it would be thrown away:
+//! These do not compile: context on an event without `hookSpecificOutput`, a permission decision after the
+//! call, a message that the client would discard:
 //!
 //! ```compile_fail,E0599
 //! # use rutter_contract::{input::SessionEnd, output::HookOutput};
@@ -70,42 +69,42 @@ macro_rules! capability {
 }
 
 capability! {
-    /// Takes `additionalContext`.
+    /// Marks events that accept `additionalContext`.
     TakesContext;
-    /// Takes `sessionTitle`.
+    /// Marks events that accept `sessionTitle`.
     TakesTitle;
-    /// Takes `watchPaths`.
+    /// Marks events that accept `watchPaths`.
     TakesWatchPaths;
-    /// Takes `suppressOriginalPrompt`.
+    /// Marks events that accept `suppressOriginalPrompt`.
     HidesPrompt;
-    /// Takes `permissionDecision`.
+    /// Marks events that accept `permissionDecision`.
     DecidesPermission;
-    /// Takes `action` and `content`.
+    /// Marks events that accept `action` and `content`.
     AnswersElicitation;
-    /// Acts on a top-level `decision` of `block`.
+    /// Marks events on which the client acts on a top-level `decision` of `block`.
     Blocks;
-    /// Acts on `continue: false`.
+    /// Marks events on which the client acts on `continue: false`.
     StopsTurn;
-    /// Shows `systemMessage` to somebody, or may.
+    /// Marks events on which the client shows `systemMessage`, or may show it.
     ShowsMessage;
-    /// Passes control sequences on to the terminal.
+    /// Marks events on which the client passes control sequences to the terminal.
     WritesToTerminal;
-    /// Passes on stdout that is no JSON.
+    /// Marks events on which the client passes on stdout that is not JSON.
     SpeaksPlainly;
 }
 
-/// What the client reads of a hook process.
+/// The output of a hook process: stdout, stderr and exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// For stdout; empty for silence.
+    /// Text for stdout; empty if the hook has no answer.
     pub stdout: String,
-    /// For stderr; empty unless `exit` is 2.
+    /// Text for stderr; empty unless `exit` is 2.
     pub stderr: String,
     /// The exit code.
     pub exit: u8,
 }
 
-/// An answer to event `E`, said in JSON.
+/// A JSON answer to event `E`.
 pub struct HookOutput<E> {
     keep_going: Option<bool>,
     stop_reason: Option<String>,
@@ -117,7 +116,7 @@ pub struct HookOutput<E> {
 }
 
 impl<E: HookEvent> HookOutput<E> {
-    /// An answer that says nothing.
+    /// Creates an empty answer.
     pub fn new() -> Self {
         Self {
             keep_going: None,
@@ -130,7 +129,7 @@ impl<E: HookEvent> HookOutput<E> {
         }
     }
 
-    /// The answer as JSON, for an HTTP handler or a test; `{}` when nothing was said.
+    /// Returns the answer as JSON, for an HTTP handler or a test; `{}` if the answer is empty.
     pub fn to_value(&self) -> Value {
         let mut out = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -155,7 +154,7 @@ impl<E: HookEvent> HookOutput<E> {
         Value::Object(out)
     }
 
-    /// The answer of a command hook. Silence is empty stdout and exit 0.
+    /// Returns the answer of a command hook: empty stdout and exit 0 if the answer is empty.
     pub fn answer(&self) -> Answer {
         let value = self.to_value();
         let silent = value.as_object().is_some_and(Map::is_empty);
@@ -170,8 +169,8 @@ impl<E: HookEvent> HookOutput<E> {
 }
 
 impl<E: TakesContext> HookOutput<E> {
-    /// Puts text in front of the model. A second call adds a line; what is too long for the client is
-    /// cut, with a mark, where the client would leave 2,000 units of it.
+    /// Adds text to the model's context. A second call adds a line. Text above the client's limit is cut and
+    /// marked here, because the client would keep only 2,000 units of it.
     #[must_use]
     pub fn context(self, text: impl AsRef<str>) -> Self {
         let earlier = self.specific.get("additionalContext").and_then(Value::as_str);
@@ -184,7 +183,7 @@ impl<E: TakesContext> HookOutput<E> {
 }
 
 impl<E: ShowsMessage> HookOutput<E> {
-    /// Says something to the user.
+    /// Shows a message to the user.
     #[must_use]
     pub fn system_message(mut self, text: impl AsRef<str>) -> Self {
         self.system_message = Some(fit(text.as_ref(), TEXT_LIMIT_UNITS).into_owned());
@@ -194,7 +193,7 @@ impl<E: ShowsMessage> HookOutput<E> {
 
 impl<E: WritesToTerminal> HookOutput<E> {
     /// Writes a control sequence to the user's terminal: OSC 0, 1, 2, 9, 99, 777 or BEL. The client
-    /// ignores every other one, and all of them in a run without a terminal.
+    /// ignores all others, and ignores these too in a run without a terminal.
     #[must_use]
     pub fn terminal_sequence(mut self, sequence: impl Into<String>) -> Self {
         self.terminal_sequence = Some(sequence.into());
@@ -214,7 +213,7 @@ impl<E: StopsTurn> HookOutput<E> {
 }
 
 impl<E: Blocks> HookOutput<E> {
-    /// Blocks what the event announces, or keeps a stopping agent going, with a reason.
+    /// Blocks the announced action, or keeps a stopping agent going, with a reason.
     #[must_use]
     pub fn block(mut self, reason: impl Into<String>) -> Self {
         self.block_reason = Some(reason.into());
@@ -223,7 +222,7 @@ impl<E: Blocks> HookOutput<E> {
 }
 
 impl<E: TakesTitle> HookOutput<E> {
-    /// Names the session.
+    /// Sets the session's title.
     #[must_use]
     pub fn session_title(self, title: impl Into<String>) -> Self {
         self.set("sessionTitle", title.into())
@@ -231,7 +230,7 @@ impl<E: TakesTitle> HookOutput<E> {
 }
 
 impl<E: TakesWatchPaths> HookOutput<E> {
-    /// Has `FileChanged` fire for these absolute paths.
+    /// Makes `FileChanged` fire for these absolute paths.
     #[must_use]
     pub fn watch_paths(self, paths: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let paths: Vec<Value> = paths.into_iter().map(|path| Value::String(path.into())).collect();
@@ -254,7 +253,7 @@ impl HookOutput<crate::input::SessionStart> {
         self.set("initialUserMessage", text.into())
     }
 
-    /// Has the client read its skills again.
+    /// Makes the client reload its skills.
     #[must_use]
     pub fn reload_skills(self) -> Self {
         self.set("reloadSkills", true)
@@ -262,20 +261,19 @@ impl HookOutput<crate::input::SessionStart> {
 }
 
 impl HookOutput<crate::input::PostToolUse> {
-    /// Replaces what the tool returned. It must have the shape of that tool's output, or the client
-    /// ignores it. Never cut.
+    /// Replaces the tool's result. The client ignores a value without the shape of that tool's output. Never cut.
     #[must_use]
     pub fn updated_tool_output(self, output: impl Into<Value>) -> Self {
         self.set("updatedToolOutput", output)
     }
 
-    /// Replaces what an MCP tool returned; without effect on built-in tools. Never cut.
+    /// Replaces an MCP tool's result; has no effect on built-in tools. Never cut.
     #[must_use]
     pub fn updated_mcp_tool_output(self, output: impl Into<Value>) -> Self {
         self.set("updatedMCPToolOutput", output)
     }
 
-    /// Tells the classifier of auto mode something.
+    /// Passes text to the classifier of auto mode.
     #[must_use]
     pub fn classifier_context(self, text: impl AsRef<str>) -> Self {
         self.set("classifierContext", fit(text.as_ref(), CLASSIFIER_LIMIT_UNITS).into_owned())
@@ -283,7 +281,7 @@ impl HookOutput<crate::input::PostToolUse> {
 }
 
 impl HookOutput<crate::input::MessageDisplay> {
-    /// Shows this instead of the model's text. Never cut.
+    /// Shows this text instead of the model's. Never cut.
     #[must_use]
     pub fn display(self, content: impl Into<String>) -> Self {
         self.set("displayContent", content.into())
@@ -296,7 +294,7 @@ impl<E: HookEvent> Default for HookOutput<E> {
     }
 }
 
-// Derives would ask them of `E`, which is only a name here.
+// A derive would require these traits of `E`, which is only a type-level name.
 impl<E> Clone for HookOutput<E> {
     fn clone(&self) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! Payloads to try a hook on: captured from the real client where one was, built from the table where
-//! none could be.
+//! Example payloads for trying out a hook: captured from the real client if possible, otherwise built from
+//! the table.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,34 +11,34 @@ use crate::spec::{Field, FieldType};
 use crate::table;
 use crate::version::Contract;
 
-/// The captured payloads of the newest measured client, ids and paths replaced: event → payloads.
+/// The captured payloads of the newest measured client, by event; ids and paths are replaced.
 const RECORDED: &str = include_str!("../recorded/2.1.325.json");
 
 const ID: &str = "00000000-0000-4000-8000-000000000000";
 
-/// The payloads of `event` that were captured; empty for the three that an ordinary run does not fire.
+/// Returns the captured payloads of `event`; empty for the three events that an ordinary run does not fire.
 pub fn recorded(event: EventName) -> &'static [Value] {
     static ALL: OnceLock<Map<String, Value>> = OnceLock::new();
-    // The recordings are part of the program and a test reads them all.
+    // The recordings are compiled in, and a test parses them all.
     let all = ALL.get_or_init(|| serde_json::from_str(RECORDED).unwrap_or_default());
     all.get(event.as_str()).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A payload, and how far it is real.
+/// A payload with a note about its invented parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Payload {
-    /// What the client writes to stdin.
+    /// The JSON for the hook's stdin.
     pub value: Value,
-    /// Set when it is not exactly what was captured: what was made up, in a sentence.
+    /// A sentence about the invented parts; `None` if the payload is exactly as captured.
     pub made_up: Option<String>,
 }
 
-/// There is no payload of such a call.
+/// The reason for which a payload with a tool cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoTool {
-    /// The event names no tool.
+    /// The event has no `tool_name`.
     Event(EventName),
-    /// The tool has no name.
+    /// The tool's name is blank.
     Nameless,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for NoTool {
 
 impl std::error::Error for NoTool {}
 
-/// A realistic payload of `event`, of a call of `tool` if one is named.
+/// Returns a realistic payload of `event`, for a call of `tool` if given.
 pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool> {
     let captured = recorded(event);
     let Some(tool) = tool else {
@@ -73,7 +73,7 @@ pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool
     if tool.trim().is_empty() {
         return Err(NoTool::Nameless);
     }
-    // The client matches old names and sends the new one.
+    // The client's matchers accept old names, but its payloads have the new one.
     let renamed = table::TOOL_ALIASES.iter().find(|(old, _)| *old == tool).map(|(_, new)| *new);
     if let Some(new) = renamed {
         let mut payload = realistic(event, Some(new))?;
@@ -93,7 +93,7 @@ pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool
     } else if let Some(fields) = payload.value.as_object_mut() {
         fields.shift_remove("mcp_server");
     }
-    // The input of a call is the same before and after it: another event may have captured it.
+    // A call has the same input before and after it runs, so another event's capture can supply it.
     let elsewhere = [EventName::PreToolUse, EventName::PostToolUse, EventName::PostToolUseFailure];
     let input = elsewhere.iter().flat_map(|event| recorded(*event)).find(of_tool);
     let made_up = if let Some(other) = input {
@@ -103,7 +103,7 @@ pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool
         payload.value["tool_input"] = json!({});
         format!("no call of {tool} was captured: its input is left empty")
     };
-    // What is left of the captured call speaks of another tool.
+    // The remaining fields come from a call of another tool.
     let mut more = String::new();
     for (key, neutral) in [("tool_response", json!({})), ("error", json!("the tool failed"))] {
         if let Some(value) = payload.value.get_mut(key) {
@@ -118,7 +118,7 @@ pub fn realistic(event: EventName, tool: Option<&str>) -> Result<Payload, NoTool
     Ok(payload)
 }
 
-/// A payload made from the table alone.
+/// Builds a payload from the table alone.
 fn built(event: EventName) -> Payload {
     let fields = table::event(event).input_at(Contract::newest());
     let value = fields
@@ -129,7 +129,7 @@ fn built(event: EventName) -> Payload {
     Payload { value: Value::Object(value), made_up: Some(made_up) }
 }
 
-/// A plausible value of a field.
+/// Returns a plausible value of a field.
 fn example(event: EventName, field: &Field) -> Value {
     match (field.name, field.ty) {
         ("session_id" | "prompt_id", _) | (_, FieldType::Uuid) => json!(ID),

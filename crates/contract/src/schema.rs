@@ -1,8 +1,7 @@
-//! JSON Schemas of the contract, draft 2020-12, made from the table.
+//! JSON Schemas of the contract, draft 2020-12, generated from the table.
 //!
-//! Output schemas are stricter than the client: they are for the author of a hook, who wants to hear of
-//! a key that the client would drop without a word. Input schemas let unknown keys pass, as a hook
-//! should.
+//! Output schemas are stricter than the client: they reject keys that the client would drop silently, so
+//! that the author of a hook notices. Input schemas accept unknown keys, as a hook should.
 
 use serde_json::{Map, Value, json};
 
@@ -11,13 +10,13 @@ use crate::spec::{Choice, EventSpec, Field, FieldType, Honoured, Shape, Union};
 use crate::table;
 use crate::version::Contract;
 
-/// The draft every schema is written in.
+/// The JSON Schema draft of all schemas.
 pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The file with the fields that every answer may carry.
+/// The schema file for the fields that every answer may have.
 pub const BASE_FILE: &str = "hook-output-base.schema.json";
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From the client to the hook.
@@ -26,14 +25,14 @@ pub enum Direction {
     Output,
 }
 
-/// Whether keys that the table does not have are let through.
+/// The treatment of keys that are not in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Pass,
     Refuse,
 }
 
-/// The file that holds a schema.
+/// Returns the file name of a schema.
 pub fn file_name(event: EventName, direction: Direction) -> String {
     let kind = match direction {
         Direction::Input => "input",
@@ -42,7 +41,7 @@ pub fn file_name(event: EventName, direction: Direction) -> String {
     format!("{}-{kind}.schema.json", event.kebab())
 }
 
-/// Which files belong to which event.
+/// Returns the index of the schema files by event.
 pub fn index(contract: Contract) -> Value {
     let files = |event: &EventSpec| {
         json!({
@@ -54,8 +53,8 @@ pub fn index(contract: Contract) -> Value {
     Value::Object(events.collect())
 }
 
-/// The fields that every answer may carry. It leaves `additionalProperties` out: `true` there would
-/// count as having looked at every key, and no schema above could refuse one.
+/// Returns the schema of the fields that every answer may have. It has no `additionalProperties`: `true`
+/// would mark every key as evaluated, and no schema that refers to this one could reject a key.
 pub fn base(contract: Contract) -> Value {
     let mut schema = head(contract, BASE_FILE, "Hook output, universal fields");
     schema.insert(
@@ -68,19 +67,19 @@ pub fn base(contract: Contract) -> Value {
     schema.insert("type".to_owned(), json!("object"));
     let fields = table::universal_output_at(contract);
     let mut properties = properties(fields, contract, Unknown::Refuse);
-    // `false` is accepted by the client and means nothing.
+    // The client accepts `false` and ignores it.
     if let Some(field) = properties.get_mut("async").and_then(Value::as_object_mut) {
         field.insert("const".to_owned(), json!(true));
     }
     schema.insert("properties".to_owned(), Value::Object(properties));
-    // A hook that goes to the background has nothing else to say on that line: the client drops the rest.
+    // The client drops all other keys of an object that sends the hook to the background.
     let alone = json!({ "propertyNames": { "enum": ["async", "asyncTimeout"] } });
     schema.insert("dependentSchemas".to_owned(), json!({ "async": alone }));
     schema.insert("dependentRequired".to_owned(), json!({ "asyncTimeout": ["async"] }));
     Value::Object(schema)
 }
 
-/// What a hook on `event` may answer; it refers to the base by file name.
+/// Returns the schema of the answers to `event`; it refers to the base by file name.
 pub fn output(event: &EventSpec, contract: Contract) -> Value {
     let name = event.name;
     let file = file_name(name, Direction::Output);
@@ -105,7 +104,7 @@ pub fn output(event: &EventSpec, contract: Contract) -> Value {
             json!({ "description": "why it is blocked", "type": "string" }),
         );
         if needs_reason(name) {
-            // The client would tell the agent to go on because of "Blocked by hook".
+            // Without a reason the client would tell the agent to go on because of "Blocked by hook".
             schema.insert("dependentRequired".to_owned(), json!({ "decision": ["reason"] }));
         }
     }
@@ -136,14 +135,14 @@ pub fn output(event: &EventSpec, contract: Contract) -> Value {
     Value::Object(schema)
 }
 
-/// [`output`] with the base inside: one document that needs no other.
+/// Returns [`output`] with the base included, as one self-contained document.
 pub fn bundle(event: &EventSpec, contract: Contract) -> Value {
     let mut schema = output(event, contract);
     schema["$defs"] = json!({ "hook-output-base": base(contract) });
     schema
 }
 
-/// What the client sends on `event`. It stands alone.
+/// Returns the schema of the payloads of `event`. It is self-contained.
 pub fn input(event: &EventSpec, contract: Contract) -> Value {
     let name = event.name;
     let file = file_name(name, Direction::Input);
@@ -168,7 +167,7 @@ fn head(contract: Contract, file: &str, title: &str) -> Map<String, Value> {
     let version = contract.version();
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!(DRAFT));
-    // A name, not an address: `.invalid` can never be looked up, so no validator fetches anything.
+    // A name, not an address: `.invalid` never resolves, so validators cannot fetch it.
     let id = format!("https://rutter.invalid/schemas/claude-code-{version}/{file}");
     schema.insert("$id".to_owned(), json!(id));
     schema.insert("title".to_owned(), json!(title));
@@ -225,7 +224,7 @@ fn property(field: &Field, contract: Contract, unknown: Unknown) -> Value {
         schema.insert("deprecated".to_owned(), json!(true));
     }
     for (key, value) in type_schema(field.ty, contract, unknown) {
-        // What the field says of itself stands before what its type says.
+        // The field's own description has precedence over its type's.
         schema.entry(key).or_insert(value);
     }
     Value::Object(schema)
@@ -281,8 +280,9 @@ fn shape_schema(shape: &Shape, contract: Contract, unknown: Unknown) -> Value {
     schema
 }
 
-/// All fields of all variants, and for each variant a rule that demands its own and forbids the others'.
-/// A validator then names the field that is out of place, where `oneOf` would only say that nothing fits.
+/// Returns a schema with all fields of all variants, and for each variant a rule that requires its fields
+/// and forbids those of the others. A validator can then name the misplaced field; with `oneOf` it could only
+/// report that no variant fits.
 fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
     let tags: Vec<&str> = union.variants.iter().map(|(tag, _)| *tag).collect();
     let mut properties = Map::new();
@@ -303,7 +303,7 @@ fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
                 .collect::<Map<_, _>>();
             let mut then = Map::new();
             let required = required(*fields);
-            // Named again, because a strict validator wants every required key declared beside it.
+            // Repeated here because a strict validator wants every required key declared in the same schema.
             let mut ruled: Map<String, Value> =
                 required.iter().map(|key| ((*key).to_owned(), json!(true))).collect();
             if unknown == Unknown::Refuse {

@@ -1,11 +1,11 @@
-//! The vocabulary of the event table: what can be said of an event, and how sure we are of it.
+//! The types of the event table: the properties of an event, and the source of each fact.
 
 use serde::{Serialize, Serializer};
 
 use crate::name::EventName;
 use crate::version::{Contract, Version};
 
-/// Where a fact comes from.
+/// The source of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
@@ -17,13 +17,13 @@ pub enum Source {
     Documented,
     /// Read from texts inside the client's binary.
     Binary,
-    /// Told by somebody else: changelog copies, wikis.
+    /// Found in secondary sources: changelog copies, wikis.
     ThirdParty,
-    /// Concluded from neighbours; nobody said so.
+    /// Concluded from similar events or fields; no source states it.
     Inferred,
 }
 
-/// How far to trust a fact.
+/// The degree of trust in a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -35,7 +35,7 @@ pub enum Confidence {
 }
 
 impl Source {
-    /// The mark of this source in the documents.
+    /// Returns the mark of this source in the documents.
     pub const fn mark(self) -> &'static str {
         match self {
             Self::Observed => "O",
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// The name of this source in sentences.
+    /// Returns the name of this source in sentences.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Observed => "observed",
@@ -59,7 +59,7 @@ impl Source {
         }
     }
 
-    /// How far a fact from this source is to be trusted.
+    /// Returns the confidence in facts from this source.
     pub const fn confidence(self) -> Confidence {
         match self {
             Self::Observed => Confidence::Highest,
@@ -71,7 +71,7 @@ impl Source {
 }
 
 impl Confidence {
-    /// The name of this degree in sentences.
+    /// Returns the name of this degree in sentences.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -82,12 +82,12 @@ impl Confidence {
     }
 }
 
-/// Something that is so, and who says it.
+/// A statement about the client and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fact<T> {
-    /// What is so.
+    /// The statement.
     pub value: T,
-    /// Who says it.
+    /// The source of the statement.
     pub source: Source,
 }
 
@@ -97,16 +97,16 @@ impl<T> Fact<T> {
     }
 }
 
-/// When an event came.
+/// The client version that introduced an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Since {
-    /// The version from which on it is certainly there.
+    /// The first version that certainly has the event.
     pub version: Version,
-    /// Set when it may have come earlier: the last version that is known not to have it, if any is.
+    /// The last version known not to have the event; set if an earlier version than `version` may have introduced it.
     pub earliest: Option<Version>,
-    /// Whether `version` is the one that brought it, or only one that has it.
+    /// True if `version` introduced the event; false if `version` only is known to have it.
     pub exact: bool,
-    /// Who says so.
+    /// The source of these versions.
     pub source: Source,
 }
 
@@ -144,25 +144,25 @@ impl std::fmt::Display for Since {
 pub struct Choice {
     /// The name of its Rust type.
     pub name: &'static str,
-    /// What it tells.
+    /// The documentation of the type.
     pub doc: &'static str,
-    /// Its values.
+    /// The known values.
     pub values: &'static [ChoiceValue],
-    /// Whether the client is known to send other values too.
+    /// True if the client is known to send other values too.
     pub open: bool,
 }
 
-/// One value of a [`Choice`].
+/// A value of a [`Choice`].
 #[derive(Debug, Clone, Copy)]
 pub struct ChoiceValue {
-    /// As it is written.
+    /// The value as the client writes it.
     pub text: &'static str,
-    /// The client that brought it, where it is younger than its field.
+    /// The client version that introduced the value, if it is newer than the field.
     pub since: Option<Version>,
 }
 
 impl Choice {
-    /// The values that `contract` knows.
+    /// Returns the values that `contract` has.
     pub fn values_at(&self, contract: Contract) -> impl Iterator<Item = &'static str> + '_ {
         self.values
             .iter()
@@ -171,27 +171,27 @@ impl Choice {
     }
 }
 
-/// A nested object with fields of its own.
+/// A nested object with typed fields.
 #[derive(Debug)]
 pub struct Shape {
     /// The name of its Rust type.
     pub name: &'static str,
-    /// What it is.
+    /// The documentation of the type.
     pub doc: &'static str,
-    /// Its fields.
+    /// The object's fields.
     pub fields: &'static [Field],
 }
 
-/// A nested object whose fields depend on one of them.
+/// A nested object in variants: a tag field selects the other fields.
 #[derive(Debug)]
 pub struct Union {
     /// The name of its Rust type.
     pub name: &'static str,
-    /// What it is.
+    /// The documentation of the type.
     pub doc: &'static str,
-    /// The field that tells the variants apart.
+    /// The field that distinguishes the variants.
     pub tag: &'static str,
-    /// Value of the tag, and the fields that go with it.
+    /// Values of the tag, each with its fields.
     pub variants: &'static [(&'static str, &'static [Field])],
 }
 
@@ -208,15 +208,15 @@ pub enum FieldType {
     Number,
     /// A whole number.
     Integer,
-    /// Whatever the tool in question makes.
+    /// Any JSON value; its type depends on the tool.
     Any,
-    /// An object whose keys are not the contract's.
+    /// An object with keys that the contract does not define.
     Object,
-    /// A string, or `null` spelt out.
+    /// A string or an explicit `null`.
     NullableText,
     /// An array of strings.
     TextList,
-    /// One of several strings.
+    /// An enumerated string.
     Choice(&'static Choice),
     /// A nested object.
     Shape(&'static Shape),
@@ -224,12 +224,12 @@ pub enum FieldType {
     Shapes(&'static Shape),
     /// A nested object in variants.
     Union(&'static Union),
-    /// An array of such.
+    /// An array of nested objects in variants.
     Unions(&'static Union),
 }
 
 impl FieldType {
-    /// The type in a word, for tables and JSON.
+    /// Returns the type's name for tables and JSON.
     pub fn label(self) -> String {
         match self {
             Self::Text | Self::Choice(_) => "string".to_owned(),
@@ -252,21 +252,21 @@ impl FieldType {
 /// A field of an input, of an answer, or of a nested object.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its key.
+    /// The field's key.
     pub name: &'static str,
-    /// Its type.
+    /// The field's type.
     pub ty: FieldType,
-    /// Whether it is always there (inputs) or must be (answers).
+    /// True if the field is always present (inputs) or must be present (answers).
     pub required: bool,
-    /// What to know about it; may be empty.
+    /// A remark for the reader; may be empty.
     pub note: &'static str,
-    /// The client that brought it, where it is younger than its event.
+    /// The client version that introduced the field, if it is newer than its event.
     pub since: Option<Version>,
-    /// Still there, to be avoided.
+    /// True if the client still accepts or sends the field, but hooks should avoid it.
     pub deprecated: bool,
-    /// Accepted, and without effect.
+    /// True if the client accepts the field and does nothing with it.
     pub inert: bool,
-    /// Who says so.
+    /// The source of these facts.
     pub source: Source,
 }
 
@@ -304,37 +304,38 @@ impl Field {
         Self { inert: true, ..self }
     }
 
-    /// Whether `contract` knows this field.
+    /// Returns true if `contract` has this field.
     pub fn is_at(&self, contract: Contract) -> bool {
         self.since.is_none_or(|since| contract.has(since))
     }
 }
 
-/// What a matcher of this event is compared with.
+/// The matcher semantics of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct Matcher {
-    /// The input field it is compared with; `None` where a matcher is ignored and the hook fires anyway.
+    /// The input field that a matcher is compared with; `None` if the client ignores matchers and always runs the hook.
     pub field: Option<&'static str>,
-    /// What it may name.
+    /// The values that a matcher can name.
     pub values: MatcherValues,
-    /// Exact lists here may hold only letters, digits, `_` and `|`; anything else is a regular expression.
+    /// True if an exact list may hold only letters, digits, `_` and `|`; the client then reads any other
+    /// text as a regular expression.
     pub narrow: bool,
-    /// Who says so.
+    /// The source of these facts.
     pub source: Source,
 }
 
-/// What a matcher may name.
+/// The values that a matcher can name.
 #[derive(Debug, Clone, Copy)]
 pub enum MatcherValues {
-    /// Nothing: matchers are ignored here.
+    /// No values: the client ignores matchers on this event.
     Ignored,
-    /// Tools.
+    /// Tool names.
     Tools,
     /// A known list.
     List(&'static Choice),
-    /// Names that the user's setup decides; the text says which.
+    /// Names from the user's setup; the text describes them.
     Names(&'static str),
-    /// File names, which are watched because of it.
+    /// File names, which the client watches because a matcher names them.
     Files(&'static str),
 }
 
@@ -359,7 +360,7 @@ impl Matcher {
         Self { field: Some(field), values: MatcherValues::Files(what), narrow: false, source }
     }
 
-    /// What it is compared with, as a reader should see it.
+    /// Returns the compared value as shown to a reader.
     pub fn label(&self) -> Option<String> {
         self.field.map(|field| match self.values {
             MatcherValues::Files(_) => format!("basename({field})"),
@@ -372,7 +373,7 @@ impl Matcher {
     }
 }
 
-/// How an answer decides anything on this event.
+/// The form of a decision in an answer to this event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DecisionModel {
     /// `{"decision":"block","reason":…}`.
@@ -381,7 +382,7 @@ pub enum DecisionModel {
     PermissionDecision,
     /// `hookSpecificOutput.decision.behavior`.
     DecisionBehavior,
-    /// The path that is printed, or `hookSpecificOutput.worktreePath` over HTTP.
+    /// The printed path, or `hookSpecificOutput.worktreePath` over HTTP.
     PathReturn,
     /// `hookSpecificOutput.action`.
     ElicitationAction,
@@ -389,18 +390,18 @@ pub enum DecisionModel {
     Retry,
     /// `hookSpecificOutput.displayContent`.
     RewriteDisplay,
-    /// Nothing is decided; context may be added.
+    /// No decision; an answer may add context.
     ContextOnly,
     /// Exit 2, or `continue: false`.
     ExitOrContinue,
     /// Exit 2, or `{"decision":"block","reason":…}`.
     ExitOrTopLevelBlock,
-    /// Nothing.
+    /// No decision and no context.
     None,
 }
 
 impl DecisionModel {
-    /// The model's name in JSON and tables.
+    /// Returns the model's name in JSON and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TopLevelBlock => "top_level_block",
@@ -418,28 +419,28 @@ impl DecisionModel {
     }
 }
 
-/// Whether the client acts on a top-level field.
+/// The client's treatment of a top-level field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Honoured {
-    /// It does.
+    /// The client acts on it.
     Yes,
-    /// It does, and says not to rely on it.
+    /// The client acts on it, and its documentation advises against it.
     Deprecated,
-    /// It does, in a terminal; without one nothing is seen of it.
+    /// The client acts on it in a terminal; without a terminal there is nothing to see.
     Terminal,
-    /// It does not.
+    /// The client ignores it.
     No,
-    /// Nobody has seen either.
+    /// Not yet observed.
     Unknown,
 }
 
-/// What a top-level field does on this event.
+/// The effect of a top-level field on this event.
 #[derive(Debug, Clone, Copy)]
 pub struct Effect {
-    /// Whether anything.
+    /// The client's treatment of the field.
     pub honoured: Honoured,
-    /// What.
+    /// The effect, in words.
     pub fact: Fact<&'static str>,
 }
 
@@ -449,34 +450,34 @@ impl Effect {
     }
 }
 
-/// What the exit code does on this event, beyond what JSON on stdout decides.
+/// The effects of exit codes on this event, beyond the decision in the JSON on stdout.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitCodes {
     /// Exit 0.
     pub zero: Fact<&'static str>,
     /// Exit 2.
     pub two: Fact<&'static str>,
-    /// Any other.
+    /// Any other exit code.
     pub other: Fact<&'static str>,
 }
 
-/// Where stdout goes that is not JSON.
+/// The destination of stdout that is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlainStdout {
-    /// To the model, as context.
+    /// The model's context.
     Context,
-    /// Behind the instructions of the compaction.
+    /// The end of the compaction instructions.
     CompactPrompt,
-    /// To the user.
+    /// The user.
     User,
-    /// Its last line is the answer.
+    /// The answer itself: the client takes the last line as a path.
     Path,
-    /// Into the debug log and nowhere else.
+    /// The debug log only.
     DebugLog,
 }
 
-/// The ways a handler can be written.
+/// The types of hook handlers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the settings file's")]
@@ -489,7 +490,7 @@ pub enum HandlerType {
 }
 
 impl HandlerType {
-    /// The value of `type` in a settings file.
+    /// Returns the value of `type` in a settings file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -501,59 +502,59 @@ impl HandlerType {
     }
 }
 
-/// All that is known of one event: a row of the table.
+/// A row of the table: all facts about one event.
 #[derive(Debug)]
 pub struct EventSpec {
-    /// Its name.
+    /// The event's name.
     pub name: EventName,
-    /// When it came.
+    /// The client version that introduced the event.
     pub since: Since,
-    /// When it fires.
+    /// The moment at which the event fires.
     pub when: Fact<&'static str>,
-    /// What matchers are compared with.
+    /// The matcher semantics.
     pub matcher: Matcher,
-    /// What it sends beyond [`crate::table::UNIVERSAL_INPUT`].
+    /// The payload fields beyond [`crate::table::UNIVERSAL_INPUT`].
     pub input: &'static [Field],
-    /// How an answer decides.
+    /// The form of a decision.
     pub decision: Fact<DecisionModel>,
-    /// The fields of `hookSpecificOutput` beside `hookEventName`; `None` where the client rejects one.
+    /// The fields of `hookSpecificOutput` besides `hookEventName`; `None` if the client rejects the object.
     pub output: Option<&'static [Field]>,
-    /// Who says that these are its fields, or that there are none.
+    /// The source of `output`.
     pub output_source: Source,
-    /// What top-level `decision` does.
+    /// The effect of a top-level `decision`.
     pub top_level_decision: Effect,
-    /// What `continue: false` does.
+    /// The effect of `continue: false`.
     pub continue_false: Effect,
-    /// What `systemMessage` does.
+    /// The effect of `systemMessage`.
     pub system_message: Effect,
-    /// What exit codes do.
+    /// The effects of exit codes.
     pub exit: ExitCodes,
-    /// Whether a hook can prevent what the event announces.
+    /// True if a hook can prevent the announced action.
     pub can_block: Fact<bool>,
-    /// Where stdout goes that is not JSON.
+    /// The destination of stdout that is not JSON.
     pub plain_stdout: Fact<PlainStdout>,
-    /// How long a command, HTTP or MCP handler may take by default, in milliseconds.
+    /// The default timeout of a command, HTTP or MCP handler, in milliseconds.
     pub timeout_ms: Fact<u32>,
-    /// Which handlers run.
+    /// The handler types that run.
     pub handlers: Fact<&'static [HandlerType]>,
-    /// Whether `CLAUDE_ENV_FILE` is set.
+    /// True if `CLAUDE_ENV_FILE` is set.
     pub env_file: Fact<bool>,
-    /// How its text reaches the model.
+    /// The way in which the hook's text reaches the model.
     pub delivery: Option<Fact<&'static str>>,
-    /// What surprises people.
+    /// A warning about surprising behaviour.
     pub caveat: Option<Fact<&'static str>>,
-    /// Whether a payload of it is recorded.
+    /// True if a payload of this event is recorded.
     pub seen: bool,
 }
 
 impl EventSpec {
-    /// Whether `contract` knows this event.
+    /// Returns true if `contract` has this event.
     pub fn is_at(&self, contract: Contract) -> bool {
         contract.has(self.since.version)
     }
 
-    /// The input fields of this event in `contract`: the universal ones first, without those that
-    /// the event declares itself.
+    /// Returns the input fields of this event in `contract`: the universal ones first, except those that
+    /// the event redeclares.
     pub fn input_at(&self, contract: Contract) -> impl Iterator<Item = &'static Field> + '_ {
         crate::table::UNIVERSAL_INPUT
             .iter()
@@ -562,12 +563,12 @@ impl EventSpec {
             .filter(move |field| field.is_at(contract))
     }
 
-    /// The fields of `hookSpecificOutput` in `contract`; `None` where the client rejects one.
+    /// Returns the fields of `hookSpecificOutput` in `contract`; `None` if the client rejects the object.
     pub fn output_at(&self, contract: Contract) -> Option<impl Iterator<Item = &'static Field>> {
         self.output.map(|fields| fields.iter().filter(move |field| field.is_at(contract)))
     }
 
-    /// Where the official documentation describes the event.
+    /// Returns the address of the official documentation of the event.
     pub fn documentation(&self) -> String {
         format!("{}#{}", crate::table::DOCUMENTATION, self.name.as_str().to_ascii_lowercase())
     }

@@ -1,7 +1,8 @@
 //! The event table: one row for each of the client's hook events.
 //!
-//! Types, schemas, documentation, payloads and verdicts follow from these rows; nothing else in the
-//! project states a fact about an event. One file per event; what they share is beside them.
+//! Types, schemas, documentation, payloads and verdicts are derived from these rows; facts about events are
+//! stated here only. Each event has its own file; `choices`, `shapes`, `universal` and `handlers` hold the
+//! shared parts.
 
 use crate::name::EventName;
 use crate::spec::{EventSpec, Field};
@@ -14,7 +15,7 @@ mod universal;
 
 pub use universal::{UNIVERSAL_INPUT, UNIVERSAL_OUTPUT};
 
-/// What every row needs in sight.
+/// Imports for every row.
 mod prelude {
     pub(super) use super::{choices, handlers, shapes};
     pub(super) use crate::name::EventName;
@@ -24,20 +25,20 @@ mod prelude {
     };
 }
 
-/// The official page on hooks.
+/// The official documentation page on hooks.
 pub const DOCUMENTATION: &str = "https://code.claude.com/docs/en/hooks";
 
-/// Longest `additionalContext`, `systemMessage` or plain stdout that reaches its reader whole, in
-/// UTF-16 units. Above it the reader gets a preview of [`PREVIEW_UNITS`] and a path.
+/// Longest `additionalContext`, `systemMessage` or plain stdout that the client delivers whole, in
+/// UTF-16 units. From a longer text it delivers a preview of [`PREVIEW_UNITS`] and a path.
 pub const TEXT_LIMIT_UNITS: usize = 10_000;
 
-/// What is left of a text that is longer than [`TEXT_LIMIT_UNITS`].
+/// Length of the preview of a text longer than [`TEXT_LIMIT_UNITS`], in UTF-16 units.
 pub const PREVIEW_UNITS: usize = 2_000;
 
 /// Longest `classifierContext`, in UTF-16 units.
 pub const CLASSIFIER_LIMIT_UNITS: usize = 2_000;
 
-/// Old names of tools that matchers still know. Payloads have the new ones.
+/// Old tool names that matchers still accept, with the new names that payloads have.
 pub static TOOL_ALIASES: &[(&str, &str)] = &[
     ("Task", "Agent"),
     ("KillShell", "TaskStop"),
@@ -49,7 +50,7 @@ pub static TOOL_ALIASES: &[(&str, &str)] = &[
     ("ReadMcpResourceDir", "ReadMcpResourceDirTool"),
 ];
 
-/// How often a Stop or SubagentStop hook may keep the agent going in a row; the next time is overridden.
+/// Number of consecutive times a Stop or SubagentStop hook may keep the agent going; the client overrides the next.
 pub const STOP_BLOCK_CAP: u8 = 8;
 
 mod config_change;
@@ -123,17 +124,17 @@ pub static EVENTS: [&EventSpec; EventName::ALL.len()] = [
     &message_display::MESSAGE_DISPLAY,
 ];
 
-/// The row of `name`.
+/// Returns the row of `name`.
 pub fn event(name: EventName) -> &'static EventSpec {
     EVENTS[name as usize]
 }
 
-/// The events that `contract` knows, in the client's order.
+/// Returns the events that `contract` has, in the client's order.
 pub fn events_at(contract: Contract) -> impl Iterator<Item = &'static EventSpec> {
     EVENTS.into_iter().filter(move |event| event.is_at(contract))
 }
 
-/// The universal fields of an answer that `contract` knows.
+/// Returns the universal answer fields that `contract` has.
 pub fn universal_output_at(contract: Contract) -> impl Iterator<Item = &'static Field> {
     UNIVERSAL_OUTPUT.iter().filter(move |field| field.is_at(contract))
 }

@@ -1,8 +1,8 @@
-//! What the client does with a hook's answer.
+//! The client's reaction to a hook's answer.
 //!
-//! The order is the client's own: trim, parse, validate, apply the JSON, then the exit code, then the
-//! rules of the event. The verdict is that of a headless run (`claude -p`); where an interactive session
-//! differs, a diagnostic says so.
+//! The order is the client's: trim, parse, validate, apply the JSON, then the exit code, then the rules of
+//! the event. The verdict applies to a headless run (`claude -p`); if an interactive session differs, a
+//! diagnostic describes the difference.
 //!
 //! ```
 //! use rutter_contract::verdict::{HookRun, judge};
@@ -30,20 +30,20 @@ mod validate;
 
 use answer::Reading;
 
-/// A hook process that has ended.
+/// The result of a finished hook process.
 #[derive(Debug, Clone, Copy)]
 pub struct HookRun<'a> {
-    /// The event it ran for.
+    /// The event that the hook ran for.
     pub event: EventName,
-    /// What it printed.
+    /// The hook's stdout.
     pub stdout: &'a str,
-    /// What it printed to stderr.
+    /// The hook's stderr.
     pub stderr: &'a str,
-    /// Its exit code.
+    /// The hook's exit code.
     pub exit: i32,
 }
 
-/// What the client itself reports of the hook.
+/// The client's report of the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the client's")]
@@ -52,39 +52,39 @@ pub enum Outcome {
     Error,
 }
 
-/// What becomes of the tool call that the event guards.
+/// The effect on the tool call that the event guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tool {
-    /// The normal flow decides, as if there were no hook.
+    /// The normal permission flow decides, as if there were no hook.
     Unchanged,
-    /// Explicitly allowed.
+    /// The call is explicitly allowed.
     Runs,
-    /// Runs with another input.
+    /// The call runs with another input.
     Rewritten,
-    /// The user is asked; without one it does not run.
+    /// The client asks the user; in a run without a user the call does not run.
     Asks,
     /// The run ends with the call pending.
     Deferred,
-    /// It does not run.
+    /// The call does not run.
     Blocked,
 }
 
-/// What becomes of the turn of the agent that the event belongs to.
+/// The effect on the turn of the agent that the event belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turn {
-    /// It goes its way, as if there were no hook.
+    /// The hook has no effect on the turn.
     Continues,
     /// The hook ends it.
     Stops,
-    /// It would have ended, and the hook keeps it going.
+    /// The turn would have ended, and the hook keeps it going.
     KeptGoing,
     /// The prompt is taken back and never reaches the model.
     Erased,
 }
 
-/// Which part of an answer a text is.
+/// The part of an answer that a text comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageKind {
@@ -92,95 +92,95 @@ pub enum MessageKind {
     Context,
     /// The reason of a decision.
     Reason,
-    /// stderr, or what the client says in its place.
+    /// stderr, or the client's text in its place.
     Stderr,
     /// Plain stdout, or a message.
     Text,
 }
 
-/// A text and what reaches its reader of it.
+/// A text as the model or the user receives it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// What it is.
+    /// The part of the answer that the text comes from.
     pub kind: MessageKind,
-    /// What its reader sees of it.
+    /// The received text.
     pub text: String,
-    /// Whether that is only the beginning.
+    /// True if the text is only the beginning of the original.
     pub truncated: bool,
 }
 
-/// How bad it is.
+/// The severity of a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
     Info,
-    /// Something that was said is not heard.
+    /// The client ignores a part of the answer.
     Warning,
-    /// The answer, or the guard it was meant to be, is lost.
+    /// The whole answer is lost, or the guard that it was meant to be.
     Error,
 }
 
 /// A remark on an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// Which mistake; [`catalogue`] has its page.
+    /// The code of the mistake; [`catalogue`] has its page.
     pub code: &'static str,
-    /// How bad it is.
+    /// The severity of the mistake.
     pub severity: Severity,
     /// The place in the JSON, as a pointer; empty for the answer as a whole.
     pub path: String,
-    /// What is the matter.
+    /// A description of the mistake.
     pub message: String,
-    /// What to do.
+    /// The fix.
     pub help: String,
 }
 
-/// An answer that does what the judged one was meant to do.
+/// An answer that has the intended effect of the judged one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
-    /// What to print.
+    /// The text for stdout.
     pub stdout: String,
     /// The exit code.
     pub exit: u8,
 }
 
-/// What the client does with an answer.
+/// The client's reaction to an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// The event.
     pub event: EventName,
-    /// The client whose contract was applied.
+    /// The client version of the applied contract.
     pub client: Version,
-    /// What the client reports of the hook.
+    /// The client's report of the hook.
     pub outcome: Outcome,
-    /// What becomes of the tool call; `None` for events that guard none.
+    /// The effect on the tool call; `None` for events that do not guard one.
     pub tool: Option<Tool>,
-    /// What becomes of the turn.
+    /// The effect on the turn.
     pub turn: Turn,
-    /// What happens, in a sentence.
+    /// The effects, in a sentence.
     #[serde(skip)]
     pub action: String,
-    /// What the model gets to read.
+    /// The texts for the model.
     pub to_model: Vec<Message>,
-    /// What the user gets to read.
+    /// The texts for the user.
     pub to_user: Vec<Message>,
-    /// What the client ignores: pointers into the JSON; the empty one is all of it.
+    /// The ignored parts, as pointers into the JSON; an empty pointer means all of it.
     pub dropped: Vec<String>,
-    /// What the author should know.
+    /// Remarks for the author of the hook.
     pub diagnostics: Vec<Diagnostic>,
-    /// An answer that does what this one was meant to, where that is clear.
+    /// A corrected answer, if the intent of this one is clear.
     pub corrected: Option<Corrected>,
 }
 
 impl Verdict {
-    /// The worst of the diagnostics.
+    /// Returns the highest severity of the diagnostics.
     pub fn severity(&self) -> Option<Severity> {
         self.diagnostics.iter().map(|diagnostic| diagnostic.severity).max()
     }
 }
 
-/// Says what the client does with a hook's answer.
+/// Determines the client's reaction to a hook's answer.
 pub fn judge(run: &HookRun<'_>, contract: Contract) -> Verdict {
     let spec = table::event(run.event);
     let reading = Reading::of(run.stdout, spec, contract);
@@ -190,7 +190,7 @@ pub fn judge(run: &HookRun<'_>, contract: Contract) -> Verdict {
     verdict
 }
 
-/// The text as the client would see it: bytes that are no UTF-8 are replaced, white space is cut.
+/// Decodes stdout like the client: replaces invalid UTF-8 and trims white space.
 pub fn decode(stdout: &[u8]) -> String {
     javascript::trim(&String::from_utf8_lossy(stdout)).to_owned()
 }

@@ -1,7 +1,7 @@
-//! Which client a question is about.
+//! Client versions and the differences between them.
 //!
-//! Facts in the table carry the version they hold from. Two clients were measured answer by answer;
-//! any other version is served by the same table, read at that version, and [`Contract::note`] says so.
+//! Facts in the table carry the version that introduced them. Two clients were measured answer by answer;
+//! for other versions the same table is read at that version, and [`Contract::note`] tells the user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// A version from its three numbers.
+    /// Creates a version from its three numbers.
     pub const fn new(major: u16, minor: u16, patch: u16) -> Self {
         Self { major, minor, patch }
     }
@@ -34,7 +34,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// The text is not a version.
+/// The error for a text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadVersion(String);
 
@@ -54,7 +54,7 @@ impl std::error::Error for BadVersion {}
 impl FromStr for Version {
     type Err = BadVersion;
 
-    /// Reads `2.1.325`, also as `claude --version` prints it (`2.1.325 (Claude Code)`), or `v2.1.325`.
+    /// Parses `2.1.325`, `v2.1.325`, or the output of `claude --version` (`2.1.325 (Claude Code)`).
     fn from_str(text: &str) -> Result<Self, BadVersion> {
         let bad = || BadVersion(text.chars().take(40).collect());
         let word = text.split_whitespace().next().ok_or_else(bad)?;
@@ -68,7 +68,7 @@ impl FromStr for Version {
     }
 }
 
-/// The hook contract as one client version keeps it.
+/// The hook contract of one client version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contract {
     asked: Version,
@@ -76,28 +76,28 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// The newest client that was measured.
+    /// The newest measured client.
     pub const NEWEST: Version = Version::new(2, 1, 325);
-    /// Every client that was measured, oldest first.
+    /// All measured clients, oldest first.
     pub const MEASURED: [Version; 2] = [Version::new(2, 1, 197), Self::NEWEST];
 
-    /// The contract of the newest measured client.
+    /// Returns the contract of the newest measured client.
     pub const fn newest() -> Self {
         Self { asked: Self::NEWEST, version: Self::NEWEST }
     }
 
-    /// The contract that serves `client`: its own version, or the nearest end of what was measured.
+    /// Returns the contract of `client`, clamped to the range of measured versions.
     pub fn for_client(client: Version) -> Self {
         let version = client.clamp(Self::MEASURED[0], Self::NEWEST);
         Self { asked: client, version }
     }
 
-    /// The version the table is read at.
+    /// Returns the version at which the table is read.
     pub const fn version(self) -> Version {
         self.version
     }
 
-    /// What to tell somebody who asked for a client that was not measured; `None` for one that was.
+    /// Returns a note for the user if the requested client was not measured.
     pub fn note(self) -> Option<String> {
         let Self { asked, version } = self;
         if asked > version {
@@ -121,97 +121,98 @@ impl Contract {
         })
     }
 
-    /// Whether something that came with `since` is there.
+    /// Returns true if this contract has a feature that `since` introduced.
     pub fn has(self, since: Version) -> bool {
         since <= self.version
     }
 
-    /// Exit 2 blocks even when stdout is JSON that fails validation. Before, such a gate failed open.
+    /// Returns true if exit 2 blocks even with JSON on stdout that fails validation. Before, such a gate failed open.
     pub fn exit_2_blocks_despite_invalid_json(self) -> bool {
         self.has(Version::new(2, 1, 214))
     }
 
-    /// `{…}` that does not parse is an error. Before, it was plain text, and on the context events
-    /// the raw text went to the model. The change lies somewhere between the two measured clients;
+    /// Returns true if `{…}` that does not parse is an error. Before, it was plain text, and on the context
+    /// events the raw text went to the model. The change lies somewhere between the two measured clients;
     /// the newer behaviour is assumed only for the newer one.
     pub fn unparsable_object_is_an_error(self) -> bool {
         self.has(Self::NEWEST)
     }
 
-    /// A malformed handler is skipped by itself (except under `PreToolUse` and `PermissionRequest`).
-    /// Before, it voided its whole settings file. Dated like [`Self::unparsable_object_is_an_error`].
+    /// Returns true if the client skips only a malformed handler (except under `PreToolUse` and
+    /// `PermissionRequest`). Before, it voided its whole settings file. Dated like
+    /// [`Self::unparsable_object_is_an_error`].
     pub fn malformed_handler_is_skipped_alone(self) -> bool {
         self.has(Self::NEWEST)
     }
 
-    /// The handler key `onFailure` is read.
+    /// Returns true if the client reads the handler key `onFailure`.
     pub fn reads_on_failure(self) -> bool {
         self.has(Version::new(2, 1, 295))
     }
 
-    /// The reason of a `block` on `SessionStart`, which blocks nothing, goes to the model all the same.
+    /// Returns true if the reason of a `block` on `SessionStart` goes to the model, although it blocks nothing.
     /// The newer client drops it. Dated like [`Self::unparsable_object_is_an_error`].
     pub fn session_start_passes_reason_on(self, event: crate::EventName) -> bool {
         event == crate::EventName::SessionStart && !self.has(Self::NEWEST)
     }
 
-    /// On `PreToolUse` a `hookSpecificOutput` beside a top-level `block` hides the reason of the block.
+    /// Returns true if on `PreToolUse` a `hookSpecificOutput` hides the reason of a top-level `block`.
     /// The newer client passes it on. Dated like [`Self::unparsable_object_is_an_error`].
     pub fn output_hides_block_reason(self) -> bool {
         !self.has(Self::NEWEST)
     }
 
-    /// On `PreToolUse` exit 2 blocks although the JSON names another event; stderr is lost. Before, the
-    /// tool ran. Dated like [`Self::unparsable_object_is_an_error`].
+    /// Returns true if on `PreToolUse` exit 2 blocks although the JSON names another event; stderr is lost.
+    /// Before, the tool ran. Dated like [`Self::unparsable_object_is_an_error`].
     pub fn unreadable_exit_2_blocks_tools(self) -> bool {
         self.has(Self::NEWEST)
     }
 
-    /// On `PreToolUse` a denied call lets the turn go on in spite of `continue: false`. The newer client
-    /// ends it. Dated like [`Self::unparsable_object_is_an_error`].
+    /// Returns true if on `PreToolUse` the turn goes on after a denied call in spite of `continue: false`. The
+    /// newer client ends it. Dated like [`Self::unparsable_object_is_an_error`].
     pub fn block_outweighs_stop(self) -> bool {
         !self.has(Self::NEWEST)
     }
 
-    /// `async: true` in an object of several lines comes too late for exit 2, which blocks. Before, it did not.
+    /// Returns true if exit 2 blocks in spite of `async: true` in an object of several lines. Before, it did not.
     /// Dated like [`Self::unparsable_object_is_an_error`].
     pub fn late_async_exit_2_blocks(self) -> bool {
         self.has(Self::NEWEST)
     }
 
-    /// What a hook prints after `async: true` on its first line is context where plain stdout is. The newer
-    /// client drops it. Dated like [`Self::unparsable_object_is_an_error`].
+    /// Returns true if output after `async: true` on the first line is context on events with plain stdout as
+    /// context. The newer client drops it. Dated like [`Self::unparsable_object_is_an_error`].
     pub fn late_output_is_context(self) -> bool {
         !self.has(Self::NEWEST)
     }
 
-    /// `PermissionRequest` fires in a plain headless run. In the older client it does so only where somebody can
-    /// be asked. Dated like [`Self::unparsable_object_is_an_error`].
+    /// Returns true if `PermissionRequest` fires in a plain headless run. The older client fires it only if a
+    /// user can be asked. Dated like [`Self::unparsable_object_is_an_error`].
     pub fn asks_permission_headless(self) -> bool {
         self.has(Self::NEWEST)
     }
 
-    /// A top-level `decision` of `allow`, `deny` or `ask` is refused with a hint at the right field.
-    /// Before, the message was only `(root): Invalid input`.
+    /// Returns true if the client refuses a top-level `decision` of `allow`, `deny` or `ask` with a hint at the
+    /// right field. Before, the message was only `(root): Invalid input`.
     pub fn hints_at_permission_decision(self) -> bool {
         self.has(Self::NEWEST)
     }
 }
 
-/// One behaviour that differs between the measured clients.
+/// A behaviour that differs between the measured clients.
 #[derive(Debug, Clone, Copy)]
 pub struct Difference {
-    /// What is compared.
+    /// The compared input.
     pub form: &'static str,
-    /// How the older measured client behaves.
+    /// The behaviour of the older measured client.
     pub before: &'static str,
-    /// How the newer measured client behaves.
+    /// The behaviour of the newer measured client.
     pub after: &'static str,
-    /// The question to ask of a [`Contract`]; `true` means the newer behaviour.
+    /// Returns true if a [`Contract`] has the newer behaviour.
     pub holds: fn(Contract) -> bool,
 }
 
-/// What differs between the measured clients beyond the events, fields and values that the table dates.
+/// The differences between the measured clients beyond the events, fields and values that the table dates.
 pub static DIFFERENCES: &[Difference] = &[
     Difference {
         form: "exit 2 with JSON that fails validation",

@@ -7,7 +7,7 @@ use rutter_contract::version::Version;
 
 use super::LiveError;
 
-/// A client binary and the version it says it is.
+/// A client binary and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     path: PathBuf,
@@ -15,11 +15,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// The client at `path`. It is run once, to ask its version.
+    /// Opens the client at `path`. Runs it once to get its version.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, LiveError> {
         let path = path.into();
         let failed = |source| LiveError::Client { path: path.clone(), source };
-        // It may want a home even to print two words; it gets an empty one.
+        // The client may need a home even for `--version`; it gets an empty one.
         let home = tempfile::tempdir().map_err(failed)?;
         let mut command = Command::new(&path);
         command.arg("--version").stdin(Stdio::null());
@@ -34,17 +34,17 @@ impl Client {
         }
     }
 
-    /// The client at `path`, of a version that it has said already.
+    /// Creates a client at `path` of a known version, without running it.
     pub fn of(path: impl Into<PathBuf>, version: Version) -> Self {
         Self { path: path.into(), version }
     }
 
-    /// Where it is.
+    /// Returns the path of the binary.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is.
+    /// Returns the client's version.
     pub fn version(&self) -> Version {
         self.version
     }

@@ -1,5 +1,5 @@
-//! A run in which the user's program talks with the client: prompts, control requests, answers to the
-//! client's own requests.
+//! A run as a conversation between the user's program and the client: prompts, control requests, and replies
+//! to the client's requests.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,32 +13,32 @@ use super::process::{Process, Silent};
 use super::sandbox::put;
 use super::{Client, LiveError};
 
-/// How often to look whether a hook has run. Nothing else tells.
+/// Interval of the checks for a hook call. The client sends no notification of it.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How many looks to give the client's watcher, which waits for a file to settle, before another change.
+/// Number of checks between two changes of a file: the client's watcher waits until a file is stable.
 const LOOKS_PER_CHANGE: u32 = 100;
 
-/// One step of a conversation.
+/// A step of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// The user says something.
+    /// Sends a prompt of the user.
     Prompt(String),
-    /// The client says that the turn is over.
+    /// Waits for the client's report that the turn is over.
     TurnEnds,
-    /// The user's program asks the client for something (`{"subtype": …}`), and is answered.
+    /// Sends a control request (`{"subtype": …}`) to the client and waits for the response.
     Control(Value),
-    /// A hook of this event has been sent its payload. Without such a hook there is nothing to wait for.
+    /// Waits until a hook of this event has got its payload. Does not wait if there is no such hook.
     HookRan(EventName),
-    /// A file of the project is there: a tool that runs may write one to say how far it is.
+    /// Waits for a file in the project, which a running tool may write to report its progress.
     Appears(PathBuf),
-    /// A file of the project is written.
+    /// Writes a file of the project.
     Write(PathBuf, String),
-    /// A file of the project is given a text, again and again with one more space at its end, until a
-    /// hook of this event has been sent the file's name: nothing tells when the client has begun to watch.
+    /// Writes a file of the project repeatedly, each time with one more space at its end, until a hook of this
+    /// event gets the file's name: the client does not report when it begins to watch.
     ChangeUntilHeard(PathBuf, String, EventName),
 }
 
-/// Steps, in order, after which stdin is closed.
+/// Steps in order; after the last one stdin is closed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
     steps: Vec<Step>,
@@ -46,7 +46,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation of these steps.
+    /// Creates a conversation of these steps.
     pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
         Self { steps: steps.into_iter().collect(), replies: Vec::new() }
     }
@@ -58,7 +58,7 @@ impl Conversation {
         self
     }
 
-    /// Adds the steps of another.
+    /// Adds the steps and replies of another conversation.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.steps.extend(other.steps);
@@ -66,15 +66,15 @@ impl Conversation {
         self
     }
 
-    /// How to reply when the client asks the user's program for something, by the request's subtype:
-    /// `can_use_tool`, `elicitation`. Other requests are refused.
+    /// Sets the reply to the client's requests of a subtype: `can_use_tool`, `elicitation`. Other requests are
+    /// refused.
     #[must_use]
     pub fn replying(mut self, subtype: impl Into<String>, response: Value) -> Self {
         self.replies.push((subtype.into(), response));
         self
     }
 
-    /// Goes through the steps.
+    /// Performs the steps.
     pub(super) fn hold(
         &self,
         process: &mut Process,
@@ -129,7 +129,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Listens until a line is the right one.
+    /// Reads lines until one satisfies `right`.
     fn listen(
         &self,
         process: &mut Process,
@@ -143,7 +143,7 @@ impl Conversation {
         }
     }
 
-    /// The next line, after a reply to it where it wants one.
+    /// Reads the next line, and replies if it is a request.
     fn hear(
         &self,
         process: &mut Process,
@@ -174,12 +174,12 @@ impl Conversation {
     }
 }
 
-/// Whether a hook of this event has been sent a payload, or there is none.
+/// Returns true if a hook of this event has got a payload, or if no such hook is installed.
 fn ran(hooks: &[Installed], event: EventName) -> bool {
     !hooks.iter().any(|hook| hook.event == event) || heard(hooks, event, "")
 }
 
-/// Whether a hook of this event has been sent a payload with this text.
+/// Returns true if a hook of this event has got a payload with this text.
 fn heard(hooks: &[Installed], event: EventName, text: &str) -> bool {
     let of_event = hooks.iter().filter(|hook| hook.event == event);
     of_event
@@ -187,7 +187,7 @@ fn heard(hooks: &[Installed], event: EventName, text: &str) -> bool {
         .any(|stdin| String::from_utf8_lossy(&stdin).contains(text))
 }
 
-/// Why a conversation was not held to its end.
+/// The reason for which a conversation did not reach its end.
 #[derive(Debug)]
 pub(super) enum Broken {
     Stuck(String),

@@ -1,4 +1,4 @@
-//! Hooks that record what they are sent and answer as they are told.
+//! Hooks that record their payloads and give a prepared answer.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::sandbox::put;
 
-/// A command hook under test: it keeps its stdin and gives its answer.
+/// A command hook under test: it saves its stdin and prints its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
     event: EventName,
@@ -20,38 +20,38 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A hook on every firing of an event, which says nothing.
+    /// Creates a hook for every firing of an event, with an empty answer.
     pub fn on(event: EventName) -> Self {
         Self { event, matcher: None, answer: Answer::default(), once: false }
     }
 
-    /// Only where the matcher fits.
+    /// Restricts the hook by a matcher.
     #[must_use]
     pub fn matching(mut self, matcher: impl Into<String>) -> Self {
         self.matcher = Some(matcher.into());
         self
     }
 
-    /// Gives this answer every time.
+    /// Sets the answer to every call.
     #[must_use]
     pub fn answers(self, answer: Answer) -> Self {
         Self { answer, once: false, ..self }
     }
 
-    /// Gives this answer the first time and says nothing afterwards. A Stop hook that always blocked
-    /// would go on until the client's own limit.
+    /// Sets the answer to the first call; later calls get an empty one. A Stop hook that always blocks
+    /// would keep the agent going up to the client's limit.
     #[must_use]
     pub fn answers_once(self, answer: Answer) -> Self {
         Self { answer, once: true, ..self }
     }
 
-    /// The event it is installed on.
+    /// Returns the event of the hook.
     pub fn event(&self) -> EventName {
         self.event
     }
 }
 
-/// A hook in its folder: the script, its answer, and a folder for each call.
+/// An installed hook: a folder with the script, its answer, and a folder for each call.
 #[derive(Debug)]
 pub(super) struct Installed {
     pub(super) event: EventName,
@@ -59,7 +59,7 @@ pub(super) struct Installed {
 }
 
 impl Installed {
-    /// Writes a hook into a new folder; the second part is its entry for the settings.
+    /// Writes a hook into a new folder; returns it and its entry for the settings.
     pub(super) fn new(hook: &Hook, folder: PathBuf) -> io::Result<(Self, Value)> {
         fs::create_dir_all(folder.join("calls"))?;
         put(&folder.join("stdout"), hook.answer.stdout.as_bytes())?;
@@ -74,8 +74,7 @@ impl Installed {
         Ok((Self { event: hook.event, folder }, entry))
     }
 
-    /// What the hook was sent, in the order of its calls. A call whose stdin was not read to its end
-    /// is left out.
+    /// Returns the payloads in the order of the calls. Leaves out calls that did not read stdin to its end.
     pub(super) fn calls(&self) -> io::Result<Vec<Vec<u8>>> {
         let mut calls = Vec::new();
         for number in 1.. {
@@ -91,8 +90,8 @@ impl Installed {
     }
 }
 
-/// The hook as a shell script. `mkdir` numbers the calls: it succeeds for one of several hooks that run
-/// at the same time. Numbers that are taken are passed over without it, since each is a process.
+/// Returns the hook's shell script. `mkdir` assigns the call numbers: of several hooks that run at the same
+/// time it succeeds for one. Taken numbers are skipped without `mkdir`, because each `mkdir` is a process.
 fn program(hook: &Hook, folder: &Path) -> String {
     let once = if hook.once { r#"[ "$call" -eq 1 ] || exit 0"# } else { ":" };
     format!(
@@ -113,7 +112,7 @@ exit {exit}
     )
 }
 
-/// A path as the shell reads it back.
+/// Quotes a path for the shell.
 pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
@@ -125,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts the hook as the client does, by the command in its settings.
+    /// Starts the hook like the client, by the command in its settings.
     fn start(entry: &Value, stdin: &str) -> std::process::Child {
         let command = entry["hooks"][0]["command"].as_str().unwrap();
         let mut child = Command::new("sh")
@@ -144,7 +143,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let answer = Answer { stdout: "{}".to_owned(), stderr: "oh".to_owned(), exit: 2 };
         let hook = Hook::on(EventName::Stop).answers_once(answer);
-        // A folder that the shell would take for three words.
+        // A folder name that an unquoted shell command would split.
         let (installed, entry) = Installed::new(&hook, folder.path().join("it's a hook")).unwrap();
         let sent: Vec<String> = (0..8).map(|number| format!("payload {number}\n")).collect();
         let running: Vec<_> = sent.iter().map(|stdin| start(&entry, stdin)).collect();

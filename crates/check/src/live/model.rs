@@ -1,4 +1,4 @@
-//! A model that follows a script, behind the messages API on loopback.
+//! A model with scripted turns, served by the messages API on loopback.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,31 +15,31 @@ use super::script::{Script, Turn};
 mod answer;
 mod http;
 
-/// How many answers all models of this process have given. An id that a model gives is given once: two clients of one test
-/// have different ones, as they have in the world.
+/// Number of responses by all models of this process. It makes ids unique: two clients of one test get different
+/// ids, as in reality.
 static ANSWERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whose request it was.
+/// The thread of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Thread {
-    /// The conversation's.
+    /// The main conversation.
     Main,
-    /// A subagent's, by the marker of its script.
+    /// A subagent, by the marker of its script.
     Subagent(String),
-    /// None of the conversation: a title, a summary, a check. It offered no tools.
+    /// Not part of the conversation: a title, a summary, a check. Such a request has no tools.
     Side,
 }
 
 /// A request that reached the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Whose it was.
+    /// The thread of the request.
     pub thread: Thread,
-    /// What it said.
+    /// The request body.
     pub body: Value,
 }
 
-/// The server. It ends, with every connection, when it is dropped.
+/// The server. Dropping it closes the listener and every connection.
 #[derive(Debug)]
 pub struct ScriptedModel {
     address: SocketAddr,
@@ -62,7 +62,7 @@ struct State {
 }
 
 impl ScriptedModel {
-    /// Starts to listen, on 127.0.0.1 and a port of the system's choice.
+    /// Starts to listen on 127.0.0.1, on a port that the system assigns.
     pub fn start(script: Script) -> Result<Self, LiveError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LiveError::Listen)?;
         let address = listener.local_addr().map_err(LiveError::Listen)?;
@@ -81,12 +81,12 @@ impl ScriptedModel {
         Ok(Self { address, shared, listening: Some(listening) })
     }
 
-    /// What a client takes for `ANTHROPIC_BASE_URL`.
+    /// Returns the value for `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request so far, in the order of arrival.
+    /// Returns all requests so far, in the order of arrival.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.state().requests.clone()
     }
@@ -98,11 +98,11 @@ impl Drop for ScriptedModel {
             let mut state = self.shared.state();
             state.ended = true;
             for connection in state.connections.drain(..) {
-                // A connection that the client has closed already is as good as one we close.
+                // An error means that the client has closed the connection already.
                 drop(connection.shutdown(Shutdown::Both));
             }
         }
-        // `accept` knows no other way to be woken.
+        // Only a connection wakes `accept`.
         drop(TcpStream::connect(self.address));
         if let Some(listening) = self.listening.take() {
             drop(listening.join());
@@ -124,7 +124,7 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let shared = Arc::clone(shared);
         serving.push(std::thread::spawn(move || {
-            // A client that hangs up in the middle of a request has left; there is nobody to tell.
+            // An error means that the client hung up during a request; it needs no response.
             drop(serve(connection, &shared));
         }));
     }
@@ -157,7 +157,7 @@ fn serve(connection: TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 impl Shared {
-    /// A thread that panicked under the lock leaves lists that are still whole.
+    /// Locks the state. Ignores poisoning: a panicked thread leaves the lists intact.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -205,7 +205,7 @@ impl State {
 impl Script {
     fn thread(&self, request: &Value) -> Thread {
         let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // Only the user's own words: the main thread quotes a subagent's prompt in the call that starts it.
+        // Search user messages only: the main thread quotes a subagent's prompt in the call that starts it.
         let words =
             messages.iter().filter(|message| message["role"] == "user").flat_map(|message| {
                 let content = &message["content"];

@@ -1,4 +1,4 @@
-//! The client as a process: started in a group of its own, fed, read, and ended in time.
+//! The client process: started in a separate process group, with piped input and output and a time limit.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How long output may keep coming after the client has gone: a process that it left behind may hold
-/// the other end.
+/// Time to wait for further output after the client's exit: a process that it left behind may hold the other
+/// end of the pipe.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How a client ended.
+/// The way in which a client ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With this exit code.
+    /// The client exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// This signal ended the client.
     Signalled(i32),
-    /// Not by itself: time was up, and it was killed with all it had started.
+    /// The time limit passed, and the client was killed with all its children.
     TimedOut,
 }
 
-/// What a client printed.
+/// The output of a client.
 #[derive(Debug, Default)]
 pub(super) struct Printed {
     pub(super) stdout: String,
@@ -41,18 +41,18 @@ pub(super) struct Process {
     lines: Receiver<String>,
     stdout: Stream,
     stderr: Stream,
-    /// Whether the group was ended.
+    /// True if the process group has been killed.
     ended: bool,
 }
 
-/// What came over a pipe so far, and word of its end.
+/// The bytes of a pipe so far, and a signal for its end.
 struct Stream {
     text: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
 impl Process {
-    /// Starts a command; it is killed when `limit` has passed. `group` is a process group to join, which is ended with it.
+    /// Starts a command with a time limit. `group` is a process group to join; it is killed together with the command.
     pub(super) fn start(
         mut command: Command,
         limit: Duration,
@@ -60,7 +60,7 @@ impl Process {
     ) -> io::Result<Self> {
         let deadline = Instant::now() + limit;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own can be ended as one, with the hooks and servers that the client started.
+        // A separate group can be killed as one, with the hooks and servers that the client started.
         let mut child = command.process_group(Pid::as_raw(group)).spawn()?;
         let own = Pid::from_child(&child);
         let group = group.unwrap_or(own);
@@ -70,7 +70,7 @@ impl Process {
         let stderr = Stream::read(child.stderr.take(), None);
         let (gone, exited) = mpsc::channel();
         std::thread::spawn(move || {
-            // Left unreaped, so that the group's number stays taken until the group was ended.
+            // Not reaped here, so that the group's number stays taken until the group is killed.
             let _ = waitid(WaitId::Pid(own), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             let _ = gone.send(());
         });
@@ -85,7 +85,7 @@ impl Process {
         stdin.flush()
     }
 
-    /// The next line of stdout; `Ok(None)` when none came within `patience`, an error when none will.
+    /// Returns the next line of stdout; `Ok(None)` after `patience` without one, an error if none can follow.
     pub(super) fn line(&self, patience: Duration) -> Result<Option<String>, Silent> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -98,7 +98,7 @@ impl Process {
         }
     }
 
-    /// Closes stdin and waits for the end, which comes in time or is made.
+    /// Closes stdin and waits for the exit; kills the client at the deadline.
     pub(super) fn finish(mut self) -> io::Result<(Ending, Printed)> {
         drop(self.stdin.take());
         let left = self.deadline.saturating_duration_since(Instant::now());
@@ -112,16 +112,16 @@ impl Process {
         Ok((ending, Printed { stdout: self.stdout.all(), stderr: self.stderr.all() }))
     }
 
-    /// Ends the client with its whole group.
+    /// Kills the client with its whole group.
     fn end(&mut self) -> io::Result<std::process::ExitStatus> {
-        // A group that has ended already is what we want.
+        // An error means that the group has ended already.
         let _ = kill_process_group(self.group, Signal::KILL);
-        // From here on the number may be another group's.
+        // From here on the system may reuse the group's number.
         self.ended = true;
         self.child.wait()
     }
 
-    /// What came over stderr so far.
+    /// Returns stderr so far.
     pub(super) fn complaints(&self) -> String {
         self.stderr.so_far()
     }
@@ -129,14 +129,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A client that is gone may have left children behind.
+        // Even an exited client may have left children behind.
         if !self.ended {
             drop(self.end());
         }
     }
 }
 
-/// Why no further line comes.
+/// The reason for which no further line follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Silent {
     /// The client has closed its stdout.
@@ -160,7 +160,7 @@ impl Stream {
                 while pipe.by_ref().read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
                     text.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&line);
                     if let Some(tell) = &tell {
-                        // Nobody listens in a run that is not a conversation.
+                        // In a run without a conversation the receiver is not used.
                         drop(tell.send(String::from_utf8_lossy(&line).trim_end().to_owned()));
                     }
                     line.clear();
@@ -177,7 +177,7 @@ impl Stream {
     }
 
     fn all(&self) -> String {
-        // Ended, or no longer worth waiting for: either way the text so far is what there is.
+        // At the end of the pipe or after the timeout, return the text so far.
         let _ = self.ended.recv_timeout(GRACE);
         self.so_far()
     }
@@ -193,7 +193,7 @@ mod tests {
         Process::start(command, limit, None).unwrap()
     }
 
-    /// Whether a process has ended; whether somebody has looked after it is not ours to say.
+    /// Returns true if a process has ended, reaped or not.
     #[cfg(target_os = "linux")]
     fn has_ended(pid: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));

@@ -1,4 +1,4 @@
-//! What happened in a run.
+//! The record of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,65 +13,65 @@ use super::model::{Request, Thread};
 use super::process::Ending;
 use super::sandbox::Sandbox;
 
-/// All that is known of a run. The sandbox lives as long as its record.
+/// All results of a run. The sandbox exists as long as its record.
 #[derive(Debug)]
 pub struct Record {
-    /// The client that ran.
+    /// The version of the client.
     pub client: Version,
-    /// How it ended.
+    /// The way in which the client ended.
     pub ending: Ending,
-    /// What it printed.
+    /// The client's stdout.
     pub stdout: String,
-    /// What it complained of.
+    /// The client's stderr.
     pub stderr: String,
-    /// The messages among what it printed, parsed.
+    /// The JSON messages on stdout, parsed.
     pub lines: Vec<Value>,
-    /// What it wrote to its debug log.
+    /// The client's debug log.
     pub debug_log: String,
-    /// What reached the model, in order.
+    /// The requests to the model, in order.
     pub requests: Vec<Request>,
-    /// What each hook was sent: in the order of the hooks, and of the calls of each.
+    /// The hook calls: in the order of the hooks, and of the calls of each.
     pub calls: Vec<HookCall>,
     pub(super) project: PathBuf,
-    /// Held so that the files can be looked at.
+    /// Keeps the files of the sandbox for inspection.
     pub(super) folder: Arc<TempDir>,
 }
 
-/// One call of a hook.
+/// A call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCall {
-    /// The event it was installed on.
+    /// The event of the hook.
     pub event: EventName,
-    /// What it was sent.
+    /// The payload.
     pub stdin: Vec<u8>,
 }
 
 impl HookCall {
-    /// The payload, read by the contract.
+    /// Parses the payload.
     pub fn input(&self) -> Result<Input, ParseError> {
         Input::parse(&self.stdin)
     }
 }
 
-/// What the client itself says of a hook.
+/// The client's report of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookResponse<'a> {
     /// `success`, `error`, `cancelled`.
     pub outcome: &'a str,
-    /// The exit code it saw.
+    /// The exit code as reported.
     pub exit_code: Option<i64>,
-    /// The stdout it read.
+    /// The stdout as reported.
     pub stdout: &'a str,
-    /// The stderr it read, or its own complaint about the answer.
+    /// The stderr as reported, or the client's complaint about the answer.
     pub stderr: &'a str,
 }
 
-/// A text that the model was told.
+/// A text that reached the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told<'a> {
-    /// The request that told it, counted from 0.
+    /// The index of its request, from 0.
     pub request: usize,
-    /// Whose request that was.
+    /// The thread of its request.
     pub thread: &'a Thread,
     /// `system`, `user` or `assistant`.
     pub role: &'a str,
@@ -80,12 +80,12 @@ pub struct Told<'a> {
 }
 
 impl Record {
-    /// The project, as the run left it.
+    /// Returns the project folder, as the run left it.
     pub fn project(&self) -> &Path {
         &self.project
     }
 
-    /// What the client says to have come of the hooks of an event.
+    /// Returns the client's reports of the hooks of an event.
     pub fn hook_responses(&self, event: EventName) -> Vec<HookResponse<'_>> {
         let responses = self.lines.iter().filter(|line| {
             line["subtype"] == "hook_response" && line["hook_event"] == event.as_str()
@@ -100,34 +100,34 @@ impl Record {
             .collect()
     }
 
-    /// What the hooks of an event were sent.
+    /// Returns the calls of the hooks of an event.
     pub fn calls_of(&self, event: EventName) -> impl Iterator<Item = &HookCall> {
         self.calls.iter().filter(move |call| call.event == event)
     }
 
-    /// The client's last word: its `result` message.
+    /// Returns the client's last `result` message.
     pub fn result(&self) -> Option<&Value> {
         self.lines.iter().rfind(|line| line["type"] == "result")
     }
 
-    /// Why the run ended, in the client's word: `completed`, `hook_stopped`, …
+    /// Returns the client's reason for the end of the run: `completed`, `hook_stopped`, …
     pub fn terminal_reason(&self) -> Option<&str> {
         self.result().and_then(|result| result["terminal_reason"].as_str())
     }
 
-    /// Another run in the same project and home, with all that this one left in them: a later session of the same user.
+    /// Returns a sandbox for another run in the same project and home, like a later session of the same user.
     pub fn again(&self) -> Sandbox {
         let root = self.project.parent().unwrap_or(&self.project).to_owned();
         Sandbox::at(Arc::clone(&self.folder), root)
     }
 
-    /// The requests of the conversation itself.
+    /// Returns the requests of the main thread.
     pub fn main_requests(&self) -> impl Iterator<Item = &Request> {
         self.requests.iter().filter(|request| request.thread == Thread::Main)
     }
 
-    /// Every text of every request: system prompts, messages, results of tools. What the model had said
-    /// itself is among it; the input of its calls is not.
+    /// Returns every text of every request: system prompts, messages, tool results. Includes the model's own
+    /// texts, but not the inputs of its calls.
     pub fn texts_to_model(&self) -> Vec<Told<'_>> {
         let mut told = Vec::new();
         for (number, Request { thread, body }) in self.requests.iter().enumerate() {
@@ -144,13 +144,13 @@ impl Record {
         told
     }
 
-    /// Where the model was first told a text that holds `marker`.
+    /// Returns the first text with `marker` that reached the model.
     pub fn reached_model(&self, marker: &str) -> Option<Told<'_>> {
         self.texts_to_model().into_iter().find(|told| told.text.contains(marker))
     }
 
-    /// The first message to the user, or to the user's program, that holds `marker`. What the client
-    /// reports of a hook's own output is none.
+    /// Returns the first message to the user, or to the user's program, with `marker`. Leaves out the client's
+    /// reports of a hook's output.
     pub fn reached_user(&self, marker: &str) -> Option<&Value> {
         self.lines.iter().find(|line| {
             let of_hook = line["subtype"].as_str().is_some_and(|name| name.starts_with("hook_"));
@@ -158,14 +158,14 @@ impl Record {
         })
     }
 
-    /// The JSON objects among lines of text.
+    /// Parses the lines that are JSON objects.
     pub(super) fn parse_lines(stdout: &str) -> Vec<Value> {
         let objects = stdout.lines().filter(|line| line.starts_with('{'));
         objects.filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
 
-/// Whether any text in a value holds `marker`.
+/// Returns true if any string in a value contains `marker`.
 fn mentions(value: &Value, marker: &str) -> bool {
     match value {
         Value::String(text) => text.contains(marker),
@@ -175,7 +175,7 @@ fn mentions(value: &Value, marker: &str) -> bool {
     }
 }
 
-/// The texts in a message's content, at any depth: results of tools hold blocks of their own.
+/// Visits the texts in a message's content, at any depth: tool results contain blocks too.
 fn collect<'a>(content: &'a Value, found: &mut impl FnMut(&'a str)) {
     match content {
         Value::String(text) => found(text),

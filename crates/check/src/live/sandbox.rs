@@ -1,4 +1,4 @@
-//! A project and a home that exist for one run.
+//! A project and a home for one run.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
@@ -20,7 +20,7 @@ use super::record::{HookCall, Record};
 use super::script::Script;
 use super::{Client, LiveError};
 
-/// What keeps the client from calling home.
+/// Variables that keep the client from contacting its vendor.
 pub(super) const QUIET: [(&str, &str); 4] = [
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
@@ -28,15 +28,15 @@ pub(super) const QUIET: [(&str, &str); 4] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
 ];
 
-/// Where hooks and the client's tools find `sh`, `cat` and their like.
+/// The `PATH` of the client and its hooks, for `sh`, `cat` and the like.
 pub(super) const PATH: &str = "/usr/bin:/bin";
 
-/// A run takes two seconds; on a machine that builds at the same time it may take ten.
+/// Default time limit. A run takes two seconds; on a machine that builds at the same time it may take ten.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// A project and a home that exist for one run, and what is to happen in them.
+/// A project and a home for one run, with the preparations for it.
 ///
-/// Paths of files are relative to the project. Nothing is written before [`Sandbox::run`].
+/// File paths are relative to the project. Nothing is written before [`Sandbox::run`].
 #[derive(Debug)]
 pub struct Sandbox {
     folder: Arc<TempDir>,
@@ -54,7 +54,7 @@ pub struct Sandbox {
     group: Option<Pid>,
 }
 
-/// How the user speaks.
+/// The form of the user's input.
 #[derive(Debug)]
 enum Input {
     Prompt(String),
@@ -62,22 +62,22 @@ enum Input {
 }
 
 impl Sandbox {
-    /// An empty project, a model that only says `done`, and the prompt `go`.
+    /// Creates a sandbox with an empty project, a model that only responds with `done`, and the prompt `go`.
     pub fn new() -> Result<Self, LiveError> {
         Self::within(&std::env::temp_dir())
     }
 
-    /// The same inside of a folder that is there.
+    /// Creates a sandbox like [`Sandbox::new`], inside an existing folder.
     pub fn within(folder: &Path) -> Result<Self, LiveError> {
         let failed = |source| LiveError::File { path: folder.to_owned(), source };
         let folder =
             tempfile::Builder::new().prefix("rutter-live.").tempdir_in(folder).map_err(failed)?;
-        // The client reports resolved paths; a test compares with them.
+        // The client reports resolved paths, and tests compare with them.
         let root = folder.path().canonicalize().map_err(failed)?;
         Ok(Self::at(Arc::new(folder), root))
     }
 
-    /// The same project and home for another run, with all that the last one left in them.
+    /// Creates a sandbox on an existing project and home, with all that the last run left in them.
     pub(super) fn at(folder: Arc<TempDir>, root: PathBuf) -> Self {
         Self {
             folder,
@@ -96,12 +96,12 @@ impl Sandbox {
         }
     }
 
-    /// The project, where the client is started.
+    /// Returns the project folder, in which the client starts.
     pub fn project(&self) -> PathBuf {
         self.root.join("project")
     }
 
-    /// The user's home.
+    /// Returns the user's home.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }
@@ -112,7 +112,7 @@ impl Sandbox {
         self
     }
 
-    /// Sets a key of `.claude/settings.json`; hooks given here stand before those of [`Sandbox::hook`].
+    /// Sets a key of `.claude/settings.json`; hooks given here precede those of [`Sandbox::hook`].
     pub fn setting(&mut self, key: impl Into<String>, value: impl Into<Value>) -> &mut Self {
         self.settings.insert(key.into(), value.into());
         self
@@ -124,62 +124,62 @@ impl Sandbox {
         self
     }
 
-    /// Adds a file that can be run.
+    /// Adds an executable file.
     pub fn program(&mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> &mut Self {
         let path = path.into();
         self.programs.push(path.clone());
         self.file(path, text)
     }
 
-    /// What the model will say.
+    /// Sets the model's turns.
     pub fn script(&mut self, script: Script) -> &mut Self {
         self.script = script;
         self
     }
 
-    /// What the user says, in a run of one prompt.
+    /// Sets the prompt of a run with a single prompt.
     pub fn prompt(&mut self, text: impl Into<String>) -> &mut Self {
         self.input = Input::Prompt(text.into());
         self
     }
 
-    /// What the user and their program say, in a run that is a conversation.
+    /// Sets the conversation of a run with the user's program.
     pub fn conversation(&mut self, conversation: Conversation) -> &mut Self {
         self.input = Input::Conversation(conversation);
         self
     }
 
-    /// Further arguments for the client.
+    /// Adds arguments for the client.
     pub fn args(&mut self, args: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// A further variable of the client's environment.
+    /// Adds a variable to the client's environment.
     pub fn env(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// Another folder than the project to start the client in. Its settings are the caller's.
+    /// Starts the client in another folder than the project. The caller provides the settings there.
     pub fn start_in(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
         self.start = Some(folder.into());
         self
     }
 
-    /// How long the run may take before it is ended.
+    /// Sets the time limit of the run.
     pub fn limit(&mut self, limit: Duration) -> &mut Self {
         self.limit = limit;
         self
     }
 
-    /// The process group that the client is to join, in the place of one of its own. It is ended with the client.
+    /// Makes the client join a process group instead of a new one. The group is killed with the client.
     pub fn group(&mut self, group: Pid) -> &mut Self {
         self.group = Some(group);
         self
     }
 
-    /// Runs the client to its end.
+    /// Runs the client to its end and returns the record.
     pub fn run(self, client: &Client) -> Result<Record, LiveError> {
         let hooks = self.write()?;
         let model = ScriptedModel::start(self.script.clone())?;
@@ -214,7 +214,7 @@ impl Sandbox {
         })
     }
 
-    /// Puts files, hooks and settings where they belong.
+    /// Writes the files, hooks and settings.
     fn write(&self) -> Result<Vec<Installed>, LiveError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -262,16 +262,16 @@ impl Sandbox {
         command.current_dir(self.start.clone().unwrap_or_else(|| self.project())).env_clear();
         command.envs([
             ("PATH", PATH),
-            // Else the shell of whoever runs the test runs the tools.
+            // Otherwise tools run in the login shell of the user who runs the test.
             ("SHELL", "/bin/bash"),
-            // Says that nothing here can be harmed, which the client wants to hear when root runs it.
+            // The client demands this declaration when it runs as root.
             ("IS_SANDBOX", "1"),
             ("ANTHROPIC_API_KEY", "sk-ant-made-up"),
             ("ANTHROPIC_BASE_URL", model),
         ]);
         command.envs(QUIET);
         command.env("HOME", self.home());
-        // Left to itself it keeps the output of tasks in a folder beside the sandbox.
+        // By default the client keeps the output of tasks outside the sandbox.
         command.env("CLAUDE_CODE_TMPDIR", &self.root).env("TMPDIR", &self.root);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.arg("-p");
@@ -285,7 +285,7 @@ impl Sandbox {
     }
 }
 
-/// Writes a file that nobody reads before the run.
+/// Writes a file. Not atomic: there are no readers before the run.
 pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     File::create(path)?.write_all(bytes)
 }

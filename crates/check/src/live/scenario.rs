@@ -1,4 +1,4 @@
-//! How to make each event fire without a terminal.
+//! Scenarios that make each event fire without a terminal.
 
 use rutter_contract::EventName;
 use rutter_contract::input::WorktreeCreate;
@@ -11,47 +11,47 @@ use super::hook::Hook;
 use super::sandbox::Sandbox;
 use super::script::{Script, Turn};
 
-/// The file that a call of a scenario's tool leaves in the project: it ran, or it did not.
+/// The file that a scenario's tool call creates in the project; it shows whether the call ran.
 pub const RAN: &str = "ran.txt";
-/// What a call of a scenario's tool prints.
+/// The output of a scenario's tool call.
 pub const TOOL_OUTPUT: &str = "TOOL-RAN";
-/// What the prompt of a scenario's subagent holds.
+/// A text in the prompt of a scenario's subagent.
 pub const SUBAGENT: &str = "SUBAGENT-PROMPT";
-/// The file whose changes a scenario watches.
+/// The file that a scenario watches.
 pub const WATCHED: &str = "watched.txt";
-/// A setting that a scenario changes to this; its tool prints it.
+/// The new value of a changed setting; the scenario's tool prints it.
 pub const CHANGED_SETTING: &str = "CHANGED-SETTING";
-/// A folder for a hook to give out as a worktree.
+/// A folder that a hook can return as a worktree.
 pub const WORKTREE: &str = "worktree";
-/// What the subagent of a scenario says.
+/// The response of a scenario's subagent.
 pub const SUBAGENT_SAYS: &str = "the subagent's words";
-/// The name of the teammate that a scenario is.
+/// The name of the teammate in its scenario.
 pub const MATE: &str = "mate";
 /// The MCP server of the scenarios that need one; its tool asks the user for a name.
 pub const SERVER: &str = "asker";
 /// The model that a scenario switches to.
 pub const OTHER_MODEL: &str = "claude-sonnet-5";
 
-/// An event, and how to make it fire.
+/// A scenario in which an event fires.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
     event: EventName,
 }
 
 impl Scenario {
-    /// The scenario of an event.
+    /// Creates the scenario of an event.
     pub fn of(event: EventName) -> Self {
         Self { event }
     }
 
-    /// A silent hook on the event, with the matcher that the scenario needs.
+    /// Returns a hook on the event with an empty answer and the matcher that the scenario needs.
     pub fn hook(self) -> Hook {
         let hook = Hook::on(self.event);
-        // Elsewhere a matcher only selects; here it is also the list of what is watched.
+        // On FileChanged a matcher also lists the watched files; on other events it only selects.
         if self.event == EventName::FileChanged { hook.matching(WATCHED) } else { hook }
     }
 
-    /// A sandbox in which the event fires.
+    /// Creates a sandbox in which the event fires.
     pub fn sandbox(self) -> Result<Sandbox, LiveError> {
         use EventName as E;
         let mut sandbox = Sandbox::new()?;
@@ -59,7 +59,7 @@ impl Scenario {
             Turn::call("Bash", json!({ "command": command, "description": "a step of a test" }))
         };
         let runs = format!("touch {RAN}; echo {TOOL_OUTPUT}");
-        // The client sees through commands that only edit; not when another shell runs them.
+        // The client recognizes commands that only edit, but not inside another shell.
         let hidden = shell(&format!("sh -c '{runs}'"));
         match self.event {
             E::PreToolUse | E::PostToolUse | E::PostToolBatch => {
@@ -73,14 +73,14 @@ impl Scenario {
                 sandbox.script(Script::new([hidden]));
             }
             E::PermissionDenied => {
-                // Auto mode asks a service that a scripted model does not have, and so denies.
+                // Auto mode asks a service that the scripted model does not provide, and so denies.
                 sandbox.script(Script::new([hidden])).args(["--permission-mode", "auto"]);
             }
             E::UserPromptExpansion => {
                 sandbox.file(".claude/commands/greet.md", "Greet $ARGUMENTS.").prompt("/greet Ada");
             }
             E::StopFailure => {
-                // Once is not enough: the client tries again without whatever it guesses to be at fault.
+                // Fail every time: the client retries without the parts that it suspects.
                 let fails =
                     Turn::fails(400, "invalid_request_error", "the model fails as scripted");
                 sandbox.script(Script::default().ever_after(fails));
@@ -90,7 +90,7 @@ impl Scenario {
                 sandbox.script(subagent()).args(["--allowedTools", "Agent"]);
             }
             E::PreCompact | E::PostCompact => {
-                // Two turns: there are clients that see nothing to compact in one.
+                // Two turns: some clients find nothing to compact in one.
                 sandbox.conversation(turns(["go", "go on", "/compact", "go on"]));
             }
             E::Setup => {
@@ -150,12 +150,12 @@ impl Scenario {
                 sandbox.conversation(talk);
             }
             E::TeammateIdle => {
-                // The arguments that a lead gives the teammates it starts.
+                // The arguments that a lead passes to its teammates.
                 let mate = ["--agent-id", "mate@crew", "--agent-name", MATE, "--team-name", "crew"];
                 sandbox.env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1").args(mate);
             }
             E::SessionEnd => {
-                // A hook has 1.5 s by default, which a busy machine may need to start a shell.
+                // The default timeout is 1.5 s, which a busy machine may need to start a shell.
                 sandbox.env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "30000");
             }
             E::SessionStart | E::UserPromptSubmit | E::Stop | E::MessageDisplay => {}
@@ -164,19 +164,19 @@ impl Scenario {
     }
 }
 
-/// Prompts, each with its turn.
+/// Returns a conversation of prompts, each with its turn.
 fn turns<const N: usize>(prompts: [&str; N]) -> Conversation {
     let steps = prompts.map(|prompt| [Step::Prompt(prompt.to_owned()), Step::TurnEnds]);
     Conversation::new(steps.into_iter().flatten())
 }
 
-/// A turn, and a hook that the client starts and does not wait for: with its only prompt answered it
-/// would exit, and take the hook with it.
+/// Returns a conversation of one turn that waits for a hook. The client starts this hook without waiting for
+/// it: after its only prompt it would exit and kill the hook.
 fn awaiting(event: EventName) -> Conversation {
     turns(["go"]).then(Step::HookRan(event))
 }
 
-/// A main thread that starts one subagent and waits for it.
+/// Returns a script in which the main thread starts a subagent and waits for it.
 fn subagent() -> Script {
     let input = json!({
         "description": "a part of a test",
@@ -187,9 +187,9 @@ fn subagent() -> Script {
     Script::new([Turn::call("Agent", input)]).subagent(SUBAGENT, [Turn::text(SUBAGENT_SAYS)])
 }
 
-/// Calls that enter a worktree and remove it again, and a folder that a hook may say it is.
+/// Adds calls that enter a worktree and remove it again, and a folder that a hook can return as the worktree.
 fn in_and_out_of_worktree(sandbox: &mut Sandbox) {
-    // Without git nothing vouches for the folder, and the client wants to hear that it may go.
+    // Without git the client demands confirmation that it may remove the folder.
     let leave = json!({ "action": "remove", "discard_changes": true });
     let turns =
         [Turn::call("EnterWorktree", json!({ "name": "new" })), Turn::call("ExitWorktree", leave)];
@@ -199,7 +199,7 @@ fn in_and_out_of_worktree(sandbox: &mut Sandbox) {
         .file(format!("{WORKTREE}/file.txt"), "");
 }
 
-/// A call of a tool that asks the user for a name, and a user's program that gives one.
+/// Adds a call of a tool that asks the user for a name, and the reply of the user's program.
 fn asked_by_server(sandbox: &mut Sandbox, talk: Conversation) {
     let server = sandbox.project().join("asker.sh").display().to_string();
     let servers = json!({ "mcpServers": { SERVER: { "command": "sh", "args": [server] } } });

@@ -1,25 +1,25 @@
-//! What the model will say.
+//! The script of the model's turns.
 
 use serde_json::Value;
 
-/// One block of an answer.
+/// A content block of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Words.
+    /// Text.
     Text(String),
-    /// A tool call. Its id is made by the server.
+    /// A tool call. The server generates its id.
     Call {
         /// The tool.
         tool: String,
-        /// Its input.
+        /// The tool's input.
         input: Value,
     },
 }
 
-/// One answer of the model.
+/// A response of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
-    /// Blocks, in order. With a call among them the model waits for results.
+    /// Blocks, in order. If one is a call, the model waits for results.
     Says(Vec<Block>),
     /// An HTTP error with the messages API's error body.
     Fails {
@@ -33,17 +33,17 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Words and nothing else: the end of a turn.
+    /// Creates a response of text only, which ends the turn.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Says(vec![Block::Text(text.into())])
     }
 
-    /// One tool call.
+    /// Creates a response with a single tool call.
     pub fn call(tool: impl Into<String>, input: Value) -> Self {
         Self::Says(vec![Block::Call { tool: tool.into(), input }])
     }
 
-    /// A failure of the service.
+    /// Creates a failure of the service.
     pub fn fails(status: u16, kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Fails { status, kind: kind.into(), message: message.into() }
     }
@@ -51,8 +51,8 @@ impl Turn {
 
 /// The turns of the main thread, and those of each subagent.
 ///
-/// A thread that has said all its turns says `done`, or what [`Script::ever_after`] is given. Requests that offer no tools (titles, summaries)
-/// are none of the conversation: they get `ok` and use up no turn.
+/// A thread without remaining turns responds with `done`, or with the turn of [`Script::ever_after`]. Requests
+/// without tools (titles, summaries) are not part of the conversation: they get `ok` and use up no turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     pub(super) main: Vec<Turn>,
@@ -67,19 +67,19 @@ impl Default for Script {
 }
 
 impl Script {
-    /// A main thread that says these turns.
+    /// Creates a script with these turns for the main thread.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self { main: turns.into_iter().collect(), ..Self::default() }
     }
 
-    /// What every thread says when its turns are used up.
+    /// Sets the response of every thread after its last turn.
     #[must_use]
     pub fn ever_after(mut self, turn: Turn) -> Self {
         self.last = turn;
         self
     }
 
-    /// Adds the turns of a subagent: a thread whose user messages hold `marker`. Put the marker into
+    /// Adds the turns of a subagent: a thread with `marker` in its user messages. Put the marker into
     /// the prompt of the call that starts it, and nowhere else.
     #[must_use]
     pub fn subagent(

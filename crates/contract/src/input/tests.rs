@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::payload;
 
-/// The heart of the input types: what the client really sent is read, and written back whole.
+/// The most important property of the input types: captured payloads are read and written back unchanged.
 #[test]
 fn every_captured_payload_parses_and_round_trips() {
     let mut read = 0;
@@ -20,7 +20,7 @@ fn every_captured_payload_parses_and_round_trips() {
     assert!(read >= 95, "{read} payloads");
 }
 
-/// No field of a captured payload is one that the table lacks.
+/// The table has every field of every captured payload.
 #[test]
 fn captured_payloads_hold_nothing_unknown() {
     for event in EventName::ALL {
@@ -92,7 +92,7 @@ fn a_required_null_is_told_from_a_missing_key() {
     assert!(error.contains("custom_instructions"), "{error}");
 }
 
-/// The last digit counts too.
+/// Every digit must survive.
 #[test]
 fn a_long_number_does_not_drift() {
     let digits = "5555555555555555555555555555555555554555555555555555555555555555555555555110";
@@ -102,7 +102,7 @@ fn a_long_number_does_not_drift() {
     assert_eq!(once, twice);
 }
 
-/// A tool that returned `null` is told from one that returned nothing.
+/// A `null` tool response differs from a missing one.
 #[test]
 fn a_null_response_survives() {
     let mut sent = payload::realistic(EventName::PostToolBatch, None).unwrap().value;
@@ -148,7 +148,7 @@ fn a_skimmed_payload_can_be_read_whole() {
     assert!(wire.read::<PreToolUse>().is_none());
 }
 
-/// The client cuts in the middle of an emoji.
+/// The client may cut an emoji in two.
 #[test]
 fn half_an_emoji_does_not_lose_the_payload() {
     let sent = payload::realistic(EventName::PostToolUse, Some("Bash")).unwrap().value.to_string();
@@ -163,7 +163,7 @@ fn half_an_emoji_does_not_lose_the_payload() {
     assert_eq!(name.text("cwd").unwrap(), "/x\u{fffd}");
 }
 
-/// What a user sent is in no message.
+/// Error messages contain no user data.
 #[test]
 fn errors_name_the_place_and_not_the_value() {
     let mut sent = payload::realistic(EventName::Stop, None).unwrap().value;

@@ -1,4 +1,4 @@
-//! A payload skimmed: its top-level keys and where their values lie, nothing decoded.
+//! A payload's top-level keys and raw values, without decoding.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,12 +17,12 @@ pub struct Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    /// Skims a payload. The whole text must be JSON; only its top level is looked at.
+    /// Parses the top level of a payload. The whole text must be JSON; nested values stay raw.
     pub fn parse(stdin: &'a [u8]) -> Result<Self, ParseError> {
         let stdin = stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin);
         let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
         if first.is_some_and(|byte| *byte != b'{') {
-            // An array or a number is JSON too; the text is read so that what is no JSON is called so.
+            // An array or a number is JSON too: parse the text to distinguish it from invalid JSON.
             serde_json::from_slice::<serde::de::IgnoredAny>(stdin)?;
             return Err(ParseError::NotAnObject);
         }
@@ -30,17 +30,17 @@ impl<'a> Wire<'a> {
         Ok(Self { bytes: stdin, fields })
     }
 
-    /// The text as it came.
+    /// Returns the payload's bytes, without a byte order mark.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The raw text of a field. Where a key stands twice the last one counts, as in the client.
+    /// Returns the raw text of a field. Of duplicate keys the last one counts, as in the client.
     pub fn raw(&self, key: &str) -> Option<&'a str> {
         self.fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.get())
     }
 
-    /// A field that is a string.
+    /// Returns a field that is a string.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         let raw = self.raw(key)?;
         let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
@@ -52,21 +52,21 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// The name of the event, whether or not the table has it.
+    /// Returns the name of the event, in the table or not.
     pub fn hook_event_name(&self) -> Option<Cow<'a, str>> {
         self.text("hook_event_name")
     }
 
-    /// The top-level keys, in the order they came.
+    /// Returns the top-level keys in their original order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|(key, _)| &**key)
     }
 }
 
-/// The text with every half of a surrogate pair replaced; `None` when there is none.
+/// Replaces lone surrogates by U+FFFD; returns `None` if the text has no lone surrogates.
 ///
-/// The client cuts long outputs by UTF-16 units and writes what is left of an emoji as `\ud83d`, which no Rust
-/// string can hold.
+/// The client cuts long outputs by UTF-16 units and writes the rest of an emoji as `\ud83d`, which a Rust
+/// string cannot hold.
 pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
     let mut out = json.to_vec();
     let mut found = false;
@@ -77,7 +77,7 @@ pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
             continue;
         }
         let Some(unit) = unit(&out[at..]) else {
-            // Any other escape, a backslash of its own included.
+            // Any other escape, including an escaped backslash.
             at += 2;
             continue;
         };
@@ -96,7 +96,7 @@ pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
     found.then_some(out)
 }
 
-/// The UTF-16 unit that an escape at the start of `json` stands for.
+/// Decodes the `\u` escape at the start of `json`.
 fn unit(json: &[u8]) -> Option<u16> {
     let digits = json.strip_prefix(b"\\u")?.get(..4)?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                // No payload that was captured has more top-level keys.
+                // No captured payload has more top-level keys.
                 let mut fields = Vec::with_capacity(20);
                 while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
                     fields.push((key, value));
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// A key, borrowed where it holds no escapes; `Cow` alone would always copy.
+/// A key, borrowed unless it has escapes; deserializing a plain `Cow` would always copy.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {

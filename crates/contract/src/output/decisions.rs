@@ -1,4 +1,4 @@
-//! Answers that decide: permissions, elicitations, retries, paths.
+//! Answers with a decision: permissions, elicitations, retries, paths.
 
 use std::fmt;
 
@@ -13,19 +13,19 @@ use crate::spec::FieldType;
 use crate::table::shapes::PERMISSION_UPDATE;
 
 impl<E: DecidesPermission> HookOutput<E> {
-    /// Lets it happen without asking. Deny and ask rules of the user still apply.
+    /// Allows the action without asking. Deny and ask rules of the user still apply.
     #[must_use]
     pub fn allow(self) -> Self {
         self.set("permissionDecision", "allow").without("permissionDecisionReason")
     }
 
-    /// Prevents it. The reason of a denied call goes to the model.
+    /// Prevents the action. The reason of a denied call goes to the model.
     #[must_use]
     pub fn deny(self, reason: impl Into<String>) -> Self {
         self.set("permissionDecision", "deny").set("permissionDecisionReason", reason.into())
     }
 
-    /// Asks the user. Where nobody can be asked this is a refusal, and the reason goes to the model.
+    /// Asks the user. In a headless run this is a refusal, and the reason goes to the model.
     #[must_use]
     pub fn ask(self, reason: impl Into<String>) -> Self {
         self.set("permissionDecision", "ask").set("permissionDecisionReason", reason.into())
@@ -46,17 +46,17 @@ impl HookOutput<PreToolUse> {
     }
 }
 
-/// What an allowed permission request may carry; a denied one may not.
+/// The optional fields of an allowed permission request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Allow {
     updated_input: Option<Map<String, Value>>,
     updated_permissions: Vec<Value>,
 }
 
-/// A permission update that the client would not take; it would void the whole answer.
+/// The error for a permission update that the client would reject; it would void the whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotSendable {
-    /// The place in the update, as a JSON pointer.
+    /// The position in the update, as a JSON pointer.
     pub path: String,
 }
 
@@ -80,8 +80,8 @@ impl Allow {
         self
     }
 
-    /// Adds or removes a rule, a mode or a directory, as a payload suggested it or as the user wants it. What
-    /// the table does not have is left out; a kind or value that it does not have is refused.
+    /// Adds or removes a rule, a mode or a directory, as a payload suggested it or as the user wants it. Drops
+    /// keys that the table does not have; returns an error for a kind or value that it does not have.
     pub fn updated_permission(mut self, update: &PermissionUpdate) -> Result<Self, NotSendable> {
         let value = serde_json::to_value(update).unwrap_or_default();
         self.updated_permissions.push(sendable(value)?);
@@ -89,7 +89,7 @@ impl Allow {
     }
 }
 
-/// The update with the keys that the client knows, if it would take their values.
+/// Returns the update with the known keys only; an error if the client would reject a value.
 fn sendable(update: Value) -> Result<Value, NotSendable> {
     let union = &PERMISSION_UPDATE;
     let Value::Object(mut update) = update else {
@@ -184,26 +184,26 @@ impl HookOutput<PermissionDenied> {
 }
 
 impl HookOutput<WorktreeCreate> {
-    /// The body that an HTTP handler returns when it has made the worktree. A command hook prints the path
-    /// ([`HookOutput::path`]): from it the JSON itself would be taken for one.
+    /// Returns the response body of an HTTP handler that has created the worktree. A command hook prints the path
+    /// ([`HookOutput::path`]): the client would take the JSON text of a command for the path.
     pub fn http_path(path: impl Into<String>) -> Value {
         Self::new().set("worktreePath", path.into()).to_value()
     }
 
-    /// The answer of a command hook that has made the worktree.
+    /// Returns the answer of a command hook that has created the worktree.
     pub fn path(path: &str) -> Answer {
         Answer { stdout: format!("{path}\n"), ..Answer::default() }
     }
 
-    /// Has the creation fail. Every exit code but 0 does.
+    /// Makes the creation fail. Every exit code but 0 does.
     pub fn fail(reason: impl Into<String>) -> Answer {
         Answer { stderr: reason.into(), exit: 2, ..Answer::default() }
     }
 }
 
 impl HookOutput<TeammateIdle> {
-    /// Keeps a teammate working, by exit 2; the feedback goes to the teammate. [`HookOutput::block`] does it in
-    /// JSON.
+    /// Keeps a teammate working, by exit 2; the feedback goes to the teammate. [`HookOutput::block`] does the
+    /// same in JSON.
     pub fn keep_working(feedback: impl Into<String>) -> Answer {
         Answer { stderr: feedback.into(), exit: 2, ..Answer::default() }
     }

@@ -1,16 +1,15 @@
-//! The client's limit on texts.
+//! The client's length limit for texts.
 
 use std::borrow::Cow;
 
-/// The length of a text as the client counts it.
+/// Returns the length of a text in UTF-16 units, as the client counts it.
 pub fn utf16_units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// The text, cut to `limit` UTF-16 units at a character's boundary with a mark of what is missing.
+/// Cuts a text to `limit` UTF-16 units at a character boundary and appends a mark with the full length.
 ///
-/// The client itself would keep a preview of a fifth and write the rest to a file, so a cut that is
-/// made here loses less.
+/// The client would keep only a preview of a fifth and write the rest to a file, so this cut loses less.
 pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
     // No character takes more UTF-16 units than UTF-8 bytes: short texts need no count.
     if text.len() <= limit || utf16_units(text) <= limit {
@@ -23,7 +22,7 @@ pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(head(text, room).to_owned() + &mark)
 }
 
-/// The longest beginning of `text` that has at most `units`.
+/// Returns the longest prefix of `text` with at most `units` UTF-16 units.
 pub(crate) fn head(text: &str, units: usize) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {

@@ -3,13 +3,13 @@
 use super::{Answer, HookOutput, SpeaksPlainly, fit};
 use crate::table::TEXT_LIMIT_UNITS;
 
-/// Stands before a text that starts like JSON: the client would read it as an answer, and drop it.
+/// Prefix for a text that starts like JSON: the client would parse it as an answer and drop it.
 const NOT_JSON: &str = "Text: ";
 
 impl<E: SpeaksPlainly> HookOutput<E> {
-    /// The text itself as the answer: context for the model, or instructions for the compaction.
+    /// Returns the text itself as the answer: context for the model, or instructions for the compaction.
     pub fn plain(text: &str) -> Answer {
-        // Trimmed as the client trims, so that what it will see as the first character is looked at.
+        // Trim like the client to check the character that it will see first.
         let text = crate::javascript::trim(text);
         let stdout = if text.starts_with('{') {
             fit(&format!("{NOT_JSON}{text}"), TEXT_LIMIT_UNITS).into_owned()

@@ -1,5 +1,5 @@
-//! Answers, key by key. The first eight carry the names of an older hook library's own tests; what they
-//! expect is the form that the client honours.
+//! Answers, key by key. The first eight tests have the names of an older hook library's tests; they expect
+//! the form that the client honours.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::input::*;
 use crate::table::{EVENTS, event};
 
-/// The library said `{"continue":true}`; the client needs no word at all.
+/// The library printed `{"continue":true}`; the client needs no output at all.
 #[test]
 fn basic_output() {
     assert_eq!(HookOutput::<SessionStart>::new().answer(), Answer::default());
@@ -37,7 +37,7 @@ fn user_prompt_submit_schema() {
     );
 }
 
-/// At the top level, where the library put it, the client drops it and the tool runs.
+/// The client drops the decision at the top level, where the library put it, and the tool runs.
 #[test]
 fn permission_decision() {
     let value = HookOutput::<PreToolUse>::new().deny("not here").to_value();
@@ -48,7 +48,7 @@ fn permission_decision() {
     );
 }
 
-/// The card goes to the user, the facts to the model: the library had only the first.
+/// The card goes to the user, the facts go to the model: the library had only the card.
 #[test]
 fn session_start_typical_output() {
     let value = HookOutput::<SessionStart>::new()
@@ -151,7 +151,7 @@ fn exit_codes_speak_where_json_cannot() {
     assert_eq!(HookOutput::<WorktreeCreate>::fail("no space").exit, 2);
 }
 
-/// Every field of every `hookSpecificOutput` that does something can be said, and nothing else.
+/// The builder has a method for every effective field of every `hookSpecificOutput`, and no others.
 #[test]
 fn the_builder_says_what_the_table_lists() {
     let object: Map<String, Value> = [("k".to_owned(), json!(1))].into_iter().collect();
@@ -219,7 +219,7 @@ fn the_builder_says_what_the_table_lists() {
     assert_eq!((seen.len(), with_output), (22, 22));
 }
 
-/// What was suggested can be granted; what the client would refuse cannot be sent.
+/// A suggested update can be granted; an update that the client would refuse cannot be sent.
 #[test]
 fn permission_updates_are_sent_only_if_the_client_takes_them() {
     let update = |json: Value| serde_json::from_value::<PermissionUpdate>(json).unwrap();

@@ -1,7 +1,7 @@
 //! The enumerated strings of the contract.
 //!
-//! A type that reads one keeps values it does not know, because a newer client may send them; the
-//! schemas list what the client of their version sends, unless the client itself calls the set open.
+//! The generated types keep unknown values, because a newer client may send them. The schemas list the values
+//! of the client of their version, unless the client itself calls the set open.
 
 use crate::spec::{Choice, ChoiceValue};
 use crate::version::Version;
@@ -14,7 +14,7 @@ const fn since(text: &'static str, version: (u16, u16, u16)) -> ChoiceValue {
     ChoiceValue { text, since: Some(Version::of(version)) }
 }
 
-/// What becomes of a tool call.
+/// The decision on a tool call.
 pub static TOOL_PERMISSION: Choice = Choice {
     name: "ToolPermission",
     doc: "What becomes of a tool call.",
@@ -22,7 +22,7 @@ pub static TOOL_PERMISSION: Choice = Choice {
     open: false,
 };
 
-/// What becomes of a model switch.
+/// The decision on a model switch.
 pub static SWITCH_PERMISSION: Choice = Choice {
     name: "SwitchPermission",
     doc: "What becomes of a model switch.",
@@ -30,7 +30,7 @@ pub static SWITCH_PERMISSION: Choice = Choice {
     open: false,
 };
 
-/// How the session asks for permission.
+/// The session's permission mode.
 pub static PERMISSION_MODE: Choice = Choice {
     name: "PermissionMode",
     doc: "How the session asks for permission.",
@@ -45,7 +45,7 @@ pub static PERMISSION_MODE: Choice = Choice {
     open: false,
 };
 
-/// How hard the model is told to think.
+/// The reasoning effort that the model is asked for.
 pub static EFFORT_LEVEL: Choice = Choice {
     name: "EffortLevel",
     doc: "How hard the model is told to think.",
@@ -53,7 +53,7 @@ pub static EFFORT_LEVEL: Choice = Choice {
     open: true,
 };
 
-/// What a notification is about.
+/// The subject of a notification.
 pub static NOTIFICATION_TYPE: Choice = Choice {
     name: "NotificationType",
     doc: "What a notification is about.",
@@ -81,7 +81,7 @@ pub static NOTIFICATION_TYPE: Choice = Choice {
     open: true,
 };
 
-/// Who submitted a prompt.
+/// The submitter of a prompt.
 pub static PROMPT_SOURCE: Choice = Choice {
     name: "PromptSource",
     doc: "Who submitted a prompt.",
@@ -96,7 +96,7 @@ pub static PROMPT_SOURCE: Choice = Choice {
     open: false,
 };
 
-/// What is expanded.
+/// The kind of text that is expanded.
 pub static EXPANSION_TYPE: Choice = Choice {
     name: "ExpansionType",
     doc: "What is expanded.",
@@ -104,7 +104,7 @@ pub static EXPANSION_TYPE: Choice = Choice {
     open: false,
 };
 
-/// How a session came about.
+/// The way in which a session started.
 pub static SESSION_SOURCE: Choice = Choice {
     name: "SessionSource",
     doc: "How a session came about.",
@@ -118,7 +118,7 @@ pub static SESSION_SOURCE: Choice = Choice {
     open: false,
 };
 
-/// Why a session ends.
+/// The reason for the end of a session.
 pub static END_REASON: Choice = Choice {
     name: "EndReason",
     doc: "Why a session ends.",
@@ -132,7 +132,7 @@ pub static END_REASON: Choice = Choice {
     open: false,
 };
 
-/// Which API error ended a turn.
+/// The API error that ended a turn.
 pub static STOP_ERROR: Choice = Choice {
     name: "StopError",
     doc: "Which API error ended a turn.",
@@ -154,7 +154,7 @@ pub static STOP_ERROR: Choice = Choice {
     open: false,
 };
 
-/// Who asked for a compaction.
+/// The trigger of a compaction.
 pub static COMPACT_TRIGGER: Choice = Choice {
     name: "CompactTrigger",
     doc: "Who asked for a compaction.",
@@ -162,7 +162,7 @@ pub static COMPACT_TRIGGER: Choice = Choice {
     open: false,
 };
 
-/// Where a model switch was asked for.
+/// The place where a model switch was requested.
 pub static SWITCH_REQUEST_SOURCE: Choice = Choice {
     name: "SwitchRequestSource",
     doc: "Where a model switch was asked for.",
@@ -170,7 +170,7 @@ pub static SWITCH_REQUEST_SOURCE: Choice = Choice {
     open: false,
 };
 
-/// What changed the model.
+/// The cause of a model change.
 pub static SWITCH_SOURCE: Choice = Choice {
     name: "SwitchSource",
     doc: "What changed the model.",
@@ -178,7 +178,7 @@ pub static SWITCH_SOURCE: Choice = Choice {
     open: false,
 };
 
-/// How long the prompt cache lives.
+/// The lifetime of the prompt cache.
 pub static CACHE_TTL: Choice = Choice {
     name: "CacheTtl",
     doc: "How long the prompt cache lives.",
@@ -186,7 +186,7 @@ pub static CACHE_TTL: Choice = Choice {
     open: false,
 };
 
-/// Where an estimate's prices come from.
+/// The source of an estimate's prices.
 pub static PRICING: Choice = Choice {
     name: "Pricing",
     doc: "Where an estimate's prices come from.",
@@ -194,7 +194,7 @@ pub static PRICING: Choice = Choice {
     open: false,
 };
 
-/// Which setup was asked for.
+/// The requested kind of setup.
 pub static SETUP_TRIGGER: Choice = Choice {
     name: "SetupTrigger",
     doc: "Which setup was asked for.",
@@ -202,7 +202,7 @@ pub static SETUP_TRIGGER: Choice = Choice {
     open: false,
 };
 
-/// How an MCP server asks.
+/// The way in which an MCP server asks.
 pub static ELICITATION_MODE: Choice = Choice {
     name: "ElicitationMode",
     doc: "How an MCP server asks.",
@@ -210,7 +210,7 @@ pub static ELICITATION_MODE: Choice = Choice {
     open: false,
 };
 
-/// How an elicitation is answered.
+/// The answer to an elicitation.
 pub static ELICITATION_ACTION: Choice = Choice {
     name: "ElicitationAction",
     doc: "How an elicitation is answered.",
@@ -218,7 +218,7 @@ pub static ELICITATION_ACTION: Choice = Choice {
     open: false,
 };
 
-/// Which configuration changed.
+/// The configuration that changed.
 pub static CONFIG_SOURCE: Choice = Choice {
     name: "ConfigSource",
     doc: "Which configuration changed.",
@@ -232,7 +232,7 @@ pub static CONFIG_SOURCE: Choice = Choice {
     open: false,
 };
 
-/// Whose instructions a file holds.
+/// The scope of an instruction file.
 pub static MEMORY_TYPE: Choice = Choice {
     name: "MemoryType",
     doc: "Whose instructions a file holds.",
@@ -240,7 +240,7 @@ pub static MEMORY_TYPE: Choice = Choice {
     open: false,
 };
 
-/// Why an instruction file is loaded.
+/// The reason for loading an instruction file.
 pub static LOAD_REASON: Choice = Choice {
     name: "LoadReason",
     doc: "Why an instruction file is loaded.",
@@ -254,7 +254,7 @@ pub static LOAD_REASON: Choice = Choice {
     open: false,
 };
 
-/// What happened to a watched file.
+/// The change of a watched file.
 pub static FILE_EVENT: Choice = Choice {
     name: "FileEvent",
     doc: "What happened to a watched file.",
@@ -262,7 +262,7 @@ pub static FILE_EVENT: Choice = Choice {
     open: false,
 };
 
-/// Who added a directory.
+/// The origin of an added directory.
 pub static DIRECTORY_SOURCE: Choice = Choice {
     name: "DirectorySource",
     doc: "Who added a directory.",
@@ -270,7 +270,7 @@ pub static DIRECTORY_SOURCE: Choice = Choice {
     open: false,
 };
 
-/// What a permission rule does.
+/// The effect of a permission rule.
 pub static RULE_BEHAVIOR: Choice = Choice {
     name: "RuleBehavior",
     doc: "What a permission rule does.",
@@ -278,7 +278,7 @@ pub static RULE_BEHAVIOR: Choice = Choice {
     open: false,
 };
 
-/// Where a permission update is kept.
+/// The place where the client stores a permission update.
 pub static RULE_DESTINATION: Choice = Choice {
     name: "RuleDestination",
     doc: "Where a permission update is kept.",

@@ -2,9 +2,9 @@
 
 use crate::spec::HandlerType::{self, Agent, Command, Http, McpTool, Prompt};
 
-/// Every type.
+/// All handler types.
 pub(super) const ALL: &[HandlerType] = &[Command, Http, McpTool, Prompt, Agent];
-/// Everything but what asks a model.
+/// The handler types that do not ask a model.
 pub(super) const NO_PROMPT: &[HandlerType] = &[Command, Http, McpTool];
-/// What can run before there is a conversation.
+/// The handler types that can run before there is a conversation.
 pub(super) const LOCAL: &[HandlerType] = &[Command, McpTool];

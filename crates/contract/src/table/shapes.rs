@@ -3,14 +3,14 @@
 use super::prelude::*;
 use crate::spec::{Shape, Union};
 
-/// How hard the model is told to think.
+/// The reasoning effort that the model is asked for.
 pub static EFFORT: Shape = Shape {
     name: "Effort",
     doc: "How hard the model is told to think.",
     fields: &[Field::required("level", Choice(&choices::EFFORT_LEVEL), Observed).note("the level")],
 };
 
-/// Where an `mcp__` tool comes from.
+/// The MCP server of an `mcp__` tool.
 pub static MCP_SERVER: Shape = Shape {
     name: "McpServer",
     doc: "Where an `mcp__` tool comes from.",
@@ -23,7 +23,7 @@ enterprise, claudeai, agent",
     ],
 };
 
-/// A task that is still running when the agent stops.
+/// A task that still runs when the agent stops.
 pub static BACKGROUND_TASK: Shape = Shape {
     name: "BackgroundTask",
     doc: "A task that is still running when the agent stops. Its strings are cut at \
@@ -54,7 +54,7 @@ pub static SESSION_CRON: Shape = Shape {
     ],
 };
 
-/// One call of a batch.
+/// A call of a batch.
 pub static TOOL_CALL: Shape = Shape {
     name: "ToolCall",
     doc: "One call of a batch; denied and failed calls are there too.",

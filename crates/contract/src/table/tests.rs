@@ -1,4 +1,4 @@
-//! The table against itself. What the client really does is checked against the client.
+//! Consistency of the table. Other tests compare it with the client.
 
 use super::*;
 use crate::spec::{DecisionModel, FieldType, Honoured, MatcherValues, PlainStdout};
@@ -51,7 +51,7 @@ fn a_matcher_names_an_input_field() {
     }
 }
 
-/// An event that decides has the field that its model names, and one that does not has none.
+/// An event with a decision has the field of its decision model.
 #[test]
 fn decision_models_and_output_fields_agree() {
     for event in EVENTS {

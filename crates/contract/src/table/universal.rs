@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-/// What the client sends with every event, ahead of the event's own fields.
+/// The fields that the client sends with every event, before the event's own fields.
 pub static UNIVERSAL_INPUT: &[Field] = &[
     Field::required("session_id", Text, Observed)
         .note("`--resume` keeps it, `/clear` makes a new one"),
@@ -37,8 +37,8 @@ StopFailure",
         .note("said to be documented; in no type declaration and in no captured payload"),
 ];
 
-/// What an answer may carry on every event. `decision` and `reason` are not here: they mean
-/// something on some events only, and those say so.
+/// The fields that an answer may have on every event. `decision` and `reason` are not here: they have an
+/// effect on some events only, and the rows of those events describe it.
 pub static UNIVERSAL_OUTPUT: &[Field] = &[
     Field::optional("continue", Flag, Observed)
         .note("false stops the agent after the hook, on the events that honour it"),

@@ -1,27 +1,27 @@
-//! Reading an answer as the client reads it.
+//! Parsing of an answer by the client's rules.
 
 use super::validate::{Issue, issues, validate};
 use crate::javascript::{self, Kind, Node, NotJson};
 use crate::spec::EventSpec;
 use crate::version::Contract;
 
-/// What the client takes stdout for.
+/// The client's interpretation of stdout.
 #[derive(Debug)]
 pub(super) enum Reading<'a> {
-    /// Nothing.
+    /// Empty.
     Silent,
-    /// Text.
+    /// Plain text.
     Plain(&'a str),
-    /// Text that starts and ends like an object and is none: an error.
+    /// Text that starts and ends like an object but does not parse: an error.
     Broken(NotJson),
-    /// An object with known keys of the wrong type or value: void as a whole.
+    /// An object with known keys of the wrong type or value: the client drops all of it.
     Void(Node, Vec<Issue>),
-    /// An object that names another event: void as a whole, and even exit 2 is forgotten.
+    /// An object that names another event: the client drops all of it and ignores even exit 2.
     Foreign(Node, String),
-    /// An object that sends the hook to the background. On the first line it does so at once, and nothing that
-    /// follows counts, not even the exit code.
+    /// An object that sends the hook to the background. If it is on the first line, the client stops waiting at
+    /// once, and later output and the exit code do not count.
     Async { node: Node, at_once: bool },
-    /// An object that counts.
+    /// A valid object.
     Valid(Node),
 }
 
@@ -66,7 +66,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The object, if it counts.
+    /// Returns the object if it is valid.
     pub(super) fn valid(&self) -> Option<&Node> {
         match self {
             Self::Valid(node) => Some(node),
@@ -74,7 +74,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether the client calls the answer an error whatever the exit code.
+    /// Returns true if the client reports the answer as an error regardless of the exit code.
     pub(super) fn is_error(&self) -> bool {
         matches!(self, Self::Broken(_) | Self::Void(..) | Self::Foreign(..))
     }

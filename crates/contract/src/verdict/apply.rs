@@ -1,4 +1,4 @@
-//! The rules of each event: what an answer that was read does.
+//! The effects of a parsed answer, by the rules of each event.
 
 use super::answer::Reading;
 use super::{HookRun, Message, MessageKind, Outcome, Tool, Turn, Verdict};
@@ -12,17 +12,17 @@ use crate::version::Contract;
 mod dropped;
 mod events;
 
-/// What the client says where a reason is missing.
+/// The client's text for a missing reason.
 const NO_REASON: &str = "Blocked by hook";
-/// What the client says of exit 2 where the JSON names another event; stderr is lost.
+/// The client's text for exit 2 if the JSON names another event; stderr is lost.
 const UNREADABLE: &str = "blocked (exit 2); its output could not be processed";
-/// What the client says where a question came without a reason.
+/// The client's text for `ask` without a reason.
 const NO_QUESTION: &str = "asked for confirmation for this tool";
-/// What the older client says where a denial came without a reason of its own.
+/// The older client's text for a denial without `permissionDecisionReason`.
 const DENIED: &str = "denied this tool";
-/// What the client says where a permission was refused without a message.
+/// The client's text for a denied permission request without a message.
 const REFUSED: &str = "Permission denied by hook";
-/// What the client says where exit 2 came without stderr.
+/// The client's text for exit 2 without stderr.
 const NO_STDERR: &str = "No stderr output";
 
 pub(super) fn apply(
@@ -88,7 +88,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// A field of `hookSpecificOutput` that is a string with something in it.
+    /// Returns a field of `hookSpecificOutput` if it is a non-empty string.
     fn own(&self, key: &str) -> Option<&'a str> {
         self.specific.and_then(|node| node.get(key)?.text()).filter(|text| !text.is_empty())
     }
@@ -105,7 +105,7 @@ struct Case<'a> {
     contract: Contract,
     said: Said<'a>,
     verdict: Verdict,
-    /// What is prevented on an event that guards something other than a tool or a turn.
+    /// A sentence about the prevented action, on an event that guards neither a tool nor a turn.
     prevents: Option<&'static str>,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Case<'a> {
     fn context(&mut self) {
         let mut fields = self.spec.output_at(self.contract).into_iter().flatten();
         let heard = fields.any(|field| field.name == "additionalContext" && !field.inert);
-        // White space alone is a text too: on Stop it keeps the agent going.
+        // White space counts as text: on Stop it keeps the agent going.
         if let Some(text) = self.said.context.filter(|_| heard) {
             self.tell_model(MessageKind::Context, text);
         }
@@ -134,7 +134,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Plain stdout counts only when the hook succeeded.
+    /// Returns plain stdout, which counts only if the hook succeeded.
     fn plain(&self) -> Option<&'a str> {
         match self.reading {
             Reading::Plain(text) if self.run.exit == 0 => Some(text),
@@ -142,7 +142,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether plain stdout is context on this event.
+    /// Returns true if plain stdout is context on this event.
     fn reads_plain(&self) -> bool {
         self.spec.plain_stdout.value == PlainStdout::Context
     }
@@ -153,7 +153,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// stderr as the client quotes it: whole, white space and all.
+    /// Returns stderr as the client quotes it: untrimmed.
     fn stderr(&self) -> &'a str {
         match (self.reading, self.run.stderr) {
             (Reading::Foreign(..), _) => UNREADABLE,
@@ -162,7 +162,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether exit 2 counts as a block.
+    /// Returns true if exit 2 counts as a block.
     fn exit_blocks(&self) -> bool {
         self.run.exit == 2
             && !missing_script(self.run)
@@ -176,12 +176,12 @@ impl<'a> Case<'a> {
             }
     }
 
-    /// A block and its reason, said in JSON or by exit 2; the reason of the JSON counts first.
+    /// Returns the reason of a block by JSON or exit 2; the reason in the JSON has precedence.
     fn blocked(&self) -> Option<(MessageKind, &'a str)> {
         (self.said.blocks || self.exit_blocks()).then(|| self.complaint())
     }
 
-    /// What a failing hook complains of: the reason of its JSON counts first, also where it blocks nothing.
+    /// Returns the reason in the JSON of a failed hook, otherwise its stderr, even if the hook blocks nothing.
     fn complaint(&self) -> (MessageKind, &'a str) {
         if self.said.blocks {
             (MessageKind::Reason, self.said.reason.unwrap_or(NO_REASON))
@@ -190,7 +190,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// `continue: false` on an event that honours it.
+    /// Applies `continue: false` on an event that honours it.
     fn stopped(&mut self) -> bool {
         if self.said.stops {
             self.verdict.turn = Turn::Stops;
@@ -201,14 +201,14 @@ impl<'a> Case<'a> {
         self.said.stops
     }
 
-    /// What a failing hook shows the user, where a failure is all that exit 2 means.
+    /// Shows a failed hook's stderr to the user, on events on which exit 2 is just a failure.
     fn failure_to_user(&mut self) {
         if self.run.exit != 0 && !javascript::trim(self.run.stderr).is_empty() {
             self.tell_user(MessageKind::Stderr, self.stderr());
         }
     }
 
-    /// What happens, in a sentence.
+    /// Returns the effects in a sentence.
     fn action(&self) -> String {
         let tool = match self.verdict.tool {
             Some(Tool::Blocked) => "The tool does not run.",
@@ -241,8 +241,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// An interpreter that does not find its script exits with 2 as well. Where that would keep an agent going
-/// for ever, the client looks at stderr and takes it for a failure.
+/// Returns true if the client reads exit 2 as a missing script. An interpreter without its script also exits
+/// with 2; on events on which that would keep an agent going forever, the client checks stderr for it.
 pub(super) fn missing_script(run: &HookRun<'_>) -> bool {
     use EventName::{Stop, SubagentStop, TaskCompleted, TeammateIdle};
     let loops = matches!(run.event, Stop | SubagentStop | TaskCompleted | TeammateIdle);
@@ -253,17 +253,17 @@ pub(super) fn missing_script(run: &HookRun<'_>) -> bool {
         && (stderr.contains("no such file") || stderr.contains("can't open"))
 }
 
-/// A key as a part of a JSON pointer.
+/// Escapes a key for a JSON pointer.
 pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// A text that no limit applies to.
+/// Creates a message that no limit applies to.
 fn whole(kind: MessageKind, text: &str) -> Message {
     Message { kind, text: text.to_owned(), truncated: false }
 }
 
-/// A text as its reader gets it. Reasons and stderr pass whole, whatever their length.
+/// Creates a message within the client's limit. The limit does not apply to reasons and stderr.
 fn message(kind: MessageKind, text: &str) -> Message {
     let capped = matches!(kind, MessageKind::Context | MessageKind::Text);
     let truncated = capped && text.len() > TEXT_LIMIT_UNITS && utf16_units(text) > TEXT_LIMIT_UNITS;

@@ -1,5 +1,5 @@
-//! The mistakes that are known by name: what each is, why the client is silent about it, and an answer
-//! that makes it. `docs/reference/mistakes.md` is made from these entries.
+//! The catalogue of known mistakes: a description of each, its cause, the fix, and an example.
+//! `docs/reference/mistakes.md` is generated from these entries.
 
 use super::Severity::{self, Error, Info, Warning};
 use crate::name::EventName;
@@ -8,20 +8,20 @@ use crate::name::EventName::{
     SubagentStop, UserPromptSubmit, WorktreeCreate,
 };
 
-/// A mistake that has a name.
+/// A known mistake in an answer.
 #[derive(Debug)]
 pub struct Mistake {
-    /// Its code in reports.
+    /// The code in reports.
     pub code: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, in a line.
+    /// A one-line description.
     pub title: &'static str,
-    /// Why it happens and what comes of it.
+    /// The cause and the consequence.
     pub why: &'static str,
-    /// What to do about it.
+    /// The fix.
     pub help: &'static str,
-    /// An answer that makes it.
+    /// An answer with the mistake.
     pub example: Example,
 }
 
@@ -30,11 +30,11 @@ pub struct Mistake {
 pub struct Example {
     /// The event.
     pub event: EventName,
-    /// What the hook prints.
+    /// The hook's stdout.
     pub stdout: &'static str,
-    /// What it prints to stderr.
+    /// The hook's stderr.
     pub stderr: &'static str,
-    /// Its exit code.
+    /// The hook's exit code.
     pub exit: i32,
 }
 
@@ -42,12 +42,12 @@ const fn says(event: EventName, stdout: &'static str) -> Example {
     Example { event, stdout, stderr: "", exit: 0 }
 }
 
-/// The entry of a code.
+/// Returns the entry of a code.
 pub fn entry(code: &str) -> Option<&'static Mistake> {
     CATALOGUE.iter().find(|mistake| mistake.code == code)
 }
 
-/// Every mistake that has a name.
+/// All known mistakes.
 pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "type-content",
@@ -363,7 +363,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "the text is longer than 10,000 UTF-16 units",
         why: "Its reader gets the first 2,000 and the path of a file with the rest.",
         help: "shorten it; what matters goes first",
-        // The page shows it shortened; the real one would fill it.
+        // A placeholder: the real text would fill the page.
         example: says(SessionStart, LONG_TEXT),
     },
     Mistake {

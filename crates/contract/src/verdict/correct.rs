@@ -1,7 +1,7 @@
-//! Saying what a mistaken answer meant, in the form that the client honours.
+//! Corrections: the intent of a mistaken answer in the form that the client honours.
 //!
-//! The intent is read from every shape in the catalogue; it is said again in the event's own way. What
-//! the event cannot express is left out, and an answer of which nothing would be left is not offered.
+//! The intent is read from every form in the catalogue and rendered in the form of the event. Parts that the
+//! event cannot express are left out; an empty correction is not offered.
 
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub(super) fn correct(
         return None;
     }
     if spec.name == EventName::WorktreeCreate {
-        // From a command nothing but the path is right, and JSON never is.
+        // For a command hook the only right answer is the path, never JSON.
         let output = reading.valid().and_then(|node| node.get("hookSpecificOutput"));
         let path = output.and_then(|output| output.get("worktreePath")?.text());
         return path.map(|path| Corrected { stdout: path.to_owned(), exit: 0 });
@@ -39,9 +39,9 @@ pub(super) fn correct(
         Reading::Silent => {}
         Reading::Plain(text) => match salvaged(text) {
             Some(node) => intent.read(&node),
-            // Half an object cannot be completed, and is no text that anybody wants to read.
+            // A truncated object cannot be completed, and it is not a text for a reader.
             None if text.starts_with('{') => return None,
-            // On Stop a text keeps the agent going, which somebody who only printed something did not ask for.
+            // On Stop a text keeps the agent going, which a hook that only printed something did not ask for.
             None if matches!(spec.name, EventName::Stop | EventName::SubagentStop) => return None,
             None if text.contains(|c: char| c.is_control() && !c.is_whitespace()) => return None,
             None => intent.context = Some((*text).to_owned()),
@@ -56,14 +56,14 @@ pub(super) fn correct(
         return None;
     }
     intent.exit(run, reading);
-    // Asked to end the turn and to allow the call, nobody knows what was meant.
+    // Ending the turn and allowing the call contradict each other.
     let torn =
         spec.name == EventName::PreToolUse && intent.stops && intent.choice == Some(Choice::Allow);
     if intent.lost || torn {
         return None;
     }
     if run.exit == 2 && intent.reason.is_none() {
-        // The reason is the author's to find.
+        // Only the author can supply the reason.
         return None;
     }
     let stdout = intent.said_on(spec, contract)?;
@@ -71,7 +71,7 @@ pub(super) fn correct(
     (!same).then_some(Corrected { stdout, exit: 0 })
 }
 
-/// The object inside a text that holds more than one object.
+/// Extracts an object from a text with other content around it.
 fn salvaged(text: &str) -> Option<Node> {
     if text.starts_with('{') {
         let end = first_object(text)?;
@@ -81,7 +81,7 @@ fn salvaged(text: &str) -> Option<Node> {
     javascript::parse(javascript::trim(object)).ok()
 }
 
-/// What an answer was meant to do.
+/// The intended effect of an answer.
 #[derive(Debug, Default)]
 struct Intent {
     choice: Option<Choice>,
@@ -92,9 +92,9 @@ struct Intent {
     stop_reason: Option<String>,
     input: Option<Value>,
     interrupt: bool,
-    /// The `hookSpecificOutput`, for what needs no mending.
+    /// The `hookSpecificOutput`, for the fields that need no correction.
     output: Option<Node>,
-    /// Something was said that cannot be said again; a correction without it would do something else.
+    /// True if a part cannot be rendered; a correction without it would have another effect.
     lost: bool,
 }
 
@@ -141,7 +141,7 @@ impl Intent {
         self.stops = node.get("continue").is_some_and(is_false);
         self.reason = find(&["permissionDecisionReason", "reason", "message"]);
 
-        // The most restrictive of what was said, as the client itself would weigh it.
+        // The most restrictive choice wins, as in the client.
         let mut choices = Vec::new();
         for place in places() {
             for key in ["permissionDecision", "decision", "action"] {
@@ -174,8 +174,8 @@ impl Intent {
         self.choice = order.into_iter().find(|choice| choices.contains(choice));
     }
 
-    /// What an exit code was meant to say. Any but 2 is taken for a refusal only where nothing else was said
-    /// and the shell itself did not fail.
+    /// Reads the intent of an exit code. Exit 1 counts as a refusal only with empty stdout and a message on
+    /// stderr; the other codes never do, because the shell itself may have failed.
     fn exit(&mut self, run: &HookRun<'_>, reading: &Reading<'_>) {
         let stderr = javascript::trim(run.stderr);
         let refuses = run.exit == 2
@@ -192,7 +192,7 @@ impl Intent {
         }
     }
 
-    /// The intent in the words of an event; `None` where nothing of it can be said.
+    /// Renders the intent in the form of an event; `None` if the event can express no part of it.
     fn said_on(&self, spec: &EventSpec, contract: Contract) -> Option<String> {
         let takes = |key: &str| {
             spec.output_at(contract).into_iter().flatten().any(|field| field.name == key)
@@ -223,9 +223,9 @@ impl Intent {
         (!top.is_empty()).then(|| Value::Object(top).to_string())
     }
 
-    /// Adds the fields that were right already.
+    /// Adds the fields that were already right.
     fn keep(&self, spec: &EventSpec, contract: Contract, own: &mut Map<String, Value>) {
-        /// What is said by way of the intent.
+        /// Fields that the intent supplies.
         const INTENT: [&str; 5] = [
             "permissionDecision",
             "permissionDecisionReason",
@@ -245,7 +245,7 @@ impl Intent {
         }
     }
 
-    /// Adds the decision; `None` where there is one to make and no reason can be given for it.
+    /// Adds the decision; `None` if a decision is needed and cannot be made, or lacks its reason.
     fn decide(
         &self,
         spec: &EventSpec,
@@ -253,12 +253,12 @@ impl Intent {
         top: &mut Map<String, Value>,
         own: &mut Map<String, Value>,
     ) -> Option<()> {
-        // `continue: false` was meant to prevent the call; it does not.
+        // The author meant `continue: false` to prevent the call, which it does not.
         let guards = spec.name == EventName::PreToolUse && self.stops && self.choice.is_none();
         let choice = if guards { Some(Choice::Deny) } else { self.choice };
         let reason = self.reason.clone().or_else(|| self.stop_reason.clone().filter(|_| guards));
         match (spec.decision.value, choice) {
-            // Only a tool call can wait.
+            // Only a tool call can be deferred.
             (DecisionModel::PermissionDecision, Some(Choice::Defer))
                 if spec.name != EventName::PreToolUse =>
             {
@@ -304,13 +304,13 @@ impl Intent {
                 }
                 own.insert("decision".to_owned(), decision);
             }
-            // Nothing else is valid without a decision here.
+            // Without a decision no other answer is valid on this event.
             (DecisionModel::DecisionBehavior, _) => return None,
             (
                 DecisionModel::TopLevelBlock | DecisionModel::ExitOrTopLevelBlock,
                 Some(Choice::Deny),
             ) => {
-                // A block that does not say why helps nobody; the reason is the author's to find.
+                // A block without a reason does not help the agent; only the author can supply the reason.
                 let reason = reason?;
                 top.insert("decision".to_owned(), json!("block"));
                 top.insert("reason".to_owned(), json!(reason));
@@ -324,7 +324,7 @@ impl Intent {
     }
 }
 
-/// `false`, also in quotes.
+/// Returns true for `false`, with or without quotes.
 fn is_false(node: &Node) -> bool {
     match &node.kind {
         Kind::Bool(value) => !value,
@@ -333,12 +333,12 @@ fn is_false(node: &Node) -> bool {
     }
 }
 
-/// An object as serde knows it; `None` when it holds what only the client's reader takes, or is none.
+/// Converts an object for serde; `None` if it is not an object or has values that only the client accepts.
 fn value(node: &Node) -> Option<Value> {
     convert(node).filter(Value::is_object)
 }
 
-/// A value as serde knows it; `None` when it holds what only the client's reader takes.
+/// Converts a value for serde; `None` if it has values that only the client accepts.
 fn convert(node: &Node) -> Option<Value> {
     Some(match &node.kind {
         Kind::Null => Value::Null,

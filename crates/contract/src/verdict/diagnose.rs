@@ -1,4 +1,4 @@
-//! Naming what is wrong with an answer.
+//! Diagnostics for the mistakes in an answer.
 
 use super::answer::Reading;
 use super::apply::{escaped, missing_script};
@@ -11,14 +11,14 @@ use crate::spec::{DecisionModel, EventSpec, Honoured};
 use crate::table;
 use crate::version::Contract;
 
-/// Keys that programs are known to leak: an older hook library's own state.
+/// Keys that programs are known to leak: the internal state of an older hook library.
 const INTERNAL: &[&str] =
     &["context_files", "suggestions", "exit_code", "continue_execution", "suppress_output"];
 
-/// How many mistakes of one answer are told. Who makes more has printed something else.
+/// Maximum number of diagnostics for one answer. A text with more mistakes was not meant as an answer.
 const MOST: usize = 40;
 
-/// The longest text that is searched for an object among other text.
+/// Maximum length, in bytes, of a text in which to search for an embedded object.
 const SEARCHED: usize = 1024 * 1024;
 
 pub(super) fn diagnose(
@@ -75,7 +75,7 @@ impl Found {
         self.list.push(Diagnostic { code, severity, path: path.into(), message, help });
     }
 
-    /// With the title of the mistake as its message.
+    /// Adds a diagnostic with the title of the mistake as its message.
     fn plainly(&mut self, code: &'static str, path: impl Into<String>) {
         let title = entry(code).map_or(code, |mistake| mistake.title);
         self.add(code, path, title.to_owned());
@@ -121,7 +121,7 @@ impl Found {
         for issue in issues {
             self.issue(issue);
         }
-        // Nothing of it counts; its other mistakes would still be there after these are mended.
+        // The client ignores the whole answer, but the other mistakes would remain after these are fixed.
         let unknown: Vec<String> = node
             .members()
             .iter()
@@ -286,7 +286,7 @@ impl Found {
         }
     }
 
-    /// Every key that is dropped, by the name of its mistake.
+    /// Adds a diagnostic for each dropped key.
     fn unknown(&mut self, node: &Node, dropped: &[String]) {
         let legacy = node.get("type").is_some() && node.get("content").is_some();
         let mut internal = Vec::new();
@@ -326,7 +326,7 @@ impl Found {
                 }
                 "reason" if node.get("decision").is_some() || node.get("ok").is_some() => {}
                 "stopReason" if node.get("continue").is_some() => {}
-                // Accepted and without effect everywhere: not worth a word.
+                // Accepted and without effect on every event: not worth a diagnostic.
                 "suppressOutput" => {}
                 key if !nested && known_key(key) => {
                     self.add(
@@ -381,7 +381,7 @@ impl Found {
             || verdict.turn != Turn::Continues
             || reading.valid().is_some_and(|node| node.get("decision").is_some());
         let silent = run.stderr.is_empty() && matches!(reading, Reading::Silent);
-        // From 126 on it is the shell that failed, and nobody meant anything.
+        // Codes from 126 on come from the shell: the hook did not choose them.
         let meant = !matches!(run.exit, 0 | 2) && run.exit < 126;
         if meant && self.spec.can_block.value && !decided && !silent {
             let message = format!("exit {} is a failure of the hook: {event} goes on", run.exit);
@@ -442,13 +442,13 @@ fn received_null(problem: &Problem) -> bool {
     }
 }
 
-/// The top-level keys that the client knows.
+/// Returns true if the client has this top-level key.
 fn known_key(key: &str) -> bool {
     matches!(key, "decision" | "reason" | "hookSpecificOutput")
         || table::UNIVERSAL_OUTPUT.iter().any(|field| field.name == key)
 }
 
-/// Whether exit 2 does anything on the event that its author could have meant.
+/// Returns true if exit 2 has an effect on the event that a hook author could intend.
 fn exit_2_acts(event: EventName) -> bool {
     use EventName::{PermissionRequest, PostToolUse, PostToolUseFailure};
     let spec = table::event(event);
@@ -459,7 +459,7 @@ fn exit_2_acts(event: EventName) -> bool {
     }
 }
 
-/// How a hook on the event blocks, in a sentence.
+/// Returns the form of a block on the event.
 pub(super) fn how_to_decide(spec: &EventSpec) -> &'static str {
     match spec.decision.value {
         DecisionModel::TopLevelBlock | DecisionModel::ExitOrTopLevelBlock => {
@@ -482,12 +482,12 @@ pub(super) fn how_to_decide(spec: &EventSpec) -> &'static str {
     }
 }
 
-/// Where the first object of a text ends that starts with one.
+/// Returns the end of the object at the start of a text.
 pub(super) fn first_object(text: &str) -> Option<usize> {
     javascript::parse_first(text).ok().map(|(_, end)| end)
 }
 
-/// An object that stands behind other text: what is before it, and it.
+/// Finds an object after other text; returns the text before it and the object.
 pub(super) fn embedded_object(text: &str) -> Option<(&str, &str)> {
     if text.len() > SEARCHED {
         return None;
@@ -499,7 +499,7 @@ pub(super) fn embedded_object(text: &str) -> Option<(&str, &str)> {
     Some((javascript::trim(&text[..start]), &text[start..]))
 }
 
-/// The beginning of a text, for a message.
+/// Returns the beginning of a text, for a message.
 fn shown(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(40).collect();

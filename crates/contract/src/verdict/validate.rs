@@ -1,4 +1,4 @@
-//! The client's own schema: unknown keys pass, a known key of the wrong type or value voids everything.
+//! The client's validation: unknown keys pass, a known key of the wrong type or value voids the whole answer.
 
 use crate::javascript::{Kind, Node};
 use crate::name::EventName;
@@ -6,30 +6,30 @@ use crate::spec::{Field, FieldType, Union};
 use crate::table;
 use crate::version::Contract;
 
-/// Why an object is void. The client reports the first reason only.
+/// A reason for which an object is void. The client reports the first one only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Issue {
-    /// The place, as a JSON pointer.
+    /// The position, as a JSON pointer.
     pub(super) path: String,
-    /// What is wrong there.
+    /// The problem at this position.
     pub(super) problem: Problem,
 }
 
-/// What is wrong with a value.
+/// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// Another type was expected; both by name.
+    /// A value of another type; both types by name.
     Type { expected: &'static str, received: &'static str },
-    /// One of these was expected.
+    /// A value that is not in the list.
     Value { expected: Vec<&'static str>, received: String },
-    /// It must be there.
+    /// A required key is missing.
     Missing,
 }
 
-/// Checks an object as the client does.
+/// Validates an object as the client does.
 pub(super) fn validate(node: &Node, contract: Contract) -> Result<(), Issue> {
     for field in table::universal_output_at(contract) {
-        // Only `true` makes an answer asynchronous; anything else there is an unknown key.
+        // Only `true` makes an answer asynchronous; the client treats other values as an unknown key.
         if !field.name.starts_with("async") {
             check(node, field, "", contract)?;
         }
@@ -46,20 +46,20 @@ pub(super) fn validate(node: &Node, contract: Contract) -> Result<(), Issue> {
     }
 }
 
-/// Whether the client would take a value for a field of this type.
+/// Returns true if the client would accept a value for a field of this type.
 pub(super) fn fits(node: &Node, ty: FieldType, contract: Contract) -> bool {
     value(node, ty, "", contract).is_ok()
 }
 
-/// Every reason why an object is void, each found when the ones before it are out of the way.
+/// Returns the reasons for which an object is void: after each one its value is removed to find the next.
 pub(super) fn issues(node: &Node, contract: Contract) -> Vec<Issue> {
-    /// More would help nobody.
+    /// Maximum number of reported issues; more would not help the author.
     const MOST: usize = 8;
     let mut left = node.clone();
     let mut found = Vec::new();
     while found.len() < MOST {
         let Err(issue) = validate(&left, contract) else { break };
-        // What is missing cannot be taken out; what lacks it can.
+        // A missing key cannot be removed; its parent can.
         let culprit = match issue.problem {
             Problem::Missing => issue.path.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => &issue.path,

@@ -1,4 +1,4 @@
-//! The crate is promised to be serde and nothing else.
+//! The crate promises to depend on serde alone.
 
 use std::process::Command;
 

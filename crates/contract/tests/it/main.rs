@@ -6,15 +6,15 @@
     reason = "tests write their own files and are told about tools"
 )]
 
-/// What the crate is allowed to depend on.
+/// The crate's dependencies.
 mod dependencies;
-/// Whatever the builder says is valid, and whatever the table allows to be sent is read.
+/// Properties: the builder's output is always valid, and payloads that fit the table are always read.
 mod properties;
 /// Accept and reject fixtures, captured payloads, and the schemas themselves.
 mod schemas;
-/// Compiling and finding what the other modules need.
+/// Compiled schemas and fixtures for the other modules.
 mod support;
-/// What the client does with an answer, against what it did.
+/// Verdicts compared with the measured behaviour of the client.
 mod verdicts;
 
 #[test]

@@ -37,7 +37,7 @@ fn object() -> impl Strategy<Value = Map<String, Value>> {
     btree_map(any::<String>(), json_value(), 0..4).prop_map(|map| map.into_iter().collect())
 }
 
-/// A permission update as some client might suggest it.
+/// Generates a permission update as any client might suggest it.
 fn suggestion() -> impl Strategy<Value = input::PermissionUpdate> {
     let known = variant(&table::shapes::PERMISSION_UPDATE);
     let odd = object().prop_map(Value::Object);
@@ -46,7 +46,7 @@ fn suggestion() -> impl Strategy<Value = input::PermissionUpdate> {
     prop_oneof![known, odd, mode].prop_map(|value| serde_json::from_value(value).unwrap())
 }
 
-/// Whatever was said: valid against the event's schema, within the limits, one line of JSON.
+/// Checks that an answer is valid against the event's schema, within the limits, and one line of JSON.
 fn check<E: HookEvent>(said: &HookOutput<E>) -> Result<(), TestCaseError> {
     let value = said.to_value();
     if let Err(error) = support::output(E::NAME).validate(&value) {
@@ -96,7 +96,7 @@ proptest! {
         check(&HookOutput::<input::PreCompact>::new().block(&b))?;
         check(&HookOutput::<input::PreModelSwitch>::new().deny(&a).system_message(&b))?;
         check(&HookOutput::<input::PostModelSwitch>::new().context(&a))?;
-        // Whatever was suggested, by whatever client: what can be sent is valid.
+        // Any suggestion of any client: an update that can be sent is valid.
         let mut granted = Allow::default().updated_input(map.clone());
         for update in &updates {
             if let Ok(more) = granted.clone().updated_permission(update) {
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// A payload of `event`: every required field, some optional ones, and one that nobody knows.
+/// Generates a payload of `event`: all required fields, some optional ones, and an unknown one.
 fn payload(event: EventName) -> impl Strategy<Value = Value> {
     let fields: Vec<&'static Field> = table::event(event).input_at(Contract::newest()).collect();
     let members: Vec<_> = fields
@@ -217,8 +217,8 @@ fn variant(union: &'static rutter_contract::spec::Union) -> BoxedStrategy<Value>
         .boxed()
 }
 
-/// Types, schemas and table are one: what the table allows, the schema accepts and the type reads and
-/// writes back unchanged.
+/// Types, schemas and table agree: the schema accepts a payload that fits the table, and the type reads it and
+/// writes it back unchanged.
 #[test]
 fn whatever_the_table_allows_is_valid_and_round_trips() {
     for event in EventName::ALL {
@@ -243,7 +243,7 @@ fn whatever_the_table_allows_is_valid_and_round_trips() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any bytes at all: an answer or an error, never a panic.
+    /// Any bytes give a payload or an error, never a panic.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200)) {
         drop(Input::parse(&bytes));

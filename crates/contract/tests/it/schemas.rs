@@ -11,7 +11,7 @@ fn committed(file: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
 }
 
-/// For every client that was measured and one between them.
+/// Returns the contracts of both measured clients and one between them.
 fn contracts() -> impl Iterator<Item = Contract> {
     ["2.1.197", "2.1.240", "2.1.325"].map(|v| Contract::for_client(v.parse().unwrap())).into_iter()
 }
@@ -58,7 +58,7 @@ fn the_committed_schemas_are_those_of_the_newest_client() {
     assert_eq!(count, 33 * 2 + 2);
 }
 
-/// The files refer to each other by name; a validator that has them all needs no network.
+/// The files refer to each other by name; a validator with all files needs no network.
 #[test]
 fn committed_files_work_through_their_references() {
     let base = committed("hook-output-base.schema.json");
@@ -108,7 +108,7 @@ fn accept_and_reject_fixtures() {
     }
 }
 
-/// The cases of the schemas that came before these; the last is turned, as the client turned.
+/// The cases of the earlier schemas; the last one is inverted, because the client changed.
 #[test]
 fn the_seven_cases_of_the_earlier_schemas() {
     let session = output(EventName::SessionStart);
@@ -127,7 +127,7 @@ fn the_seven_cases_of_the_earlier_schemas() {
     assert!(!stop.is_valid(&context("SessionStart")));
 }
 
-/// An older client's schema refuses what that client would drop.
+/// An older client's schema rejects keys that this client would drop.
 #[test]
 fn the_schema_of_an_older_client_lacks_what_came_later() {
     let old = Contract::for_client(Contract::MEASURED[0]);
@@ -143,7 +143,7 @@ fn the_schema_of_an_older_client_lacks_what_came_later() {
     assert!(!compile(&schema).is_valid(fork));
 }
 
-/// An input schema lets a newer client's field through, as a hook must.
+/// An input schema accepts a newer client's field, as a hook must.
 #[test]
 fn input_schemas_let_unknown_fields_pass() {
     for event in EventName::ALL {

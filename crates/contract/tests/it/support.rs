@@ -1,4 +1,4 @@
-//! Schemas by event, compiled once, and fixtures by their reason.
+//! Compiled schemas by event, and fixtures by their reason.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use rutter_contract::version::Contract;
 use rutter_contract::{EventName, schema, table};
 use serde_json::Value;
 
-/// A schema compiled as its own `$schema` says, with nothing to fetch.
+/// Compiles a schema by its own `$schema`, without fetching.
 pub(crate) fn compile(schema: &Value) -> Validator {
     jsonschema::options().build(schema).unwrap_or_else(|error| panic!("{error}: {schema}"))
 }
 
-/// The validator of an event's answers.
+/// Returns the validator of an event's answers.
 pub(crate) fn output(event: EventName) -> &'static Validator {
     static ALL: OnceLock<HashMap<EventName, Validator>> = OnceLock::new();
     let contract = Contract::newest();
@@ -22,7 +22,7 @@ pub(crate) fn output(event: EventName) -> &'static Validator {
     &ALL.get_or_init(|| EventName::ALL.into_iter().map(compiled).collect())[&event]
 }
 
-/// The validator of an event's payloads.
+/// Returns the validator of an event's payloads.
 pub(crate) fn input(event: EventName) -> &'static Validator {
     static ALL: OnceLock<HashMap<EventName, Validator>> = OnceLock::new();
     let contract = Contract::newest();
@@ -30,7 +30,7 @@ pub(crate) fn input(event: EventName) -> &'static Validator {
     &ALL.get_or_init(|| EventName::ALL.into_iter().map(compiled).collect())[&event]
 }
 
-/// The fixtures in a folder, by their reason; an empty folder is a mistake.
+/// Returns the fixtures in a folder, by path; panics if the folder is empty.
 pub(crate) fn fixtures(folder: &Path) -> Vec<(String, Value)> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let read = |path: PathBuf| {

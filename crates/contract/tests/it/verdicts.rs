@@ -1,4 +1,4 @@
-//! The verdict engine against what the real client did, case by case.
+//! The verdict engine compared with the behaviour of the real client, case by case.
 
 use proptest::prelude::*;
 use rutter_contract::EventName;
@@ -8,7 +8,7 @@ use rutter_contract::version::Contract;
 use rutter_testkit::root;
 use serde_json::Value;
 
-/// What a verdict says in the terms that the client was measured in.
+/// Compares a verdict with the measured case; returns the differences.
 fn differences(case: &Value, verdict: &Verdict) -> Vec<String> {
     let observed = &case["observed"];
     let mut wrong = Vec::new();
@@ -25,8 +25,8 @@ fn differences(case: &Value, verdict: &Verdict) -> Vec<String> {
     let truncated = verdict.to_model.iter().any(|message| message.truncated);
     compare("context_truncated", truncated.into());
     if let Some(tool) = verdict.tool {
-        // Where nothing is decided, the measured run of PreToolUse allows the tool, that of
-        // PermissionRequest does not.
+        // Without a decision the measured run of PreToolUse allows the tool, and that of PermissionRequest
+        // does not.
         let ran = match tool {
             Tool::Runs | Tool::Rewritten => true,
             Tool::Unchanged => case["event"] == "PreToolUse",
@@ -40,7 +40,7 @@ fn differences(case: &Value, verdict: &Verdict) -> Vec<String> {
         Turn::Stops | Turn::Erased => -1,
         Turn::KeptGoing => 1,
     };
-    // The headless run of Stop ends where it would have ended anyway.
+    // The headless run of Stop ends where it would end without the hook.
     let calls = if case["event"] == "Stop" && verdict.turn == Turn::Stops { 0 } else { calls };
     let calls =
         if case["event"] == "SubagentStop" && verdict.turn == Turn::Stops { 0 } else { calls };
@@ -67,7 +67,7 @@ fn judged(case: &Value, contract: Contract) -> Verdict {
     judge(&run, contract)
 }
 
-/// Cases that the answer alone cannot decide. One that agrees after all must leave the list.
+/// Cases that depend on more than the answer. A case that agrees must leave the list.
 const UNDECIDABLE: &[(&str, &str)] = &[
     (
         "SessionStart/ium",
@@ -78,7 +78,7 @@ const UNDECIDABLE: &[(&str, &str)] = &[
     ("PostToolUse/uto-ok", "whether an output fits depends on the tool's own schema"),
 ];
 
-/// The same for the older client.
+/// The same list for the older client.
 const OLD_UNDECIDABLE: &[(&str, &str)] = &[
     (
         "PreToolUse/updbad-x2e",
@@ -140,7 +140,7 @@ fn more_cases_of_the_older_client() {
     agree("more-2.1.197.json", "2.1.197", 1_290);
 }
 
-/// Every mistake that has a name is found in its own example, and its correction is free of it.
+/// Judging the example of a known mistake reports it, and its correction does not have the mistake.
 #[test]
 fn every_mistake_of_the_catalogue() {
     for mistake in CATALOGUE {
@@ -154,7 +154,7 @@ fn every_mistake_of_the_catalogue() {
         };
         let run =
             HookRun { event: example.event, stdout, stderr: example.stderr, exit: example.exit };
-        // What came later is a mistake on an older client alone.
+        // A newer key is a mistake on an older client only.
         let client = if matches!(mistake.code, "newer-key" | "asked-elsewhere") {
             Contract::MEASURED[0]
         } else {
@@ -187,7 +187,7 @@ fn every_mistake_of_the_catalogue() {
             .collect();
         assert!(left.is_empty(), "{}: {left:?} in {}", mistake.code, corrected.stdout);
         assert_eq!(again.dropped, [] as [&str; 0], "{}", mistake.code);
-        // A path is the one answer that is no JSON.
+        // A path is the only answer that is not JSON.
         if mistake.code == "json-as-path" {
             assert_eq!(corrected.stdout, "/w/a");
             continue;
@@ -197,7 +197,7 @@ fn every_mistake_of_the_catalogue() {
     }
 }
 
-/// Mistakes whose example leaves nothing to correct, or nothing that could be known.
+/// Mistakes without a correction of their example, each with the reason.
 const UNCORRECTED: &[(&str, &str)] = &[
     ("approve-ignored", "silence says it"),
     ("broken-json", "what it was to be is a guess"),
@@ -220,12 +220,12 @@ const UNCORRECTED: &[(&str, &str)] = &[
     ("wrong-type", "what the object was to say is a guess"),
 ];
 
-/// `PROPTEST_CASES` asks for more.
+/// Returns the number of cases; `PROPTEST_CASES` overrides it.
 fn property_cases(usual: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Any bytes for any event: a verdict, never a panic; and what the engine itself corrects is clean.
+/// Any bytes for any event give a verdict, never a panic, and a correction by the engine has no error.
 #[test]
 fn any_answer_gets_a_verdict() {
     let pieces = prop_oneof![
@@ -297,14 +297,14 @@ fn any_answer_gets_a_verdict() {
         .unwrap();
 }
 
-/// A correction does what was meant, all of it, or is not offered.
+/// The engine offers a correction only if it has the whole intended effect.
 #[test]
 fn corrections_lose_nothing_and_invent_nothing() {
     let corrected = |event, stdout: &str, stderr: &str, exit| {
         let run = HookRun { event, stdout, stderr, exit };
         judge(&run, Contract::newest()).corrected.map(|corrected| corrected.stdout)
     };
-    // A number in an input is a part of it.
+    // A number in an input must be kept.
     assert_eq!(
         corrected(
             EventName::PreToolUse,
@@ -315,23 +315,23 @@ fn corrections_lose_nothing_and_invent_nothing() {
         .unwrap(),
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"x","timeout":5}}}"#
     );
-    // One that cannot be written again would let the original call pass.
+    // A correction without an input that cannot be rendered would allow the original call.
     let huge = r#"{"permissionDecision":"allow","updatedInput":{"timeout":1e999}}"#;
     assert_eq!(corrected(EventName::PreToolUse, huge, "", 0), None);
-    // What was right stays.
+    // Right fields stay.
     let title = r#"{"context":"x","hookSpecificOutput":{"hookEventName":"SessionStart","sessionTitle":"t","watchPaths":["/a"]}}"#;
     assert_eq!(
         corrected(EventName::SessionStart, title, "", 0).unwrap(),
         r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"x","sessionTitle":"t","watchPaths":["/a"]}}"#
     );
-    // A hook that allows and fails did not deny.
+    // A failing hook that allows does not deny.
     let allow = r#"{"x":1,"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#;
     assert_eq!(
         corrected(EventName::PreToolUse, allow, "Warning: x", 1).unwrap(),
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#
     );
     assert_eq!(corrected(EventName::PreToolUse, "", "foo: not found", 127), None);
-    // Two wishes at odds are nobody's to decide.
+    // Contradicting intents have no correction.
     assert_eq!(
         corrected(EventName::PreToolUse, r#"{"continue":"false","decision":"allow"}"#, "", 0),
         None

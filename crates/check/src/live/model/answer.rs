@@ -1,4 +1,4 @@
-//! A turn in the words of the messages API.
+//! Turns in the format of the messages API.
 
 use std::fmt::{Display, Write as _};
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::live::script::Block;
 
-/// The error body of a failed request.
+/// Returns the error body of a failed request.
 pub(super) fn error(kind: &str, message: &impl Display) -> String {
     json!({ "type": "error", "error": { "type": kind, "message": message.to_string() } })
         .to_string()
 }
 
-/// A turn as one message. `number` is the answer's, and makes the ids.
+/// Returns a turn as one message. `number` is the number of the response; the ids contain it.
 pub(super) fn whole(blocks: &[Block], model: &str, number: usize) -> String {
     let mut message = message(model, number);
     let content = blocks.iter().enumerate().map(|(at, block)| match block {
@@ -26,7 +26,7 @@ pub(super) fn whole(blocks: &[Block], model: &str, number: usize) -> String {
     message.to_string()
 }
 
-/// A turn as server-sent events.
+/// Returns a turn as server-sent events.
 pub(super) fn stream(blocks: &[Block], model: &str, number: usize) -> String {
     let mut out = String::new();
     event(&mut out, json!({ "type": "message_start", "message": message(model, number) }));

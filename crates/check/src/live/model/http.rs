@@ -1,14 +1,14 @@
-//! As much of HTTP/1.1 as a client on loopback uses: kept-alive connections, bodies of known length.
+//! The part of HTTP/1.1 that a client on loopback uses: keep-alive connections, bodies of known length.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 
-/// A head beyond this is not one of the client's.
+/// Maximum size of a request head, in bytes. The client's are smaller.
 const HEAD_LIMIT: usize = 64 * 1024;
-/// Far above any conversation of a test.
+/// Maximum size of a request body, in bytes: far above any conversation of a test.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
 
-/// A request as it was sent.
+/// A received request.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) method: String,
@@ -16,7 +16,7 @@ pub(super) struct Sent {
     pub(super) body: Vec<u8>,
 }
 
-/// What to send back.
+/// A response to send.
 #[derive(Debug)]
 pub(super) struct Reply {
     status: u16,
@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// A connection and what was read of it too early.
+/// A connection with the bytes that were read ahead.
 pub(super) struct Connection {
     stream: TcpStream,
     unread: Vec<u8>,
@@ -49,7 +49,7 @@ impl Connection {
         Self { stream, unread: Vec::new() }
     }
 
-    /// The next request, or `None` when the client has hung up between two.
+    /// Reads the next request; `None` if the client has hung up after the last one.
     pub(super) fn read(&mut self) -> io::Result<Option<Sent>> {
         loop {
             let mut headers = [httparse::EMPTY_HEADER; 64];
@@ -109,7 +109,7 @@ fn body_length(headers: &[httparse::Header<'_>]) -> io::Result<usize> {
         header.map(|header| String::from_utf8_lossy(header.value).into_owned())
     };
     if value("transfer-encoding").is_some() {
-        // No client was seen to send one; a script that guessed at it would record nonsense.
+        // No observed client sends one; accepting it untested could record nonsense.
         return Err(invalid("a body in chunks"));
     }
     let length = match value("content-length") {

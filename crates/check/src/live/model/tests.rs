@@ -1,4 +1,4 @@
-//! The server as a client meets it: over a socket.
+//! The server, tested over a socket.
 
 use std::io::{Read as _, Write as _};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Sends requests over one connection and reads what comes back, up to the end of the last body.
+/// Sends requests over one connection and reads the replies, up to the end of the last body.
 fn exchange(model: &ScriptedModel, requests: &[(&str, &str, &str)]) -> Vec<(u16, String)> {
     let mut stream = TcpStream::connect(model.address).unwrap();
     let mut replies = Vec::new();
@@ -74,7 +74,7 @@ fn a_subagent_has_its_own_turns_and_a_side_request_uses_none() {
     let script = Script::new([Turn::text("main")]).subagent("MARK", [Turn::text("sub")]);
     let model = ScriptedModel::start(script).unwrap();
     let side = r#"{"messages":[{"role":"user","content":"title?"}]}"#;
-    // The main thread quotes the prompt in its own call, which does not make it the subagent.
+    // The main thread quotes the prompt in its call, which does not make it the subagent.
     let quoting = json!({ "tools": [{}], "messages": [
         { "role": "assistant", "content": [{ "type": "tool_use", "input": { "prompt": "MARK" } }] },
         { "role": "user", "content": "go" }
@@ -122,7 +122,7 @@ fn dropping_it_hangs_up_and_stops_listening() {
     let address = model.address;
     assert!(address.ip().is_loopback());
     let mut idle = TcpStream::connect(address).unwrap();
-    // One exchange, so that the idle connection before it has been accepted.
+    // This exchange ensures that the idle connection before it has been accepted.
     exchange(&model, &[("HEAD", "/", "")]);
     drop(model);
     assert_eq!(idle.read(&mut [0]).unwrap_or_default(), 0);

@@ -1,4 +1,4 @@
-//! What the client ignores of an answer.
+//! The parts of an answer that the client ignores.
 
 use super::{Case, escaped};
 use crate::javascript::Node;
@@ -8,7 +8,7 @@ use crate::verdict::answer::Reading;
 use crate::verdict::{Message, MessageKind};
 
 impl Case<'_> {
-    /// What the client ignores of the answer.
+    /// Records the ignored parts of the answer.
     pub(super) fn dropped(&mut self) {
         let node = match self.reading {
             Reading::Silent => return,
@@ -57,7 +57,7 @@ impl Case<'_> {
         }
     }
 
-    /// The client takes the fields of one variant and ignores the other's.
+    /// Records ignored fields of a permission decision: the client reads those of one variant only.
     fn dropped_in_decision(&mut self, specific: &Node) {
         if self.run.event != EventName::PermissionRequest {
             return;
@@ -74,11 +74,11 @@ impl Case<'_> {
         }
     }
 
-    /// Whether a top-level key does anything on this event.
+    /// Returns true if a top-level key has an effect on this event.
     fn counts(&self, key: &str) -> bool {
         let honoured = |honoured| honoured != Honoured::No;
         match key {
-            // `true` asks for what happens anyway.
+            // `continue: true` requests the default behaviour, so it is not ignored.
             "continue" => !self.said.stops || honoured(self.spec.continue_false.honoured),
             "stopReason" => self.said.stops && honoured(self.spec.continue_false.honoured),
             "systemMessage" => honoured(self.spec.system_message.honoured),

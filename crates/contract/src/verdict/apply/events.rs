@@ -1,4 +1,4 @@
-//! What each event does with an answer that was read.
+//! The effects of a parsed answer on each event.
 
 use super::{Case, DENIED, NO_QUESTION, NO_REASON, REFUSED, whole};
 use crate::javascript::{self, Kind, Node};
@@ -9,7 +9,7 @@ use crate::verdict::{MessageKind, Tool, Turn};
 impl Case<'_> {
     /// Applies the rule of the event.
     pub(super) fn rule(&mut self) {
-        // It runs on; what it says later is another answer.
+        // A background hook keeps running; its later output is another answer.
         let background = match self.reading {
             Reading::Async { at_once, .. } => {
                 *at_once || !self.contract.late_async_exit_2_blocks() || self.run.exit != 2
@@ -17,7 +17,7 @@ impl Case<'_> {
             _ => false,
         };
         if background {
-            // The older client adds what such a hook printed after all, where plain stdout is context.
+            // On events with plain stdout as context, the older client does add the output of such a hook.
             let goes_on = javascript::trim(self.run.stdout).contains('\n')
                 && matches!(self.reading, Reading::Async { at_once: true, .. });
             if goes_on && self.contract.late_output_is_context() && self.reads_plain() {
@@ -66,7 +66,7 @@ impl Case<'_> {
             self.stopped();
         }
         self.system_message();
-        // A turn that ends has no next request to carry a reason.
+        // No request that could carry a reason follows the end of the turn.
         let goes_on = self.verdict.turn == Turn::Continues;
         if let Some((kind, text)) = blocked {
             self.verdict.tool = Some(Tool::Blocked);
@@ -101,7 +101,7 @@ impl Case<'_> {
         let behavior = decision.and_then(|node| node.get("behavior")?.text());
         match (behavior, decision) {
             (Some("allow"), Some(decision)) => {
-                // An empty object changes nothing: the call runs as it was.
+                // An empty object changes nothing: the call runs with its original input.
                 let rewrites =
                     decision.get("updatedInput").is_some_and(|input| !input.members().is_empty());
                 self.verdict.tool = Some(if rewrites { Tool::Rewritten } else { Tool::Runs });
@@ -183,12 +183,12 @@ impl Case<'_> {
         if let Some((kind, reason)) = self.blocked() {
             self.prevents = Some("There is no compaction.");
             self.tell_user(kind, reason);
-            // What `/compact` printed is in the next request.
+            // The next request contains the output of `/compact`.
             self.tell_model(kind, reason);
         } else if let Some(text) = self.plain() {
             self.tell_model(MessageKind::Text, text);
         } else if self.reading.valid().is_some() && self.run.exit == 0 {
-            // Any JSON but a block is taken for instructions, word for word.
+            // The client takes any JSON except a block as instructions, verbatim.
             let text = javascript::trim(self.run.stdout);
             self.tell_model(MessageKind::Text, text);
         } else {
@@ -196,8 +196,8 @@ impl Case<'_> {
         }
     }
 
-    /// What `/compact` says of a hook that failed, which is in the next request too. Of an answer that is void
-    /// it quotes all.
+    /// Adds the message of `/compact` about a failed hook, which is in the next request too. The message quotes
+    /// a void answer completely.
     fn compact_failure(&mut self) {
         if self.reading.is_error() && !self.exit_blocks() {
             let text = javascript::trim(self.run.stdout);
@@ -211,8 +211,8 @@ impl Case<'_> {
     }
 
     fn post_compact(&mut self) {
-        // Whatever a hook that succeeds prints is shown, JSON too, and what `/compact` showed is in the next
-        // request.
+        // The client shows all output of a successful hook, JSON too, and the next request contains the output
+        // of `/compact`.
         let text = javascript::trim(self.run.stdout);
         let shown =
             matches!(self.reading, Reading::Plain(_) | Reading::Valid(_)) && self.run.exit == 0;
@@ -278,7 +278,7 @@ impl Case<'_> {
             self.tell_model(kind, text);
             return;
         }
-        // Whatever it is: JSON is taken for a path as well, and the model reads that there is no such folder.
+        // The client takes JSON for a path as well, and the model reads that the folder does not exist.
         if !matches!(self.reading, Reading::Silent) {
             self.prevents = Some("The last line of stdout is taken for the worktree's path.");
             let path = javascript::trim(self.run.stdout).lines().next_back().unwrap_or_default();
@@ -293,7 +293,7 @@ impl Case<'_> {
 
     fn context_only(&mut self) {
         self.system_message();
-        // In a headless run it is the first thing that the user says.
+        // In a headless run this is the first user message.
         let prompt = self.said.own("initialUserMessage");
         self.verdict.to_model.extend(prompt.map(|text| whole(MessageKind::Text, text)));
         self.context();
