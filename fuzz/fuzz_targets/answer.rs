@@ -1,5 +1,5 @@
-//! Any answer to any event on any client: a verdict, never a panic; a correction is an answer that counts.
-//! And the reader of JSON agrees with serde_json wherever serde_json reads at all.
+//! Any answer to any event on any client gives a verdict, never a panic, and a correction is valid.
+//! The JSON parser accepts every text that serde_json accepts.
 
 #![no_main]
 

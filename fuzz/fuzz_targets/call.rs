@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use rutter_contract::input::Wire;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::bash_call::{Call, WINDOW};
-use rutter_memory::runs::read::read_line;
+use rutter_runs::read::read_line;
 
 fuzz_target!(|payload: &[u8]| {
     let Ok(wire) = Wire::parse(payload) else { return };

@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::runs::read::{Seen, read_line};
-use rutter_memory::runs::runners::RUNNERS;
+use rutter_runs::read::{Seen, read_line};
+use rutter_runs::runners::RUNNERS;
 
 fuzz_target!(|input: (u8, Option<i32>, bool, String, Vec<u8>)| {
     let (which, exit, cut, line, output) = input;

@@ -1,5 +1,5 @@
-//! Any bytes on a hook's stdin: read or refused, never a panic; what is read is written back and read again.
-//! Compared is what is written: an update with a key twice reads as unlisted, and after one writing as listed.
+//! Any bytes on a hook's stdin are parsed or refused, never a panic; a parsed payload survives a round trip. The
+//! test compares the written forms: an update with a duplicate key parses as unlisted, and after a write as listed.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a file to import: taken or refused, never a panic; what was taken comes out and goes in again as it is.
+//! Any bytes as an import file are accepted or refused, never a panic; exported records import again unchanged.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use rutter_memory::store::Record;
 use rutter_memory::{Store, StoreError, Time};
 
-/// One folder for all runs; the store in it is emptied by each.
+/// Returns the folder of all runs; each run empties the store in it.
 fn folder() -> &'static std::path::Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder")).path()

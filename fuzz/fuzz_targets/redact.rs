@@ -1,4 +1,4 @@
-//! Any text: redaction does not panic, and what it returns it leaves alone.
+//! For any text, redaction does not panic and is idempotent.
 
 #![no_main]
 

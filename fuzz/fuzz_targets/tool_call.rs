@@ -1,5 +1,5 @@
-//! Any calls of tools, a line each: the name, a space, the arguments. None panics, what is refused or only looks changes nothing,
-//! and what is given is what the tool announces.
+//! Any tool calls, one per line: the name, a space, the arguments. No call panics, a refused or read-only call changes
+//! nothing, and every result fits the tool's output schema.
 
 #![no_main]
 
@@ -12,7 +12,7 @@ use rutter_server::tools::{self, Effect, TOOLS};
 use rutter_server::{Desk, Door, Whose};
 use serde_json::Value;
 
-/// One folder for all runs; the memory in it is emptied by each.
+/// Returns the server context of all runs, in one folder; each run empties the store in it.
 fn desk() -> &'static Desk {
     static DESK: OnceLock<(tempfile::TempDir, Desk)> = OnceLock::new();
     let (_, desk) = DESK.get_or_init(|| {
@@ -38,7 +38,7 @@ fn now() -> Time {
     Time::from_millis(1_763_200_000_000)
 }
 
-/// What every tool announces, ready to be held against.
+/// Returns the output schema of every tool, compiled.
 fn announced() -> &'static HashMap<&'static str, jsonschema::Validator> {
     static ANNOUNCED: OnceLock<HashMap<&'static str, jsonschema::Validator>> = OnceLock::new();
     ANNOUNCED.get_or_init(|| {
@@ -62,7 +62,7 @@ fn rows() -> Vec<String> {
 fuzz_target!(|text: &str| {
     let mut before = rows();
     if before.len() > 1 {
-        // To make one anew takes longer than all the calls.
+        // Only if necessary: creating a store takes longer than all the calls.
         drop(std::fs::remove_dir_all(&desk().data));
         before = rows();
     }

@@ -25,7 +25,7 @@ from minilm import Model
 from source import PACKAGE, SHA256, VERSION, Source
 
 HERE = Path(__file__).resolve().parent
-MODEL = HERE.parent.parent / "crates/memory/model"
+MODEL = HERE.parent.parent / "crates/search/model"
 PAIRS = HERE / "pairs.i16"
 
 

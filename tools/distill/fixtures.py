@@ -17,7 +17,7 @@ from reference import Reference
 from source import Source
 from table import Table
 
-OUT = HERE.parent.parent / "crates/memory/fixtures/embed/texts.jsonl"
+OUT = HERE.parent.parent / "crates/search/fixtures/embed/texts.jsonl"
 
 WRITTEN = """
 the parser forgets the last line

@@ -1,5 +1,5 @@
-//! How long it takes to add a row to a memory that is there, in process: a part of `cargo xtask bench recall`, which names the
-//! memory. Prints a name and a median in microseconds.
+//! Measures the time to add a row to an existing store, in process. Part of `cargo xtask bench recall`, which passes the
+//! data directory. Prints a name and a median in microseconds.
 
 #![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]
 
@@ -16,7 +16,7 @@ const ROUNDS: i64 = 200;
 
 #[expect(clippy::print_stdout, reason = "the figure")]
 fn main() {
-    // Cargo adds words of its own.
+    // Cargo passes arguments too.
     let Some(folder) = std::env::args().skip(1).find(|word| !word.starts_with("--")) else {
         return;
     };

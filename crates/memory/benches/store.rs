@@ -1,5 +1,5 @@
-//! How long the hot handle and the spool take, in process: `cargo bench -p rutter-memory --bench store`, or as a part
-//! of `cargo xtask bench`. Prints a name and a median in microseconds per line.
+//! Measures the hot handle and the spool, in process: `cargo bench -p rutter-memory --bench store`, or as a part of
+//! `cargo xtask bench`. Prints a name and a median in microseconds per line.
 
 #![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]
 
@@ -15,7 +15,7 @@ use rutter_memory::store::{Files, spool};
 use rutter_memory::{Clean, Id, Store, Time};
 
 const ROUNDS: i64 = 2_000;
-/// How many runs are in the store before anything is measured.
+/// Number of runs in the store before the measurement.
 const ROWS: i64 = 20_000;
 const BUDGET: Duration = Duration::from_millis(50);
 
@@ -56,7 +56,7 @@ fn report(name: &str, mut times: Vec<Duration>) {
     println!("{name} {:.1}", times[times.len() / 2].as_secs_f64() * 1e6);
 }
 
-/// How long the log of changes may become before hooks have it folded.
+/// WAL size above which hooks start a checkpoint.
 const LONG: u64 = 1024 * 1024;
 
 fn measure(files: &Files, mut work: impl FnMut(i64)) -> Vec<Duration> {

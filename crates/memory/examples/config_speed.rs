@@ -1,5 +1,5 @@
-//! What reading the configuration costs a hook: `cargo run --release -p rutter-memory --example config_speed`. Prints a
-//! name and the median in microseconds per line.
+//! Measures how long a hook reads the configuration: `cargo run --release -p rutter-memory --example config_speed`.
+//! Prints a name and the median in microseconds per line.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "its result and its files")]
 

@@ -1,8 +1,8 @@
-//! How long the reading of an outcome takes: `cargo run --release -p rutter-memory --example outcome_speed`.
-//! A word as argument measures only the commands that hold it.
+//! Measures the reading of an outcome: `cargo run --release -p rutter-memory --example outcome_speed`.
+//! An argument limits the measurement to commands that contain it.
 //!
-//! Each runner reads what it was ever seen to print, over and over, and so does a script of unknown content, for which all
-//! readers of its kind are tried.
+//! Each runner reads all of its recorded output, repeated. So does a script of unknown content, for which all readers of
+//! its kind are tried.
 
 use std::fs;
 use std::path::Path;
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use rutter_contract::input::Wire;
 use rutter_memory::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Kind;
-use rutter_memory::runs::read::{Seen, read_line};
-use rutter_memory::runs::runners::RUNNERS;
+use rutter_runs::read::{Seen, read_line};
+use rutter_runs::runners::RUNNERS;
 
-/// Sizes in KB, and what they may cost in milliseconds.
+/// Sizes in KB, each with the promised time in milliseconds.
 const PROMISED: [(usize, f64); 3] = [(10, 1.0), (30, 1.0), (300, 5.0)];
 
-/// How long each text is measured.
+/// Measuring time per text.
 const MEASURED: Duration = Duration::from_millis(30);
 
-/// What most readers stop at, over and over.
+/// Lines that most readers look at, repeated to fill the size.
 const HOSTILE: &str = "x\nE   Error: x\n________ a ________\n= 1 passed in 1s =\n  ● a › b\n    at x (/a.js:1:2)\na.py:1:2: E1 x\n";
 
 #[expect(clippy::print_stdout, reason = "the figures")]
@@ -53,7 +53,7 @@ fn main() {
     }
     for script in ["npm test", "make test", "npm run build", "npm run lint", "npm run typecheck"] {
         print(&format!("{script}, hostile"), &|size| time(script, &fill(HOSTILE.as_bytes(), size)));
-        let prose = include_bytes!("../src/runs/read.rs");
+        let prose = include_bytes!("../../runs/src/read.rs");
         print(&format!("{script}, prose"), &|size| time(script, &fill(prose, size)));
     }
     for (name, _, text) in texts.iter().filter(|(name, ..)| ["cargo test", "jest"].contains(name)) {
@@ -62,7 +62,7 @@ fn main() {
     assert!(kept, "more than was promised: {PROMISED:?}");
 }
 
-/// A line that starts a runner; none for one that is only found behind a script.
+/// Returns a command line of a runner, or None if it is only found behind a script.
 fn command(runner: &str) -> Option<String> {
     let lines = ["", " run", " test"].map(|more| format!("{runner}{more}"));
     lines
@@ -70,7 +70,7 @@ fn command(runner: &str) -> Option<String> {
         .find(|line| read_line(line, &Seen { exit: Some(1), output: b"", cut: false }).is_ok())
 }
 
-/// Milliseconds of one call, the best of many: what others do on the machine is not asked here.
+/// Returns the milliseconds of the fastest call, which excludes other work on the machine.
 fn best(mut call: impl FnMut()) -> f64 {
     let mut best = Duration::MAX;
     let from = Instant::now();
@@ -91,7 +91,7 @@ fn time(command: &str, output: &[u8]) -> f64 {
     })
 }
 
-/// From the bytes of a payload to the outcome.
+/// Measures the time from the bytes of a payload to the outcome.
 fn payload(command: &str, output: &[u8]) -> f64 {
     let payload = serde_json::json!({
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": command },
@@ -105,7 +105,7 @@ fn payload(command: &str, output: &[u8]) -> f64 {
     })
 }
 
-/// All that a runner was recorded to print.
+/// Returns all recorded output of a runner.
 fn printed(runner: &str) -> Vec<u8> {
     let folder = runner
         .split(|sign: char| !sign.is_alphanumeric())
@@ -123,7 +123,7 @@ fn printed(runner: &str) -> Vec<u8> {
     files.iter().filter_map(|path| fs::read(path).ok()).flatten().collect()
 }
 
-/// The text over and over, to a size.
+/// Repeats a text up to a size.
 fn fill(text: &[u8], size: usize) -> Vec<u8> {
     text.iter().copied().cycle().take(size).collect()
 }

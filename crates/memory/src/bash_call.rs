@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use rutter_contract::input::Wire;
 
-use crate::runs::command_line::CommandLine;
-use crate::runs::found::find_runs;
-use crate::runs::read::{NO_RUN, Seen};
+use rutter_runs::command_line::CommandLine;
+use rutter_runs::found::find_runs;
+use rutter_runs::read::{NO_RUN, Seen};
 
 mod persisted;
 

@@ -3,12 +3,12 @@
 //! One implementation for hooks, the command line and servers. What is left out is known too, with the reason, so that
 //! a person can see why nothing was said.
 
+use crate::document::Kind;
 use crate::episode::{Episode, Known, render_item};
 use crate::ghap::{Ghap, Status};
 use crate::memory::Memory;
 use crate::origin::Unconfirmed;
 use crate::quote::{ago, cite, tokens};
-use crate::search::document::Kind;
 use crate::value::{self, Standing, Value};
 use crate::{Id, Time};
 use rutter_redact::choice;

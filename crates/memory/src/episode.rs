@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::project::ProjectKey;
-use crate::runs::place::same_scope;
-use crate::runs::run::Fault;
-use crate::runs::selection::{Failed, Selection};
-use crate::runs::signature;
+use crate::run::Fault;
 use crate::{Clean, Id, Time};
 use rutter_redact::choice;
+use rutter_runs::place::same_scope;
+use rutter_runs::selection::{Failed, Selection};
+use rutter_runs::signature;
 
 mod attribution;
 mod message;

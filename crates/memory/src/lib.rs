@@ -7,10 +7,9 @@
 
 pub mod bash_call;
 pub mod change;
-pub mod cluster;
 pub mod config;
 pub mod context;
-pub mod embed;
+pub mod document;
 pub mod episode;
 pub mod experience;
 pub mod ghap;
@@ -26,18 +25,17 @@ pub mod pause;
 pub mod project;
 pub mod quiet;
 pub mod quote;
+pub mod rank;
 mod reference;
-pub mod runs;
-pub mod search;
+pub mod run;
 pub mod session;
 mod speech;
 pub mod store;
 pub mod tally;
-mod time;
 pub mod value;
 
 pub use id::{Id, IdSuffix};
 pub use rutter_redact::{Clean, Limit, TextError, UnknownChoice, checksum};
+pub use rutter_runs::{BadTime, Time};
 pub use speech::Hands;
 pub use store::{Store, StoreError};
-pub use time::{BadTime, Time};

@@ -7,7 +7,7 @@
 
 use crate::change::Sort;
 use crate::episode::Episode;
-use crate::runs::clues::own_name;
+use rutter_runs::clues::own_name;
 
 /// Words of a prompt that are looked at. The rest of a longer prompt is pasted text.
 const MAX_WORDS: usize = 2_000;

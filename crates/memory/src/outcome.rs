@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::project::ProjectKey;
-pub use crate::runs::{Counts, Kind, Verdict};
 use crate::{Clean, Id, Time};
+pub use rutter_runs::{Counts, Kind, Verdict};
 
 /// One captured run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

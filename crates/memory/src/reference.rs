@@ -10,7 +10,7 @@ use crate::change::{Change, Sort};
 use crate::episode::{Episode, NOT_CLAIMED, best_change};
 use crate::ghap::{Ghap, Status};
 use crate::quote::{ago, cite, end_of, in_line, reads_like_instruction};
-use crate::runs::clues::own_name;
+use rutter_runs::clues::own_name;
 
 /// Tokens of the name of a test.
 const TEST_TOKENS: usize = 12;

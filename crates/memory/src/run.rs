@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clues::Clues;
-use super::place::{RunPlace, binary_of, with_package};
-use super::read::Reading;
-use super::report::Failure;
-use super::selection::{Coverage, Failed, Selection, is_file};
-use super::{Counts, Kind, signature};
+use rutter_redact::checksum;
+use rutter_runs::clues::Clues;
+pub use rutter_runs::fault::Fault;
+use rutter_runs::place::{RunPlace, binary_of, with_package};
+use rutter_runs::read::Reading;
+use rutter_runs::report::Failure;
+use rutter_runs::selection::{Coverage, Failed, Selection, is_file};
+use rutter_runs::{Counts, Verdict, signature};
+
 use crate::outcome::Outcome;
-use crate::{Clean, checksum};
 
 /// Maximum number of failures followed from one run. More than that have one cause.
 const MAX_FAULTS: usize = 8;
-/// Maximum length of a kept error. Errors differ at their beginning.
-const MAX_ERROR_CHARS: usize = 200;
 
 /// One captured run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl TestKey {
         Self(checksum::of(test.as_bytes()), scope.map_or(0, sum), binary.map_or(0, sum))
     }
 
-    /// Returns true if both can be the same test, as in [`same_scope`](super::place::same_scope).
+    /// Returns true if both can be the same test, as in [`same_scope`](rutter_runs::place::same_scope).
     fn matches(self, other: Self) -> bool {
         let Self(test, scope, binary) = self;
         let is_short = scope == binary;
@@ -58,29 +58,6 @@ impl TestKey {
                 || scope == other.1
                 || (is_short != is_other_short && binary == other.2))
     }
-}
-
-/// One thing that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Fault {
-    /// The test, by the runner's name; a path in it starts at the root of the checkout.
-    pub test: Option<Clean>,
-    /// The package, crate or file around the test, where its name does not contain it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<Clean>,
-    /// The error, in one line.
-    pub error: Clean,
-    /// The file it points at, from the root of the checkout.
-    pub file: Option<Clean>,
-    /// The code did not compile.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_compile_error: bool,
-    /// Its shape; none where there is nothing to go by.
-    pub signature: Option<Clean>,
-    /// Places and identifiers that it names.
-    #[serde(default, skip_serializing_if = "Clues::is_empty")]
-    pub clues: Clues,
 }
 
 impl From<Outcome> for Run {
@@ -183,7 +160,7 @@ impl Run {
         let listed = counts
             .is_some_and(|counts| counts.passed as usize == self.passed.len() && counts.passed > 0);
         let is_single = failed.test.is_some_and(|test| !is_file(test));
-        if listed && is_single && self.outcome.verdict == super::Verdict::Passed {
+        if listed && is_single && self.outcome.verdict == Verdict::Passed {
             return false;
         }
         let total = |counts: Counts| counts.passed + counts.failed + counts.skipped;
@@ -200,40 +177,5 @@ impl Run {
                 total(now) >= total(before) && now.skipped <= before.skipped
             }),
         })
-    }
-}
-
-impl Fault {
-    /// The failure, as far as it matters for whether a run executed it.
-    pub fn failed(&self) -> Failed<'_> {
-        Failed {
-            test: self.test.as_deref(),
-            scope: self.scope.as_deref(),
-            file: self.file.as_deref(),
-            is_compile_error: self.is_compile_error,
-        }
-    }
-
-    fn new(failure: &Failure, signature: &str, clues: Clues, kind: Kind) -> Self {
-        let parts = [failure.error.as_deref(), failure.message.as_deref()];
-        let error = parts
-            .into_iter()
-            .flatten()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(": ");
-        // First without its secrets, then cut: a half of one would not be recognised.
-        let clean = Clean::new(error.lines().next().unwrap_or_default());
-        let error: String = clean.chars().take(MAX_ERROR_CHARS).collect();
-        let is_typecheck = failure.error.as_deref() == Some("typecheck");
-        Self {
-            test: failure.test.as_deref().map(Clean::new),
-            scope: failure.scope.as_deref().map(Clean::new),
-            error: Clean::new(&error),
-            file: failure.frame.as_deref().map(Clean::new),
-            is_compile_error: failure.test.is_none() && (kind != Kind::Lint || is_typecheck),
-            signature: Some(Clean::new(signature)),
-            clues,
-        }
     }
 }

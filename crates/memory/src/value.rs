@@ -12,7 +12,7 @@ mod polarity;
 
 pub(crate) use polarity::opposed;
 
-pub use crate::search::document::Axis;
+pub use crate::document::Axis;
 
 choice! {
     /// What a value is worth so far.

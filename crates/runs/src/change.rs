@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::project::ProjectKey;
-use crate::{Clean, Id, Time};
+use crate::Time;
+use rutter_redact::Clean;
 use rutter_redact::choice;
 
 mod command;
@@ -13,10 +13,10 @@ mod invocation;
 mod patch;
 mod section;
 
-pub(crate) use command::{Undoing, undoing};
+pub use command::{Undoing, undoing};
 pub use command::{changes_before_run, changes_something, is_repeatable, named_files};
 pub use hunk::{Hunk, net};
-pub(crate) use hunk::{in_tree, is_trivial_file};
+pub use hunk::{in_tree, is_trivial_file};
 pub use invocation::{Difference, difference};
 pub use patch::{PatchPart, PatchedFile, redact_patch};
 
@@ -37,20 +37,6 @@ choice! {
         /// The command that failed was run in another way: with a variable, a flag or a wrapper.
         Invocation = "invocation",
     }
-}
-
-/// A change that is kept for the episodes that are open where it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Noted {
-    /// Its identity.
-    pub id: Id,
-    /// The project in which it was made.
-    pub project: ProjectKey,
-    /// The checkout in which it was made.
-    pub root: Clean,
-    /// The change.
-    pub change: Change,
 }
 
 /// One change.
@@ -109,7 +95,7 @@ impl Change {
     }
 
     /// Returns true if it only lays code out in another way: no test takes notice of that.
-    pub(crate) fn only_formats(&self) -> bool {
+    pub fn only_formats(&self) -> bool {
         match self.sort {
             Sort::Command => command::only_formats(&self.name),
             Sort::Invocation => false,
@@ -121,13 +107,13 @@ impl Change {
     }
 
     /// Returns true if it changes nothing but comments: no test takes notice of them.
-    pub(crate) fn only_comments(&self) -> bool {
+    pub fn only_comments(&self) -> bool {
         let hunks = self.hunks();
         !hunks.is_empty() && hunks.iter().all(|hunk| hunk.only_comments(&self.name))
     }
 
     /// The same change with other hunks.
-    pub(crate) fn with_hunks(&self, hunks: &[Hunk]) -> Self {
+    pub fn with_hunks(&self, hunks: &[Hunk]) -> Self {
         Self { patch: hunk::write_hunks(hunks, MAX_CHANGE_BYTES), ..self.clone() }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::place::RunPlace;
 use super::report::Failure;
 use super::scan;
-use crate::Clean;
+use rutter_redact::Clean;
 
 /// Maximum number of places kept for one failure.
 const MAX_PLACES: usize = 8;

@@ -10,13 +10,14 @@ use rutter_redact::choice;
 mod announced;
 #[cfg(test)]
 mod cases;
+pub mod change;
 pub mod clues;
 pub mod command_line;
+pub mod fault;
 pub mod found;
 pub mod place;
 pub mod read;
 pub mod report;
-pub mod run;
 pub mod runners;
 mod scan;
 pub mod selection;
@@ -26,8 +27,11 @@ pub mod table;
 mod tells;
 pub mod test_source;
 pub mod text;
+mod time;
 pub mod wrapper_output;
 mod wrappers;
+
+pub use time::{BadTime, Time};
 
 choice! {
     /// What was run.

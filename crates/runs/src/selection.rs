@@ -14,7 +14,7 @@ use super::command_line::Folder;
 use super::place::{RunPlace, binary_of};
 use super::read::Invocation;
 use super::table::{self, Arguments, Effect, NamePattern, Operands, Runner};
-use crate::Clean;
+use rutter_redact::Clean;
 
 /// A manifest that is longer is not read.
 const MAX_MANIFEST_BYTES: u64 = 64 * 1024;
@@ -121,7 +121,7 @@ impl Selection {
     }
 
     /// Returns true if cargo ran it.
-    pub(crate) fn is_cargo(&self) -> bool {
+    pub fn is_cargo(&self) -> bool {
         self.runner().is_some_and(|runner| runner.family == "cargo")
     }
 
@@ -479,7 +479,7 @@ fn same_package(one: &str, other: &str) -> bool {
 }
 
 /// Returns true if the name of a test begins with the path of its file.
-pub(crate) fn has_path(test: &str) -> bool {
+pub fn has_path(test: &str) -> bool {
     let file = test.split("::").next().unwrap_or(test);
     let file = file.split(" > ").next().unwrap_or(file);
     let last = file.rsplit('/').next().unwrap_or(file);
@@ -490,7 +490,7 @@ pub(crate) fn has_path(test: &str) -> bool {
 }
 
 /// Returns true if the name of a test is that of its file alone: the file could not be loaded.
-pub(crate) fn is_file(test: &str) -> bool {
+pub fn is_file(test: &str) -> bool {
     has_path(test) && !test.contains("::") && !test.contains(" > ")
 }
 

@@ -417,7 +417,7 @@ fn inline_script(words: &[String]) -> Option<&str> {
 }
 
 /// Returns true if a word starts a shell.
-pub(crate) fn is_shell(word: &str) -> bool {
+pub fn is_shell(word: &str) -> bool {
     matches!(word.rsplit('/').next(), Some("bash" | "sh" | "zsh" | "dash" | "ash" | "ksh"))
 }
 

@@ -1,7 +1,7 @@
 //! The shape of a failure: what stays the same when the same bug fails again, on another line, machine or day.
 
 use super::report::Failure;
-use crate::Clean;
+use rutter_redact::Clean;
 
 /// Stands between the parts.
 const PART: &str = " | ";
@@ -20,7 +20,7 @@ pub fn of_failures(failures: &[Failure]) -> Option<String> {
 }
 
 /// The signature of one failure.
-pub(crate) fn of_failure(failure: &Failure) -> Option<String> {
+pub fn of_failure(failure: &Failure) -> Option<String> {
     // Once its digits are masked, nobody would know a secret any more.
     let clean = |text: &str| Clean::new(&text.chars().take(READ).collect::<String>());
     let message = failure.message.as_deref().map(|text| masked(&clean(text))).unwrap_or_default();
@@ -38,7 +38,7 @@ pub(crate) fn of_failure(failure: &Failure) -> Option<String> {
 
 /// Whether two signatures are of one failure: of the same test, and what one of them says the other says as well, or
 /// does not say. The end of a text, as `tail` shows it, often has no more than the name.
-pub(crate) fn alike(one: &str, other: &str) -> bool {
+pub fn alike(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -71,7 +71,7 @@ fn without_addresses(name: &str) -> String {
 }
 
 /// A message without numbers, addresses, times, ids and folders.
-pub(crate) fn masked(message: &str) -> String {
+pub fn masked(message: &str) -> String {
     let mut kept = String::new();
     for word in message.split_whitespace() {
         if !kept.is_empty() {

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::clues::own_name;
-use super::run::Fault;
+use super::fault::Fault;
 use super::selection::has_path;
 
 /// A file that is longer is not looked into.

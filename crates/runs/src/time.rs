@@ -5,7 +5,6 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use thiserror::Error;
 
@@ -91,15 +90,22 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-impl ToSql for Time {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.0.to_sql()
-    }
-}
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-impl FromSql for Time {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Ok(Self::from_millis(value.as_i64()?))
+    use super::Time;
+
+    impl ToSql for Time {
+        fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+            self.0.to_sql()
+        }
+    }
+
+    impl FromSql for Time {
+        fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+            Ok(Self::from_millis(value.as_i64()?))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Getting what was not said: by asking on a terminal, or in the user's editor.
+//! Asks the user for values that the command line lacks: with questions on a terminal, or with a form in the user's editor.
 
 use std::io::{Read as _, Write as _};
 use std::process::Command;
@@ -7,14 +7,14 @@ use crate::Failure;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
-/// Something that a command needs to know.
+/// A question for one missing value of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question {
-    /// The option it could have been given with.
+    /// Name of the command-line option that supplies the same value.
     pub(crate) option: &'static str,
-    /// What is asked.
+    /// Text of the question.
     pub(crate) text: &'static str,
-    /// What can be answered, where that is not free.
+    /// Allowed answers. Empty if the answer is free text.
     pub(crate) choices: &'static [&'static str],
 }
 
@@ -32,7 +32,7 @@ impl Question {
     }
 }
 
-/// Answers to what is missing, in the order of the questions.
+/// Returns the user's answers, in the order of the questions.
 pub(crate) fn all(
     questions: &[Question],
     editor: bool,
@@ -80,14 +80,14 @@ fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
     }
 }
 
-/// The choice that begins or ends like an answer.
+/// Returns the choice that begins or ends like the answer.
 fn nearest(answer: &str, choices: &'static [&'static str]) -> Option<&'static str> {
     let answer = answer.to_lowercase().replace([' ', '_'], "-");
     let start = answer.get(..3)?;
     choices.iter().find(|choice| choice.starts_with(start) || choice.ends_with(&answer)).copied()
 }
 
-/// Asks for one of some words; None where the user gives no answer at all.
+/// Asks for one of the choices. Returns None if the input ends without an answer.
 pub(crate) fn choose(
     question: &str,
     choices: &[&'static str],
@@ -112,7 +112,7 @@ pub(crate) fn choose(
     }
 }
 
-/// Whether the user agrees. Nobody there, or anything but yes, is no.
+/// Returns true if the user answers yes. The end of the input and any other answer count as no.
 pub(crate) fn agreed(question: &str, ui: &mut Ui<'_>) -> Result<bool, Failure> {
     write!(ui.err, "{question} [y/N] ")?;
     ui.err.flush()?;
@@ -122,7 +122,8 @@ pub(crate) fn agreed(question: &str, ui: &mut Ui<'_>) -> Result<bool, Failure> {
 
 const INTRODUCTION: &str = "<!-- Write below each line like this one, save and leave. An empty answer changes nothing. -->";
 
-/// The line above an answer. Nobody writes it by accident, so an answer may hold anything else.
+/// Returns the heading line above an answer. An HTML comment is unlikely to be typed by accident, so any other line
+/// belongs to the answer.
 fn heading(question: &Question) -> String {
     let choices = if question.choices.is_empty() {
         String::new()
@@ -132,7 +133,7 @@ fn heading(question: &Question) -> String {
     format!("<!-- {}: {}{choices} -->", question.option, question.text)
 }
 
-/// One file with a heading for each question.
+/// Collects all answers in one file, with a heading for each question.
 fn in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String>, Failure> {
     let headings: Vec<String> = questions.iter().map(heading).collect();
     let form = format!("{INTRODUCTION}\n\n{}\n\n", headings.join("\n\n\n"));
@@ -161,18 +162,18 @@ fn answers_below(headings: &[String], written: &str) -> Vec<String> {
         .collect()
 }
 
-/// Lets the user change a text in an editor.
+/// Opens a text in the user's editor and returns the edited text.
 pub(crate) fn edit(text: &str, env: &Environment) -> Result<String, Failure> {
     let Some(editor) = &env.editor else {
         return Err(Failure::Usage(
             "no editor is set; set EDITOR, or give the text as an option".to_owned(),
         ));
     };
-    // For its owner alone, and gone when this returns: what is typed may hold what must not be kept.
+    // The temporary file is readable by its owner only and is removed on return: the text may hold secrets.
     let mut file = tempfile::Builder::new().prefix("rutter-").suffix(".md").tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    // Through the shell, because the variable may hold options; the path is an argument of its own.
+    // The shell runs the editor because the variable may hold options. The path is passed as a separate argument.
     let status = Command::new("sh")
         .arg("-c")
         .arg(format!("{editor} \"$1\""))
@@ -193,7 +194,7 @@ pub(crate) fn edit(text: &str, env: &Environment) -> Result<String, Failure> {
         }
     }
     let mut written = String::new();
-    // By name: editors write beside and rename.
+    // Reopened by name: editors write a new file and rename it.
     std::fs::File::open(file.path())?.read_to_string(&mut written).map_err(|error| {
         Failure::Refused(format!(
             "what the editor left cannot be read: {error}; nothing was changed"

@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and its help. Nothing here touches the world.
+//! The definition of the command line and its help text. Parsing reads no files and has no side effects.
 //!
 //! Help, completions, man pages and `docs/reference/commands.md` all come from these types.
 
@@ -21,13 +21,13 @@ pub mod values;
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
 ///
-/// Claude Code's hooks fail silently: a wrong key is dropped without a word. Rutter knows the whole
+/// Claude Code's hooks fail silently: a wrong key is dropped without an error message. Rutter has the whole hook
 /// contract, measured on the real client.
 #[derive(Debug, Parser)]
 #[command(name = "rutter", version, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 clean, 1 findings or a refused operation, 2 wrong usage.")]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -35,139 +35,140 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See it work, in a minute: two sessions of a scripted agent, heard by the real hooks
+    /// Show rutter at work in one minute: two sessions of a scripted agent, handled by the real hooks
     ///
-    /// Needs no client and no network. Project and memory are in a temporary folder that is removed at the end; nothing
-    /// of yours is read or changed.
+    /// Needs neither Claude Code nor a network. The project and the memory are in a temporary folder that is removed at
+    /// the end; your own files are neither read nor changed.
     Demo(demo::DemoArgs),
-    /// The hook contract of Claude Code: events, schemas, payloads
+    /// Look up the hook contract of Claude Code: events, schemas, payloads
     Contract {
-        /// What to do with it.
+        /// The subcommand.
         #[command(subcommand)]
         command: ContractCommand,
     },
-    /// Have Claude Code run rutter: adds its hooks to the settings of this folder, of yours, of a team, or makes a plugin
+    /// Add rutter's hooks and tools to Claude Code: for this folder, for you, for a team, or as a plugin
     ///
-    /// Other people's entries, and the layout of the file, stay as they are. Run it again after an update. To see every
-    /// line that would change: rutter init --dry-run
+    /// Existing entries and the layout of the file stay unchanged. Run it again after an update. To see every line that
+    /// would change: rutter init --dry-run
     Init(install::InitArgs),
-    /// Take rutter's hooks out of the settings again, and leave everything else as it was
+    /// Remove rutter's hooks and tools from Claude Code
     ///
-    /// The memory is kept.
+    /// All other settings, and the memory, are kept.
     Uninstall(install::UninstallArgs),
-    /// What you set out to do: goal, hypothesis, action, prediction
+    /// Record and resolve a GHAP: goal, hypothesis, action, prediction
     Ghap {
-        /// What to do with it.
+        /// The subcommand.
         #[command(subcommand)]
         command: memory::GhapCommand,
     },
-    /// Remember something
+    /// Store a memory
     ///
-    /// What is remembered already in the same words is not added again. For example:
+    /// Nothing is added if a memory with the same words exists. For example:
     /// rutter remember "CI runs on Postgres 17, not 16" --category fact --tag ci
     Remember(memory::RememberArgs),
-    /// List what is remembered here, the newest first
+    /// List the memories that apply to this project, newest first
     Memories(memory::MemoriesArgs),
     /// Change a memory, or the lesson of a GHAP
     Edit(memory::EditArgs),
-    /// Say what a run of tests, a build or a check said, and how that was decided
+    /// Explain how rutter reads the output of a test run, a build or a check
     ///
-    /// Reads what it printed from stdin; nothing is stored. For example:
+    /// Reads the output from stdin and stores nothing. For example:
     /// pytest > log; rutter outcome --command pytest --exit $? < log
     Outcome(memory::OutcomeArgs),
-    /// Forget rows, and every byte they were written with
+    /// Delete rows, and erase every byte of them from the files
     ///
-    /// What would go is listed first. The log and damaged databases that were put aside go as well, because
-    /// nobody can say what is in them. Without a terminal it needs --yes.
+    /// Lists the rows first. Also deletes the log and damaged databases that were set aside, because their content is
+    /// unknown. Without a terminal it needs --yes.
     Forget(memory::ForgetCommand),
-    /// Write everything out as lines of JSON
+    /// Export the memory as lines of JSON
     Export(memory::ExportArgs),
-    /// Take rows in, list what was taken in, and take it out again
+    /// Import rows from a JSONL file, list the imports, or undo one
     Import {
-        /// What to do.
+        /// The subcommand.
         #[command(subcommand)]
         command: memory::ImportCommand,
     },
-    /// Decide what waits for you: imports, values, memories that are to hold everywhere
+    /// Accept or reject waiting rows: imports, values, memories for every project
     ///
-    /// Agents and files propose; nothing of it holds beyond its project until you accept it.
+    /// Agents and files only propose: a proposal applies beyond its project once you accept it.
     Review(memory::ReviewArgs),
-    /// Show any row by its id, and where it came from
+    /// Show any row by its id, with its origin
     Show(memory::ShowRowArgs),
-    /// Find what was learnt or remembered, by words and by meaning
+    /// Search lessons and memories by words and by meaning
     ///
     /// For example: rutter recall "the total is wrong after a discount" --why
     Recall(memory::RecallArgs),
-    /// Failures that were followed: what was tried, and what turned them green
+    /// List or show the failures that rutter followed, and the changes that fixed them
     Episodes {
-        /// What to do with them.
+        /// The subcommand.
         #[command(subcommand)]
         command: memory::EpisodesCommand,
     },
-    /// What many lessons have in common: clusters of experiences, and what was made of them
+    /// Manage values: sentences that state the common lesson of several experiences
     ///
-    /// What three experiences or more have in common is a cluster. A value says it in a sentence, and opens later sessions.
+    /// A cluster is a group of three or more similar experiences. A value states their common lesson in one sentence,
+    /// and is shown at the start of later sessions.
     Values {
-        /// What to do with them.
+        /// The subcommand.
         #[command(subcommand)]
         command: values::ValuesCommand,
     },
-    /// What would be put before an agent for a prompt, exactly as it would read it
+    /// Print the context that an agent would get for a prompt, exactly as it would read it
     ///
-    /// Without a prompt: what a new session begins with. In a session of the client, what is in its context already is
-    /// left out. For example:
+    /// Without a prompt: the context at the start of a new session. Inside a Claude Code session, rows that are already
+    /// in its context are left out. For example:
     /// rutter context "the cache test is flaky again" --why
     Context(steer::ContextArgs),
-    /// Where things stand here: session, GHAP, runs, failures, and how much there is
+    /// Show the state of this project: session, GHAP, runs, failures, row counts
     Status(steer::StatusArgs),
-    /// Sessions of the client, and what happened in them
+    /// List or show Claude Code sessions and their events
     Sessions {
-        /// What to do with them.
+        /// The subcommand.
         #[command(subcommand)]
         command: steer::SessionsCommand,
     },
-    /// What agents of this project were shown: when, on which event, how likely it was meant
+    /// List the rows that agents of this project were shown: time, event, estimated relevance
     Injections(steer::InjectionsArgs),
-    /// Leave agents alone: hooks neither record nor say anything until it is ended
+    /// Pause the hooks: they neither record nor say anything until you end the pause
     ///
-    /// `RUTTER=off` in the environment of a client does the same for that client.
+    /// `RUTTER=off` in the environment of Claude Code does the same for that process.
     Pause(steer::PauseArgs),
-    /// The projects there is something about
+    /// List, show or merge projects
     Project {
-        /// What to do with them.
+        /// The subcommand.
         #[command(subcommand)]
         command: memory::ProjectCommand,
     },
-    /// Find every way in which hooks die silently, and say what to type
+    /// Find hooks that fail silently, and print the command that fixes each problem
     ///
-    /// Looks, from the folder it is typed in, at the client, its settings and servers, our entries in them and the program they
-    /// run, runs each hook and the server in a scratch memory, and looks at the memory itself. Ends with 1 if something does not work; warnings and
-    /// notes are no failure. docs/reference/doctor.md has every code.
+    /// Checks, from the current folder, Claude Code, its settings and servers, rutter's entries in them and the program
+    /// they run. Runs each hook and the server with a scratch memory, and checks the memory itself. Exits with 1 if
+    /// something does not work; warnings and notes do not count. docs/reference/doctor.md lists every code.
     Doctor(memory::DoctorArgs),
-    /// What you have decided: which hooks speak, how much, where, and what is kept
+    /// Show, check or locate the configuration
     Config {
-        /// What to do with it.
+        /// The subcommand.
         #[command(subcommand)]
         command: config::ConfigCommand,
     },
-    /// Let the .rutter.toml of this checkout have what it wants, as long as it stays as it is
+    /// Trust the .rutter.toml of this checkout until the file changes
     ///
-    /// Until then it can make rutter do less, and never more. What it wants is shown first. Without a terminal it needs
+    /// An untrusted file can only make rutter do less. Prints the requested changes first. Without a terminal it needs
     /// --yes.
     Trust(config::TrustArgs),
-    /// Take in what hooks left in the spool, keep the bounds, fold the log of changes into the database
+    /// Maintain the memory: drain the spool, apply the retention limits, fold the write-ahead log into the database
     ///
-    /// Hooks start it when there is something to do. It leaves when another one is at it.
+    /// Hooks start it when there is work. It exits if another one is running.
     Tend(memory::TendArgs),
-    /// Serve the memory to an agent as tools, by MCP through stdin and stdout
+    /// Serve the memory to an agent as MCP tools, over stdin and stdout
     ///
-    /// The client starts it; `rutter init` registers it. For a client that cannot start programs: rutter mcp --http
+    /// Claude Code starts it; `rutter init` registers it. For a client that cannot start programs: rutter mcp --http
     Mcp(server::McpArgs),
-    /// Call one of the tools that an agent has, and print what it gives
+    /// Call one of the MCP tools and print its result
     ///
     /// For example: rutter call search_experiences '{"query": "rounding"}'
     Call(server::CallArgs),
-    /// Take in an event of the client, as its hooks do: payload on stdin, answer on stdout, always exit 0
+    /// Handle a hook event of Claude Code: payload on stdin, answer on stdout, always exit 0
     Hook(memory::HookArgs),
     /// Print a completion script for a shell
     ///
@@ -178,24 +179,24 @@ pub enum Command {
 /// `rutter contract …`
 #[derive(Debug, Subcommand)]
 pub enum ContractCommand {
-    /// List the hook events: when each fires, what it may answer, what the client does
+    /// List the hook events: when each fires, which answers it takes, and their effect
     Events(EventsArgs),
-    /// Print the JSON Schema of what a hook may answer, or of what it is sent
+    /// Print the JSON Schema of a hook's answer, or of its payload
     Schema(SchemaArgs),
-    /// Say what the client will do with a hook's answer
+    /// Explain the effect of a hook's answer on Claude Code
     ///
-    /// Reads what the hook printed from stdin. The verdict is that of a headless run; where an interactive
-    /// session differs it says so. For example:
+    /// Reads the hook's stdout from stdin. The verdict is for a headless run, with a note if an interactive session
+    /// differs. For example:
     /// ./my-hook < payload.json | rutter contract explain PreToolUse
     Explain(ExplainArgs),
     /// Print a realistic payload to try a hook on
     ///
-    /// The payloads were captured from the real client. Where none was, one is built from the event
-    /// table and stderr says so. For example: rutter contract payload PreToolUse --tool Edit | ./my-hook
+    /// Payloads are captured from the real client. Without a capture, the payload is built from the event table, and
+    /// stderr has a note. For example: rutter contract payload PreToolUse --tool Edit | ./my-hook
     Payload(PayloadArgs),
 }
 
-/// Which client the answer is for.
+/// The client version that the output is for.
 #[derive(Debug, Args)]
 pub struct ClientArgs {
     /// The version of Claude Code, as `claude --version` prints it [default: the newest measured]
@@ -203,28 +204,28 @@ pub struct ClientArgs {
     pub client: Option<Version>,
 }
 
-/// How a report is printed.
+/// The output format of a report.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct FormatArgs {
     /// Print JSON; short for `--format json`
     #[arg(long)]
     pub json: bool,
-    /// How to print
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
-/// The ways a report can be printed.
+/// The output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Text for people
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
 impl FormatArgs {
-    /// The format that was asked for.
+    /// Returns the requested format; `--json` wins.
     pub fn chosen(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }
@@ -233,10 +234,10 @@ impl FormatArgs {
 /// `rutter contract events`
 #[derive(Debug, Args)]
 pub struct EventsArgs {
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
-    /// For which client.
+    /// The client version.
     #[command(flatten)]
     pub client: ClientArgs,
 }
@@ -244,16 +245,16 @@ pub struct EventsArgs {
 /// `rutter contract schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// The event, spelt as the client spells it
+    /// The event name, as Claude Code spells it
     #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
-    /// The schema of the payload instead of the answer
+    /// Print the schema of the payload instead of the answer
     #[arg(long)]
     pub input: bool,
-    /// One self-contained document, without references to other files
+    /// Print a self-contained document, without references to other files
     #[arg(long)]
     pub bundle: bool,
-    /// For which client.
+    /// The client version.
     #[command(flatten)]
     pub client: ClientArgs,
 }
@@ -261,19 +262,19 @@ pub struct SchemaArgs {
 /// `rutter contract explain`
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The event, spelt as the client spells it
+    /// The event name, as Claude Code spells it
     #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
     /// The exit code of the hook
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=255))]
     pub exit: i32,
-    /// What the hook printed to stderr
+    /// The text that the hook printed to stderr
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub stderr: String,
-    /// For which client.
+    /// The client version.
     #[command(flatten)]
     pub client: ClientArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -281,10 +282,10 @@ pub struct ExplainArgs {
 /// `rutter contract payload`
 #[derive(Debug, Args)]
 pub struct PayloadArgs {
-    /// The event, spelt as the client spells it
+    /// The event name, as Claude Code spells it
     #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
-    /// A call of this tool (Bash, Edit, mcp__server__tool, …)
+    /// Print the payload of a call of this tool (Bash, Edit, mcp__server__tool, …)
     #[arg(long, value_name = "TOOL")]
     pub tool: Option<String>,
 }
@@ -297,7 +298,7 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Reads the name of an event, and tells the shells which there are.
+/// Parses the name of an event, and lists all names for shell completions.
 #[derive(Debug, Clone)]
 struct EventParser;
 
@@ -310,7 +311,7 @@ impl TypedValueParser for EventParser {
         _: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<EventName, clap::Error> {
-        // The whole value stays out of the message: it may be a payload that was pasted by mistake.
+        // The error message omits the value: it may be a payload that was pasted by mistake.
         value.to_string_lossy().parse().map_err(|error: UnknownEvent| {
             clap::Error::raw(ErrorKind::InvalidValue, format!("{error}\n")).with_cmd(command)
         })
@@ -321,7 +322,7 @@ impl TypedValueParser for EventParser {
     }
 }
 
-/// The definition that help, completions and man pages are made from.
+/// Returns the definition from which help, completions and man pages are generated.
 pub fn command() -> clap::Command {
     Cli::command()
 }

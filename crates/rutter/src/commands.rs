@@ -1,4 +1,4 @@
-//! One module per command.
+//! One module per command of the command line.
 
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -1,8 +1,8 @@
-//! What it is like to work with rutter, in a minute: a story that is told by the real hooks.
+//! `rutter demo`: a one-minute scripted session that shows the work of the real hooks.
 //!
-//! The agent is scripted ([`story`]). What it reads is not: every event goes through a `rutter hook` process of this very
-//! binary, in a project and with a memory that are made for it ([`stage`]) and gone afterwards ([`crate::scratch`]). A hook that
-//! does not say what it should ends the demo with an error: an empty box would be a lie.
+//! The agent is scripted ([`story`]), but the hook output is real: every event goes through a `rutter hook` process of this
+//! binary. Project and memory are temporary ([`stage`]) and are removed afterwards ([`crate::scratch`]). The demo ends with
+//! an error if a hook does not print the expected text, because an empty box would misrepresent the product.
 
 mod block;
 mod calendar;
@@ -16,7 +16,7 @@ use crate::ui::Ui;
 use screen::{Pace, Screen};
 use stage::Stage;
 
-/// Plays the story. Where nobody watches, on a pipe, and with `fast`, it does not pause.
+/// Plays the demo. It does not pause with `fast` or if stdout is not a terminal.
 pub(crate) fn play(fast: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let pace = if fast || ui.screen.is_none() { Pace::none() } else { Pace::to_read() };
     let mut screen = Screen::new(ui.out, ui.screen, pace);

@@ -1,8 +1,8 @@
-//! Everything in which hooks can die without a word, looked at from the folder that a client would be started in.
+//! `rutter doctor`: checks for every silent failure of hooks, from the folder in which a client would be started.
 //!
-//! A report is what is there, part by part, and a list of findings. Each finding has a code of [`codes`], which is the
-//! one table: the reference is made from it. Nothing here changes anything of the user's: hooks are run in a memory and a
-//! project that exist for that alone. Nothing is quoted from settings but names and places, for they hold tokens.
+//! A report describes the current state, part by part, and lists findings. Each finding has a code of [`codes`], the only
+//! table of codes; the reference page is generated from it. The checks change nothing that belongs to the user: hooks run
+//! with a temporary memory and project. Only names and paths are quoted from settings, because settings hold tokens.
 
 mod admission;
 mod advice;
@@ -58,13 +58,13 @@ use crate::install::build_folder;
 use crate::scratch::Scratch;
 use crate::shell;
 
-/// What the program is called that hooks run.
+/// File name of the program that hooks run.
 const NAME: &str = "rutter";
 
-/// What was looked at, and what was found.
+/// The checked state and the findings.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// The form of this report; another number means that something was taken away or changed its meaning.
+    /// Version of the report format. It changes if a field is removed or gets another meaning.
     version: u32,
     program: Program,
     client: Client,
@@ -72,33 +72,33 @@ pub(crate) struct Report {
     hooks: Vec<Row>,
     servers: Vec<Server>,
     events: Vec<Came>,
-    /// None where nobody asked for it.
+    /// Result of the live check. None if it was not requested.
     live: Option<Proof>,
     memory: Kept,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// This program.
+/// This executable.
 #[derive(Debug, Serialize)]
 struct Program {
     path: Option<PathBuf>,
     version: &'static str,
-    /// The build folder of cargo that it lies in.
+    /// The cargo build folder that contains the executable.
     build_folder: Option<PathBuf>,
 }
 
-/// The memory, without what is wrong with it.
+/// The state of the memory, without the findings.
 #[derive(Debug, Serialize)]
 struct Kept {
     folder: PathBuf,
     schema: Option<u32>,
-    /// Of the database.
+    /// Size of the database.
     bytes: u64,
-    /// What waits in the log of changes.
+    /// Size of the write-ahead log.
     wal: u64,
-    /// What waits in the spool.
+    /// Size of the spool.
     spool: u64,
-    /// Damaged databases that were put aside.
+    /// Damaged databases that were set aside.
     set_aside: Vec<PathBuf>,
 }
 
@@ -110,7 +110,7 @@ impl From<Health> for Kept {
 }
 
 impl Report {
-    /// Looks at everything.
+    /// Runs all checks.
     pub(crate) fn of(env: &Environment, places: &Places, live: bool) -> Result<Self, Failure> {
         let mut findings = Vec::new();
         let scratch = scratch(env);
@@ -156,7 +156,7 @@ impl Report {
             }
         }
         advice::complete(&mut findings, &layers, env);
-        // The worst first, and within that in the order of looking.
+        // Most severe first, then in the order of the checks.
         findings.sort_by_key(Finding::severity);
         let build = env.program.as_ref().and_then(|program| build_folder(program.to_str()?));
         Ok(Self {
@@ -177,13 +177,13 @@ impl Report {
         })
     }
 
-    /// Whether something does not work.
+    /// Returns true if a finding is a problem.
     pub(crate) fn has_problems(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity() == Severity::Problem)
     }
 }
 
-/// Where hooks and the client are run: a folder that does not outlive us, whatever becomes of us.
+/// Opens the folder in which hooks and the client run. It is removed even if this process is killed.
 fn scratch(env: &Environment) -> Result<Scratch, Failure> {
     let Some(program) = &env.program else {
         return Err(Failure::Refused("this system does not tell where rutter is".to_owned()));

@@ -1,4 +1,4 @@
-//! What the process is told by its surroundings. The one place that reads the environment and the clock.
+//! The process environment: variables, folders and clock. Only this module reads environment variables and the time.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,43 +14,43 @@ use rutter_memory::{Clean, Store, StoreError, Time, log};
 use crate::Failure;
 use crate::ui::Ui;
 
-/// Where things are, who asks, and when.
+/// The folders, program paths, client session and time that a command works with.
 pub(crate) struct Environment {
-    /// Where the memory is kept.
+    /// Data directory of the memory.
     pub(crate) data: PathBuf,
-    /// Where the user's configuration is looked for; none where there is no home.
+    /// Path of the user's configuration file. None if the home folder is unknown.
     pub(crate) config_file: Option<PathBuf>,
-    /// Where the client keeps what is the user's; none where there is no home.
+    /// The client's user-level configuration folder. None if the home folder is unknown.
     pub(crate) client: Option<PathBuf>,
-    /// The file in which the client keeps the user's servers; none where there is no home.
+    /// The client's file with the user-level MCP servers. None if the home folder is unknown.
     pub(crate) client_file: Option<PathBuf>,
-    /// The folder that the command was typed in; none when it is gone.
+    /// Working directory of the command. None if it was deleted or cannot be read.
     folder: Option<PathBuf>,
-    /// The client's session, when one runs this command.
+    /// Id of the client session that runs this command. None outside a session.
     session: Option<String>,
-    /// What texts are written in.
+    /// Command line of the user's text editor.
     pub(crate) editor: Option<String>,
-    /// This program, without symbolic links; none where the system does not tell.
+    /// Path of this executable, without symbolic links. None if the system cannot determine it.
     pub(crate) program: Option<PathBuf>,
-    /// Where programs are looked for, in order.
+    /// Folders of `PATH`, in search order.
     pub(crate) search: Vec<PathBuf>,
-    /// When.
+    /// Time at which the command started.
     pub(crate) now: Time,
 }
 
-/// Whether the user has switched Rutter off for this process and those it starts.
+/// Returns true if `RUTTER=off` disables Rutter for this process and its children.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn is_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
-/// A variable, for who looks at what a client would be started with. An empty one is none.
+/// Returns an environment variable, for the checks of a client's environment. An empty variable counts as unset.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Lets git directories be read of the user who became root with `sudo`, as git does.
+/// Accepts git directories of the user who became root with `sudo`, as git does.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn accept_sudo_user() {
     if rustix::process::geteuid().is_root()
@@ -60,19 +60,19 @@ pub(crate) fn accept_sudo_user() {
     }
 }
 
-/// The folder that the client was started in, which it tells its hooks.
+/// Returns the folder in which the client was started. The client passes it to its hooks.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_folder() -> Option<PathBuf> {
     env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// How much of a command's output the client passes on: hooks inherit its environment.
+/// Returns the number of output bytes that the client passes on. Hooks inherit the client's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_window() -> usize {
     rutter_memory::bash_call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
-/// How an agent starts this program: by its name where that leads here, else by its path.
+/// Returns the command with which an agent starts this program: its name if `PATH` leads to it, otherwise its path.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn called() -> String {
     const NAME: &str = "rutter";
@@ -88,7 +88,7 @@ pub(crate) fn called() -> String {
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
 }
 
-/// Which client has started this process: it says `claude-code_2-1-325_harness`.
+/// Returns the version of the client that started this process, from a variable like `claude-code_2-1-325_harness`.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_version() -> Option<Version> {
     let agent = env::var("AI_AGENT").ok()?;
@@ -96,7 +96,7 @@ pub(crate) fn client_version() -> Option<Version> {
     version.replace('-', ".").parse().ok()
 }
 
-/// Where the client keeps what is the user's; none where there is no home.
+/// Returns the client's user-level configuration folder, or None if the home folder is unknown.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_home() -> Option<PathBuf> {
     let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
@@ -104,8 +104,8 @@ pub(crate) fn client_home() -> Option<PathBuf> {
     set.or_else(|| home().map(|home| home.join(".claude")))
 }
 
-/// The file in which the client keeps the user's servers, and what it knows of folders; none where there is no home.
-/// Measured: one of an older name counts instead where there is one.
+/// Returns the client's file with the user-level MCP servers and the state of project folders, or None if the home folder
+/// is unknown. Measured: a file with the older name takes precedence if it exists.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_file() -> Option<PathBuf> {
     let client = client_home()?;
@@ -118,30 +118,31 @@ pub(crate) fn client_file() -> Option<PathBuf> {
     Some(folder.join(".claude.json"))
 }
 
-/// This program, without symbolic links; none where the system does not tell.
+/// Returns the path of this executable, without symbolic links, or None if the system cannot determine it.
 pub(crate) fn program() -> Option<PathBuf> {
     env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
 
-/// Tells the process that keeps a scratch folder what the folder is for. No argument: nobody is to be offered one.
+/// Variable that makes a process the keeper of a scratch folder and names the folder's purpose. It is not a command-line
+/// argument because users must not be offered it.
 pub(crate) const KEEPER: &str = "RUTTER_SCRATCH_KEEPER";
 
-/// What the scratch folder is for that this process keeps, if it does.
+/// Returns the purpose of the scratch folder if this process is its keeper.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn keeps_scratch() -> Option<String> {
     let purpose = env::var(KEEPER).ok()?;
-    // It becomes a part of the folder's name.
+    // The purpose becomes part of the folder's name.
     Some(purpose.chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
-/// Whether a terminal may be written to in colours: <https://no-color.org>, and terminals that know none.
+/// Returns true if the terminal supports colours and the user has not disabled them (<https://no-color.org>).
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn may_colour() -> bool {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !refused && env::var_os("TERM").is_some_and(|kind| kind != "dumb")
 }
 
-/// What time it is.
+/// Returns the current time.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn now() -> Time {
     let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -149,8 +150,8 @@ pub(crate) fn now() -> Time {
     Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// Where the memory is kept. Asks the system for nothing, unless a path is relative or there is no home in the
-/// environment: hooks ask on every call.
+/// Returns the data directory. Makes no system call unless the path is relative or `HOME` is unset, because hooks call this
+/// on every event.
 pub(crate) fn data() -> Result<PathBuf, Failure> {
     let data = folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
         Failure::Refused(
@@ -163,28 +164,29 @@ pub(crate) fn data() -> Result<PathBuf, Failure> {
     Ok(env::current_dir().map_err(|_| gone())?.join(data))
 }
 
-/// Whether one folder is set for everything.
+/// Returns true if `RUTTER_HOME` sets one folder for data and configuration.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn has_home() -> bool {
     env::var_os("RUTTER_HOME").is_some_and(|home| !home.is_empty())
 }
 
-/// The user's configuration. A relative one is found from here; none where there is no home.
+/// Returns the path of the user's configuration file, or None if the home folder is unknown. A relative path is relative to
+/// the working directory.
 pub(crate) fn config_file() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("config.toml"))
 }
 
-/// The user's home.
+/// Returns the user's home folder, if it is an absolute path.
 pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir().filter(|home| home.is_absolute())
 }
 
-/// A folder of ours: the one that is set for everything, else below the one of a kind, else below the home.
+/// Returns a folder of Rutter: `RUTTER_HOME`, else `rutter` in the XDG folder of this kind, else `rutter` below the home folder.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn folder(kind: &str, below_home: &str) -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     path("RUTTER_HOME").or_else(|| {
-        // A relative path is to be ignored, says the standard for these variables.
+        // The XDG standard tells programs to ignore relative paths.
         path(kind)
             .filter(|path| path.is_absolute())
             .or_else(|| home().map(|home| home.join(below_home)))
@@ -212,7 +214,7 @@ impl Environment {
         })
     }
 
-    /// Makes sure that only this user can change the data folder, before a command uses it. Warns if it had to be closed.
+    /// Ensures that only this user can change the data directory. Prints a warning if the permissions had to be restricted.
     pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
         let files = self.files();
         if let Some(mode) = files.secure().map_err(StoreError::from)? {
@@ -229,12 +231,12 @@ impl Environment {
                 Some(link) => Err(StoreError::from(UnsafePath::Link(link)).into()),
                 None => Ok(()),
             },
-            // Whoever opens it says what is wrong with it.
+            // Opening the store reports the cause.
             Err(_) => Ok(()),
         }
     }
 
-    /// The memory, open. Says so where a damaged one had to be put aside.
+    /// Opens the store. Prints a remark if a damaged database was set aside.
     pub(crate) fn store(&self, ui: &mut Ui<'_>) -> Result<Store, Failure> {
         let mut store = Store::open(&self.data, self.now)?;
         store.write_as(self.origin());
@@ -250,7 +252,7 @@ impl Environment {
         Ok(store)
     }
 
-    /// The origin of what a command writes: the agent whose client runs it, else a person.
+    /// Returns the origin of a command's writes: the agent of the client session that runs it, otherwise a person.
     fn origin(&self) -> Origin {
         let owner = self.owner().ok();
         let checkout = owner.map(|owner| owner.place.checkout());
@@ -264,34 +266,34 @@ impl Environment {
         }
     }
 
-    /// What the user has decided, and the checkout at this root.
+    /// Loads the configuration of the user and of the checkout at this root.
     pub(crate) fn config(&self, root: Option<&Path>) -> Loaded {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
         Config::load(user, root, &self.data)
     }
 
-    /// Where the memory is, file by file.
+    /// Returns the paths of the files in the data directory.
     pub(crate) fn files(&self) -> Files {
         Files::new(&self.data)
     }
 
-    /// The client's name for its session, when one runs this command.
+    /// Returns the id of the client session that runs this command, if any.
     pub(crate) fn session(&self) -> Option<Clean> {
         self.session.as_deref().map(Clean::new)
     }
 
-    /// What the user has set for the folder that the command was typed in.
+    /// Loads the configuration for the working directory of the command.
     pub(crate) fn settings(&self) -> Result<Config, Failure> {
         let root = Located::find(self.folder()?).root;
         Ok(self.config(Some(&root)).config)
     }
 
-    /// The folder that the command was typed in.
+    /// Returns the working directory of the command.
     pub(crate) fn folder(&self) -> Result<&Path, Failure> {
         self.folder.as_deref().ok_or_else(gone)
     }
 
-    /// The project of the folder that the command was typed in.
+    /// Locates the project of the command's working directory.
     pub(crate) fn located(&self) -> Result<Located, Failure> {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
         let started_in = client_folder();
@@ -300,8 +302,8 @@ impl Environment {
         Ok(located)
     }
 
-    /// On whose behalf a command acts: the main agent of the client's session, else the standing session of the
-    /// command line.
+    /// Returns the owner of the command's entries: the main agent of the client session, otherwise the permanent session of
+    /// the command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
         Ok(Owner { client: self.session(), agent: None, place: (&self.located()?).into() })
     }

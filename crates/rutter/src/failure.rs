@@ -1,4 +1,4 @@
-//! Why a command did not do what was asked, and with which exit code it says so.
+//! The reasons for which a command fails, with their exit codes.
 
 use std::fmt;
 use std::io;
@@ -7,25 +7,25 @@ use rutter_contract::payload::NoTool;
 use rutter_memory::StoreError;
 use rutter_memory::store::ImportError;
 
-/// A command that ends without its result. Every kind has one exit code, decided here alone.
+/// The reason for which a command ends without a result. This type alone decides the exit code of each kind.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was asked cannot be done as it was asked: exit 2. The message ends with what to do.
+    /// An invalid request: exit 2. The message ends with advice.
     Usage(String),
-    /// What was asked was refused: exit 1. The message ends with what to do.
+    /// A valid request that failed or was refused: exit 1. The message ends with advice.
     Refused(String),
-    /// The command ran and has something to complain about, which it has printed: exit 1.
+    /// The command ran and has printed its findings: exit 1.
     Findings,
-    /// The user was asked and said no, and was told that nothing happened: exit 1.
+    /// The user answered no and has read that nothing was changed: exit 1.
     Declined,
-    /// stdin could not be read: exit 1.
+    /// A read error on stdin: exit 1.
     Input(io::Error),
-    /// The world refused: exit 1.
+    /// Any other I/O error: exit 1.
     Io(io::Error),
 }
 
 impl Failure {
-    /// The exit code. A reader that went away had enough: that is success.
+    /// Returns the exit code. A broken pipe is success: the reader of the output has closed it on purpose.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
@@ -34,7 +34,7 @@ impl Failure {
         }
     }
 
-    /// Whether anybody is left to be told.
+    /// Returns true if the failure needs no error message.
     pub fn is_silent(&self) -> bool {
         self.exit_code() == 0 || matches!(self, Self::Findings | Self::Declined)
     }

@@ -1,11 +1,11 @@
-//! A file that somebody asked for: whole, or as it was before.
+//! Writes output files atomically: the file has its complete new content, or its old content.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::Failure;
 
-/// Writes beside and renames, so that what fails half-way leaves what was there alone.
+/// Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
 pub(crate) fn write<T>(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
@@ -14,7 +14,7 @@ pub(crate) fn write<T>(
         |error: io::Error| Failure::Refused(format!("cannot write {}: {error}", path.display()));
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A pipe or a device is written to, not replaced.
+    // Pipes and devices are written to directly. A rename would replace them.
     if path.exists() && !path.is_file() {
         let mut out =
             BufWriter::new(std::fs::OpenOptions::new().write(true).open(path).map_err(refuse)?);
@@ -22,7 +22,7 @@ pub(crate) fn write<T>(
         out.flush().map_err(refuse)?;
         return Ok(written);
     }
-    // Asked for first, because the error of the temporary file would name that one.
+    // Checked first, because an error of the temporary file would name the temporary file.
     std::fs::metadata(folder).map_err(refuse)?;
     let beside = tempfile::NamedTempFile::new_in(folder).map_err(refuse)?;
     let mut out = BufWriter::new(beside);

@@ -1,7 +1,7 @@
-//! Output that can neither speak to a terminal nor pass for markup of a client.
+//! A writer that removes terminal escape sequences and defuses client markup.
 //!
-//! Stored text and names of files come from repositories that nobody may have looked at, and an agent reads what a command
-//! prints. So everything that a command prints about them goes through one writer.
+//! Stored text and file names may come from unreviewed repositories, and agents read the output of commands. So all command
+//! output that contains them goes through this writer.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use rutter_memory::quote::harmless;
 /// Writes lines without escape sequences, hidden characters and tags of a client.
 pub(crate) struct HarmlessWriter<'a> {
     inner: &'a mut dyn Write,
-    /// The end of what was written, which is no whole line yet.
+    /// Text after the last newline, not written yet.
     pending: Vec<u8>,
     keeps_colours: bool,
 }
@@ -39,7 +39,7 @@ impl Write for HarmlessWriter<'_> {
         Ok(bytes.len())
     }
 
-    /// Writes what is no whole line too: a question waits for its answer.
+    /// Also writes an incomplete last line, so that a question appears before its answer is read.
     fn flush(&mut self) -> io::Result<()> {
         if !self.pending.is_empty() {
             self.write_pending(self.pending.len())?;

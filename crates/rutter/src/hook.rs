@@ -1,8 +1,7 @@
-//! `rutter hook`: what a client starts on its events.
+//! `rutter hook`, the process that a client starts for each hook event.
 //!
-//! Everything here must be able to fail without anybody noticing. A panic, a payload that is none, a memory that is
-//! locked, broken, full or not there: all end in silence, exit code 0 and, where there is a place for it, a line in the
-//! log. Nothing of the command line's machinery is touched.
+//! A failure here must not disturb the client. A panic, an invalid payload, or a store that is locked, broken, full or missing
+//! leads to no output, exit code 0 and, if possible, a line in the log. The code of the command line is not used.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -20,22 +19,21 @@ use crate::{environment, install};
 
 mod worker;
 
-/// A payload that is longer is not read: it holds a file or an output that no lesson is drawn from.
+/// Largest payload that is read. A longer one holds a file or an output that yields no lesson.
 const PAYLOAD: usize = 8 * 1024 * 1024;
-/// Whose hook it is where a plugin has it started.
+/// The `--from` argument of hooks that a plugin registers.
 const PLUGIN: &str = install::Scope::Plugin.word();
-/// As much as a pipe holds.
+/// Capacity of a pipe.
 const PIPE: usize = 64 * 1024;
-/// Longest time that the client waits for a hook, whatever hangs, a disk for instance. Deadlines for speaking are much
-/// shorter.
+/// Longest time that the client waits for a hook, even if a disk hangs. The deadlines for output are much shorter.
 const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(1);
-/// Time that a hook has for a line in the log, once the other is gone.
+/// Time for writing a log line after a worker has timed out.
 const MIN_LOG_TIME: Duration = Duration::from_millis(20);
 
-/// Takes in an event from stdin, and returns what to print. `leave` ends the process at once. `from` is whose file started
-/// it, where that is one that others get as well.
+/// Handles an event from stdin, and returns the text to print. `leave` ends the process at once. `from` is the scope of the
+/// settings file that started the hook, given only for files that several users share.
 ///
-/// This process reads the payload and waits; everything that touches the disk is done by a worker, a process of its own.
+/// This process only reads the payload and waits. A separate worker process does everything that touches the disk.
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
     if environment::is_off() {
@@ -63,10 +61,10 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     .unwrap_or_default()
 }
 
-/// Handles an event, and returns what to print.
+/// Handles an event, and returns the text to print.
 ///
-/// Nearly every call of a day is none of ours, and all that a client waits for then is what stands before `hear` here: so
-/// nothing is opened, started or looked up until there is something to do.
+/// Most events need no work, and then the client waits only for the code before `hear`. So that code opens, starts and looks
+/// up nothing.
 fn handle_event(
     files: &Files,
     payload: Result<Vec<u8>, &'static str>,
@@ -74,7 +72,7 @@ fn handle_event(
     from: Option<&str>,
     (parent, begun): (Option<u32>, Instant),
 ) -> String {
-    // A folder that others can change is closed, or left alone.
+    // A data directory that other users can change is restricted. If that fails, it is not used.
     match files.secure() {
         Ok(None) => {}
         Ok(Some(mode)) => drop(log::append_closed(files, environment::now(), mode)),
@@ -94,7 +92,7 @@ fn handle_event(
             config: environment::config_file().unwrap_or_default(),
             home: environment::home,
             called: environment::called,
-            // A plugin brings its server along with its hooks.
+            // A plugin registers the server together with its hooks.
             has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
             foreign_server: install::foreign_server,
         }),
@@ -117,13 +115,13 @@ fn handle_event(
     heard.stdout
 }
 
-/// Whether a client that was started in a folder has our server, where that can be told.
+/// Returns true if a client started in the folder has our server registered, or None if that cannot be determined.
 fn has_tools(folder: &Path) -> Option<bool> {
     let file = environment::client_file()?;
     install::is_registered(folder, environment::client_home().as_deref(), &file)
 }
 
-/// Whether the settings of the user run rutter on this event as well, so that it is heard without us.
+/// Returns true if the user's own settings run rutter on this event too, so that this process must not handle it again.
 fn is_left_to_another(from: &str, payload: &[u8]) -> bool {
     let Ok(wire) = Wire::parse(payload) else { return false };
     let Some(event) = wire.hook_event_name() else { return false };
@@ -140,10 +138,10 @@ fn is_left_to_another(from: &str, payload: &[u8]) -> bool {
     })
 }
 
-/// Why a payload that has not come to its end is not waited for any longer.
+/// Fault for a payload or a worker that did not finish before the watchdog timeout.
 const LATE: &str = "ended after a second, for what it waited for did not come";
 
-/// Reads the payload, as long as there is patience left for it.
+/// Reads the payload until the watchdog timeout.
 fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
     let stdin = rustix::stdio::stdin();
     let mut payload = Vec::with_capacity(PIPE);
@@ -153,7 +151,7 @@ fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
             Ok(0) => return Err(LATE),
             Err(Errno::INTR) => continue,
-            // What is wrong with it, the read will tell.
+            // The read below returns the error.
             Ok(_) | Err(_) => {}
         }
         if payload.capacity() - payload.len() < PIPE / 4 {
@@ -170,11 +168,11 @@ fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
     }
 }
 
-/// A panic is a line in the log, and the end.
+/// Installs a panic hook that writes a log line and ends the process.
 fn fail_silently(files: &Files, leave: fn()) {
     let files = files.clone();
     std::panic::set_hook(Box::new(move |panic| {
-        // Where, not what: the message may quote the payload.
+        // The location only: the message may quote the payload.
         let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
         let line = Clean::new(&format!("hook: a panic{place}"));
         if files.secure().is_ok() {
@@ -184,7 +182,7 @@ fn fail_silently(files: &Files, leave: fn()) {
     }));
 }
 
-/// Starts the housekeeping, and does not wait for it.
+/// Starts the maintenance process and does not wait for it.
 fn tend(files: &Files) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
@@ -194,9 +192,10 @@ fn tend(files: &Files) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // The client may end the group of its hook with the hook.
+        // The client may kill the process group of its hook when the hook ends.
         .process_group(0);
-    // By a path that holds from there as well. Where nothing is set, the configuration is not beside the memory.
+    // The path is absolute, because the child runs in `/`. Without RUTTER_HOME, the configuration is in another folder than
+    // the data, so the variable must stay unset.
     if environment::has_home() {
         command.env("RUTTER_HOME", files.folder());
     }

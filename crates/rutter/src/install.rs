@@ -1,9 +1,9 @@
-//! Putting rutter into the client's files, and taking it out again.
+//! Adds rutter to the client's files, and removes it again.
 //!
-//! These files are somebody else's. So none is ever parsed and written anew: [`places`] works out *edits* of a text, and
-//! every byte that no edit names stays what it was. [`record`] keeps where these edits are, without a byte of the file, so
-//! that they can be taken back exactly. [`file`] writes: beside, then renamed, and only if the file is still the one that
-//! was read. [`site`] is one such file from end to end, [`work`] several of them as one.
+//! These files belong to the user. They are never parsed and written anew: [`places`] computes *edits* of a text, and every
+//! byte outside an edit stays unchanged. [`record`] stores the positions of these edits, without any content of the file, so
+//! that they can be reverted exactly. [`file`] writes a temporary file and renames it, and only if the original has not
+//! changed since it was read. [`site`] handles one such file from end to end, [`work`] several of them as one change.
 
 mod change;
 mod checkout;

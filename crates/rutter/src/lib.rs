@@ -28,18 +28,18 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     use cli::Command;
 
     environment::accept_sudo_user();
-    // What needs no memory must work without a home to keep it in.
+    // Commands without a store must work without a home folder.
     match &cli.command {
         Command::Contract { command } => return commands::contract::run(command, ui),
         Command::Completions(args) => return commands::completions::run(args, ui),
         Command::Demo(args) => return commands::demo::run(args, ui),
-        // The binary has taken it in already, unless somebody calls this as a library.
+        // The binary handles hooks before it parses the command line. Only a caller of the library gets here.
         Command::Hook(_) => return Ok(()),
         Command::Outcome(args) => return commands::outcome::run(args, ui),
         _ => {}
     }
     let env = environment::Environment::read()?;
-    // What is exported is to be read again, and the server speaks a protocol.
+    // Exports must stay importable and the MCP server speaks a protocol, so their output is not filtered.
     if matches!(cli.command, Command::Export(_) | Command::Mcp(_)) {
         return run_in(cli, &env, ui);
     }
@@ -69,7 +69,7 @@ fn run_in(
 ) -> Result<(), Failure> {
     use cli::Command;
 
-    // The doctor reports an unsafe folder; settings can be read and taken back without it.
+    // Doctor reports an unsafe data directory itself. Settings can be read and removed without it.
     if !matches!(cli.command, Command::Doctor(_) | Command::Config { .. } | Command::Uninstall(_)) {
         env.secure_data(ui)?;
     }

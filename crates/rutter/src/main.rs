@@ -1,6 +1,6 @@
 //! The `rutter` binary: the only file that prints and exits.
 //!
-//! A client starts `rutter hook` on every tool call, so that word is looked for before anything else is made ready.
+//! A client starts `rutter hook` on every tool call, so this subcommand is handled before any other setup.
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
             from = arguments.next();
             event = arguments.next();
         }
-        // Whoever asks for help is no client.
+        // A request for help comes from a user, not from a client.
         if !event.as_ref().is_some_and(|word| word == "--help" || word == "-h") {
             let [event, from] = [&event, &from].map(|word| word.as_deref().and_then(OsStr::to_str));
             return hook(event, from);
@@ -35,9 +35,9 @@ fn main() -> ExitCode {
     let screen = Screen::of_stdout();
     let mut ui = Ui { input: &mut input, out: &mut out, err: &mut err, terminal, screen };
     let result = rutter::run(&cli, &mut ui);
-    // A command that has findings has printed them; they must arrive as well.
+    // A command that fails with findings has printed them to the buffer, so flush before looking at the result.
     let result = out.flush().map_err(Into::into).and(result);
-    // What is still buffered has nowhere to go; dropping the writer would try again.
+    // The rest of the buffer cannot be written. Dropping the writer would try again.
     drop(out.into_parts());
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whatever happens, the client hears 0.
+/// Runs the hook. The exit code is always 0.
 fn hook(event: Option<&str>, from: Option<&str>) -> ExitCode {
     #[expect(
         clippy::exit,

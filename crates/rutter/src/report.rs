@@ -1,37 +1,37 @@
-//! What many lessons have in common, as a page to look at: a map of the clusters on each axis, and what is made of them.
+//! The HTML page of `rutter values report`: a map of the clusters on each axis, and the values derived from them.
 //!
-//! One file without a script that fetches nothing. All that is stored is somebody else's text: it is escaped wherever it stands,
-//! and the page forbids itself whatever text could ask for.
+//! The page is one file without scripts and without external resources. Stored text is untrusted: it is escaped everywhere,
+//! and the content security policy of the page blocks all requests.
 
 use std::collections::HashMap;
 use std::fmt::{self, Display, Write as _};
 
-use rutter_memory::cluster::Axis;
 use rutter_memory::ghap::Tier;
 use rutter_memory::quote::seen;
 use rutter_memory::store::{Cluster, ClusterFilter, Held, Member, Plotted, ValueFilter};
 use rutter_memory::value::Standing;
 use rutter_memory::{Id, Store, StoreError, Time};
+use rutter_search::cluster::Axis;
 
 mod map;
 
 use map::{Disc, Map, Spot, draw};
 
-/// How many experiences are drawn on one map: more are no map, and a browser has to bear it.
+/// Maximum number of experiences on one map. More would be unreadable and slow in a browser.
 const MOST: usize = 1_500;
-/// How many of them belong to no cluster.
+/// Maximum number of experiences on one map that belong to no cluster.
 const LONE: usize = 400;
-/// How many signs of a text stand in a line below a map, and below a cluster.
+/// Characters of a text in the line below a map, and in the name below a cluster.
 const LINE: usize = 118;
 const NAME: usize = 34;
-/// How many values are seen at once: the map is not to be looked for.
+/// Number of values shown without unfolding, so that the map below stays in view.
 const AT_ONCE: usize = 6;
-/// How many members of a cluster are listed.
+/// Number of members listed per cluster.
 const LISTED: usize = 100;
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// The page of all clusters and values, as they are.
+/// Renders the page of all current clusters and values.
 pub(crate) fn page(store: &Store, now: Time) -> Result<String, StoreError> {
     let values = store.values(&ValueFilter { retired: true, ..ValueFilter::default() })?;
     let mut panels = Vec::new();
@@ -39,17 +39,17 @@ pub(crate) fn page(store: &Store, now: Time) -> Result<String, StoreError> {
         panels.push(Panel::of(store, axis)?);
     }
     let mut page = String::new();
-    // Writing into a text does not fail.
+    // Writing to a String does not fail.
     let _ = write(&mut page, &panels, &values, now);
     Ok(page)
 }
 
-/// What is known along an axis.
+/// The clusters and lone experiences of one axis.
 struct Panel {
     axis: Axis,
     clusters: Vec<(Cluster, Vec<Plotted>)>,
     lone: Vec<Plotted>,
-    /// How many there are, and how many of them belong to a cluster.
+    /// Number of experiences, and number of those that belong to a cluster.
     counted: (u64, u64),
 }
 
@@ -90,7 +90,7 @@ impl Panel {
     }
 }
 
-/// What an axis is called on the page.
+/// Returns the title of an axis on the page.
 const fn title(axis: Axis) -> &'static str {
     match axis {
         Axis::Full => "Everything",
@@ -100,7 +100,7 @@ const fn title(axis: Axis) -> &'static str {
     }
 }
 
-/// Text of somebody else, where it can neither end what it stands in nor hide.
+/// Untrusted text. It is displayed on one line, with HTML escapes and without hidden characters.
 struct Text<'a>(&'a str);
 
 impl Display for Text<'_> {
@@ -120,7 +120,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -136,7 +136,7 @@ fn plural(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A colour for each cluster, so that neighbours in the list differ the most.
+/// Returns the hue of a cluster. Neighbours in the list get very different hues.
 fn hue(number: usize) -> usize {
     (number * 137 + 25) % 360
 }
@@ -175,7 +175,7 @@ fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt
     let numbers = numbers(panels);
     write_values(page, values, &numbers)?;
     page.push_str("<section>\n<h2>Clusters</h2>\n");
-    // What all of them say is looked at first, unless there is nothing to see yet.
+    // The first tab is open, unless it has no cluster yet.
     let first = panels.iter().find(|panel| !panel.clusters.is_empty()).or(panels.first());
     for panel in panels {
         let axis = panel.axis;
@@ -201,7 +201,7 @@ fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt
     Ok(())
 }
 
-/// Where each cluster stands on the page: along which axis, and its number there.
+/// Returns the axis of each cluster, and its number on that axis.
 fn numbers(panels: &[Panel]) -> HashMap<Id, (Axis, usize)> {
     let mut numbers = HashMap::new();
     for panel in panels {
@@ -372,7 +372,7 @@ fn write_cluster(
     writeln!(page, "</details></li>")
 }
 
-/// How an experience ended, and how well that is founded.
+/// Returns the status of an experience, with its evidence tier.
 fn ended(member: &Member) -> String {
     let tier = member.tier.filter(|tier| *tier != Tier::Abandoned);
     tier.map_or_else(|| member.status.to_string(), |tier| format!("{}, {tier}", member.status))
@@ -380,7 +380,7 @@ fn ended(member: &Member) -> String {
 
 fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     let map = panel.map();
-    // What is written is as large on the screen, however much there is on the map.
+    // The letter size grows with the map, so that text has the same size on the screen.
     let letter = (map.width / 78.0).max(5.0);
     let (below, foot) = (map.height + letter, letter * 3.4);
     writeln!(
@@ -416,7 +416,8 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     for (one, spot) in panel.lone.iter().zip(&map.lone) {
         write_dot(page, one, *spot, (below, foot, map.width, letter))?;
     }
-    // Over all that is drawn. The largest have their words first, and who has no room for them has a number.
+    // Labels are written last, above all shapes. Larger clusters come first; a cluster without room for its name gets only
+    // its number.
     let mut taken: Vec<Area> = map.discs.iter().map(|disc| Area::around(disc, letter)).collect();
     for (number, ((cluster, _), disc)) in placed() {
         let (x, top) = (disc.middle.x, disc.middle.y - disc.radius - letter * 0.3);
@@ -449,7 +450,7 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     Ok(())
 }
 
-/// A part of the map that something stands in.
+/// A rectangle on the map that is taken by a shape or a label.
 struct Area {
     left: f64,
     right: f64,
@@ -458,7 +459,7 @@ struct Area {
 }
 
 impl Area {
-    /// A cluster, and its number above it.
+    /// Returns the rectangle around a cluster and the number above it.
     fn around(disc: &Disc, letter: f64) -> Self {
         let Disc { middle, radius, .. } = disc;
         let (left, right) = (middle.x - radius, middle.x + radius);
@@ -473,7 +474,7 @@ impl Area {
     }
 }
 
-/// An experience, and what is read below the map by whoever points at it.
+/// Writes the dot of an experience, and the text that appears below the map when the pointer is on the dot.
 fn write_dot(
     page: &mut String,
     one: &Plotted,

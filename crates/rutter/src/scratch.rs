@@ -1,13 +1,13 @@
-//! A folder that is gone when everybody who works in it is, and nobody who works in it outlives whoever made it.
+//! A temporary folder that is removed when every process that uses it has ended, and process groups that end with their owner.
 //!
-//! A process that is killed cleans nothing up, and hooks leave housekeeping behind that would make the folder again. So
-//! a second process has it: the keeper, this program in another process group, which no Ctrl-C reaches. Everybody else
-//! inherits the write end of its stdin, the housekeeping of hooks included. When the last of them has ended, in whichever
-//! way, its stdin ends, and it removes what it made.
+//! A killed process removes nothing, and hooks leave maintenance processes behind that would create the folder again. So a
+//! second process, the keeper, owns the folder. The keeper is this program in another process group, so Ctrl-C does not reach
+//! it. All other processes, including the maintenance of hooks, inherit the write end of the keeper's stdin. When the last of
+//! them has ended in any way, the keeper's stdin closes, and the keeper removes the folder that it created.
 //!
-//! What is started in a process group of its own hears no Ctrl-C either. The keeper is told of such a [`Group`] before
-//! anybody is in it, and ends it when its own stdout has no reader any more: that end is inherited by nobody, so whoever
-//! opened the folder is gone.
+//! Ctrl-C does not reach processes in a separate process group either. The keeper is notified of such a [`Group`] before
+//! a process joins it. It kills the group when its own stdout has lost its reader: no child inherits that end, so a lost
+//! reader means that the process that opened the folder is gone.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -24,28 +24,29 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::ui::Ui;
 use crate::{Failure, environment};
 
-/// How long those who are left may take to end, once whoever opened the folder is done with it: the housekeeping of a hook.
+/// Time that remaining processes, such as the maintenance of a hook, have to end after the opener has closed the folder.
 const TENDING: Duration = Duration::from_secs(15);
-/// How often a folder is removed in which somebody still makes files, and the time between.
+/// Attempts to remove a folder in which processes still create files, and the time between attempts.
 const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(20);
-/// As much as a pipe holds.
+/// Capacity of a pipe.
 const PIPE: usize = 64 * 1024;
 
-/// The folder, and who removes it.
+/// A temporary folder and its keeper process.
 pub(crate) struct Scratch {
     keeper: Child,
-    /// As long as anybody has it open, the folder stays. The keeper reads here of groups that begin and end.
+    /// Write end of the keeper's stdin. The folder stays while any process has it open. It also carries the messages about
+    /// process groups that begin and end.
     hold: Option<ChildStdin>,
-    /// As long as we have it open, the groups live.
+    /// Read end of the keeper's stdout. The keeper kills all process groups when it closes.
     listens: Option<BufReader<ChildStdout>>,
     path: PathBuf,
 }
 
-/// A process group that does not outlive us. It is there before the first process that joins it: between the start of a
-/// process and a word to the keeper we could be killed, and nobody would know of it.
+/// A process group that does not outlive this process. The keeper knows the group before the first process joins it.
+/// Otherwise this process could be killed between the start of a process and the message to the keeper.
 pub(crate) struct Group<'a> {
-    /// Does nothing, until there is nobody to wait for.
+    /// Idle process that reserves the group id until the group is dropped.
     anchor: Child,
     hold: &'a ChildStdin,
 }
@@ -55,13 +56,13 @@ impl Group<'_> {
         Pid::from_child(&self.anchor)
     }
 
-    /// Ends everybody in it.
+    /// Kills all processes of the group.
     pub(crate) fn end(&self) {
-        // One that has ended already is what we want.
+        // An error means that the group has already ended.
         let _ = kill_process_group(self.id(), Signal::KILL);
     }
 
-    /// Tells the keeper. One that is gone cannot be told, and there is nobody to tell that.
+    /// Notifies the keeper that the group begins (`+`) or ends (`-`). An error is ignored: the keeper is gone then.
     fn tell(&self, sign: char) {
         let mut hold = self.hold;
         drop(hold.write_all(format!("{sign}{}\n", self.anchor.id()).as_bytes()));
@@ -71,14 +72,14 @@ impl Group<'_> {
 impl Drop for Group<'_> {
     fn drop(&mut self) {
         self.end();
-        // Before the anchor is waited for: until then the number is nobody else's.
+        // Before the wait for the anchor: until then the system cannot reuse the group id.
         self.tell('-');
         drop(self.anchor.wait());
     }
 }
 
 impl Scratch {
-    /// Makes the folder. `program` is this one; the folder is named after what it is for.
+    /// Starts the keeper, which creates the folder. `program` is this executable; `purpose` becomes part of the folder's name.
     pub(crate) fn open(program: &Path, purpose: &str) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             Failure::Refused(format!("cannot start {}: {error}", program.display()))
@@ -100,7 +101,7 @@ impl Scratch {
         let path = PathBuf::from(OsStr::from_bytes(line.trim_ascii_end()));
         let scratch = Self { keeper, hold, listens, path };
         if !scratch.path.is_absolute() {
-            // Then it is why there is none; whoever has said nothing was ended.
+            // The line is an error message then. It is empty if the keeper was killed.
             let why = scratch.path.to_string_lossy();
             let why = if why.is_empty() {
                 "whoever was to make a temporary folder was ended"
@@ -119,7 +120,7 @@ impl Scratch {
         &self.path
     }
 
-    /// A process group for what is to be started.
+    /// Creates a process group for child processes.
     pub(crate) fn group(&self) -> io::Result<Group<'_>> {
         let Some(hold) = &self.hold else { return Err(io::ErrorKind::NotConnected.into()) };
         let anchor = Command::new("/bin/sh")
@@ -134,7 +135,7 @@ impl Scratch {
         Ok(group)
     }
 
-    /// Waits until nobody works in it any more and it is gone.
+    /// Waits until no process uses the folder and the keeper has removed it.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         if self.leave() {
             return Ok(());
@@ -152,7 +153,7 @@ impl Scratch {
     }
 }
 
-/// Also where the work ends early.
+/// Closes the folder on early returns too.
 impl Drop for Scratch {
     fn drop(&mut self) {
         if self.hold.is_some() {
@@ -161,13 +162,13 @@ impl Drop for Scratch {
     }
 }
 
-/// What the keeper does. It removes nothing but what it has made itself.
+/// Runs the keeper process. It removes only the folder that it created.
 pub(crate) fn keep(purpose: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let made = tempfile::Builder::new().prefix(&format!("rutter-{purpose}-")).tempdir();
     let folder = match made.and_then(|folder| std::path::absolute(folder.keep())) {
         Ok(folder) => folder,
         Err(error) => {
-            // To whoever asked for it, who has something to say to the user.
+            // The opener reads this line and reports it to the user.
             writeln!(ui.out, "cannot make a temporary folder: {error}; TMPDIR says where")?;
             return Ok(());
         }
@@ -180,7 +181,7 @@ pub(crate) fn keep(purpose: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
         .map_err(|error| Failure::Refused(format!("cannot remove a temporary folder: {error}")))
 }
 
-/// Returns when nobody works in the folder any more, or has had the time to end.
+/// Returns when no process uses the folder any more, or when the time for ending has passed.
 fn watch() {
     let (stdin, stdout) = (rustix::stdio::stdin(), rustix::stdio::stdout());
     let mut groups = Groups::default();
@@ -190,7 +191,7 @@ fn watch() {
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         let mut ends =
             [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
-        // That nobody listens would be told again and again.
+        // A closed stdout would wake every further poll.
         let asked = if until.is_some() { 1 } else { 2 };
         match poll(&mut ends[..asked], left.as_ref()) {
             Err(Errno::INTR) => continue,
@@ -216,11 +217,11 @@ fn watch() {
     }
 }
 
-/// The process groups that are at work.
+/// The running process groups.
 #[derive(Default)]
 struct Groups {
     all: Vec<i32>,
-    /// Of a line that has not come whole.
+    /// Bytes of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -238,7 +239,7 @@ impl Groups {
         }
     }
 
-    /// Ends them all. One that has ended already is what we want.
+    /// Kills all groups. An error means that a group has already ended.
     fn end(&mut self) {
         for group in self.all.drain(..).filter_map(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
@@ -246,7 +247,7 @@ impl Groups {
     }
 }
 
-/// Removes a folder in which somebody who was not waited for may still make files.
+/// Removes a folder in which other processes may still create files.
 fn remove(folder: &Path) -> io::Result<()> {
     for _ in 1..TRIES {
         match std::fs::remove_dir_all(folder) {

@@ -1,7 +1,6 @@
-//! What is typed into a shell: a command that somebody is told to type has to mean what it says, whatever a path in it is
-//! called.
+//! Quotes paths and arguments in commands that the user is advised to type.
 
-/// A text as one word of a shell's, as it stands where that is enough.
+/// Returns a text as one shell word, quoted only if necessary.
 pub(crate) fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/.-_+@:".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

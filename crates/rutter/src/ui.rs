@@ -1,4 +1,4 @@
-//! What a command reads and where it writes: results to stdout, remarks to stderr.
+//! Input and output of a command: results go to stdout, remarks to stderr.
 
 use std::io::{self, BufRead, IsTerminal as _, Read as _, Write};
 
@@ -8,37 +8,37 @@ use serde::Serialize;
 
 use crate::{Failure, environment};
 
-/// The most that is read from stdin. The client itself would have to hold as much.
+/// Largest input that is read from stdin. The client itself would have to hold as much.
 pub const STDIN_LIMIT: u64 = 32 * 1024 * 1024;
 
-/// The ends of a command. Results and remarks never mix, so that results can be piped.
+/// The streams of a command. Results and remarks are separate, so that results can be piped.
 pub struct Ui<'a> {
-    /// What is piped in.
+    /// Standard input.
     pub input: &'a mut dyn BufRead,
     /// Results.
     pub out: &'a mut dyn Write,
     /// Remarks.
     pub err: &'a mut dyn Write,
-    /// Whether somebody sits there who can be asked.
+    /// True if a user is present who can answer questions.
     pub terminal: bool,
-    /// The terminal that results go to; none where they go elsewhere.
+    /// The terminal that shows the results. None if stdout is redirected.
     pub screen: Option<Screen>,
 }
 
-/// A terminal that results go to.
+/// Properties of the terminal that shows the results.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
-    /// How wide it is.
+    /// Width in columns.
     pub columns: usize,
-    /// Whether it shows colours, and they are wanted.
+    /// True if the terminal supports colours and the user has not disabled them.
     pub colours: bool,
 }
 
 impl Screen {
-    /// What a terminal has that does not say.
+    /// Width of a terminal that does not report its width.
     const COLUMNS: usize = 80;
 
-    /// The one that stdout is, if it is one.
+    /// Returns the properties of stdout if it is a terminal.
     pub fn of_stdout() -> Option<Self> {
         let stdout = io::stdout();
         if !stdout.is_terminal() {
@@ -54,7 +54,7 @@ impl Screen {
 }
 
 impl Ui<'_> {
-    /// Everything that is piped in, up to [`STDIN_LIMIT`].
+    /// Reads all of stdin, up to [`STDIN_LIMIT`].
     pub fn stdin(&mut self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let mut limited = (&mut *self.input).take(STDIN_LIMIT + 1);
@@ -68,7 +68,7 @@ impl Ui<'_> {
         Ok(bytes)
     }
 
-    /// One line that is typed in; `None` at the end of the input.
+    /// Reads one line from stdin. Returns `None` at the end of the input.
     pub fn line(&mut self) -> Result<Option<String>, Failure> {
         let mut bytes = Vec::new();
         (&mut *self.input)
@@ -94,21 +94,21 @@ impl Ui<'_> {
         table.lines().try_for_each(|line| writeln!(self.out, "{}", line.trim()))
     }
 
-    /// Prints a value for programs.
+    /// Prints a value as JSON.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer_pretty(&mut self.out, value).map_err(io::Error::from)?;
         Ok(writeln!(self.out)?)
     }
 
-    /// Tells the user something beside the result.
+    /// Prints a note to stderr.
     pub fn remark(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.err, "note: {text}")
     }
 }
 
-/// So many of something.
+/// Formats a number with a singular or plural noun.
 pub fn count(number: u64, what: &str) -> String {
-    // `memory` has many memories, `key` has many keys.
+    // The plural of `memory` is memories, the plural of `key` is keys.
     let stem = what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
     match (number, stem) {
         (1, _) => format!("1 {what}"),
@@ -117,7 +117,7 @@ pub fn count(number: u64, what: &str) -> String {
     }
 }
 
-/// How much room something takes.
+/// Formats a size in bytes.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
@@ -126,16 +126,16 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A whole text in one line. Nothing in it can speak to the terminal, or pass for a line of ours.
+/// Returns a whole text as one line, without control characters, so that it cannot imitate a line of our output.
 pub fn one_line(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(|word| seen(word).collect()).collect();
     words.join(" ")
 }
 
-/// How much of a text a line of a list shows.
+/// Characters of a text that a line of a list shows.
 const LINE: usize = 72;
 
-/// The beginning of a text, for a list. Nothing in it can speak to the terminal.
+/// Returns the beginning of a text for a list, without control characters.
 pub fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let mut signs = seen(line);

@@ -1,19 +1,19 @@
-//! Counts in how many paragraphs of files each term stands, and prints the common ones for `search/background.txt`.
+//! Counts the paragraphs of files that contain each term, and prints the common terms for `search/background.txt`.
 //!
-//! Files are named on stdin, those of one project after the other; each project counts with its first paragraphs only, so
-//! that none sets the tone.
+//! File names are read from stdin, project by project. Only the first paragraphs of each project count, so that no
+//! project dominates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_memory::search::terms::terms;
+use rutter_search::terms::terms;
 
-/// A term that fewer of ten thousand paragraphs have is as good as rare.
+/// Minimum frequency of a common term, in paragraphs per ten thousand. Rarer terms count as rare.
 const COMMON: f64 = 4.0;
 
-/// How many paragraphs of one project count.
+/// Maximum number of paragraphs that count per project.
 const MOST: u32 = 150;
 
-/// The project that a file belongs to: the folder that has a version in its name.
+/// Returns the project of a file: the folder that has a version in its name.
 fn project(path: &str) -> String {
     let versioned = |part: &&str| {
         let (_, end) = part.rsplit_once('-').unwrap_or_default();
@@ -60,7 +60,7 @@ fn main() {
     }
 }
 
-/// The documentation in a source file, paragraph by paragraph.
+/// Returns the doc comments of a source file, paragraph by paragraph.
 fn comments(text: &str) -> String {
     let line = |line: &str| {
         let line = line.trim_start();

@@ -1,4 +1,4 @@
-//! How long a vector and a search take: `cargo run --release -p rutter-memory --example embed_speed`.
+//! How long a vector and a search take: `cargo run --release -p rutter-search --example embed_speed`.
 //! First calls are each in a process of their own, as a hook's are.
 
 #![allow(
@@ -13,11 +13,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use rutter_memory::embed::{DIMS, HASH, Vector, embed};
-use rutter_memory::search::cache::{EVERYWHERE, Scope};
-use rutter_memory::search::vectors::{Entry, VectorDraft, VectorFile};
+use rutter_search::cache::{EVERYWHERE, Scope};
+use rutter_search::embed::{DIMS, HASH, Vector, embed};
+use rutter_search::vectors::{Entry, VectorDraft, VectorFile};
 
-/// 37 tokens, of which hooks see many.
+/// A text of 37 tokens; hooks see many such texts.
 const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `Option::unwrap()` on a `None` \
                     value while the parser reads";
 
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// Microseconds of the first call in this process.
+/// Prints the microseconds of the first call in this process.
 fn once(call: impl FnOnce() -> bool) {
     let start = Instant::now();
     assert!(black_box(call()));

@@ -1,7 +1,7 @@
 //! How common words are in texts about software, so that a store of three lessons knows that `test` says little.
 //!
 //! `background.txt` is sorted, one term and how many of ten thousand paragraphs have it on each line; it is searched where
-//! it lies. `cargo run -p rutter-memory --example background` makes it from the documentation of the crates that this project
+//! it lies. `cargo run -p rutter-search --example background` makes it from the documentation of the crates that this project
 //! depends on; the counts are facts about them, nothing of their text is in it.
 
 /// Terms and their shares.

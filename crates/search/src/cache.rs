@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
-use crate::store::files;
+use crate::file;
 
 const FORM: u32 = 2;
 pub(super) const HEADER: usize = 72;
@@ -116,8 +116,8 @@ impl Draft {
     pub(super) fn begin(path: &Path) -> io::Result<Self> {
         let beside = beside(path);
         // Left by a process that was killed in the middle.
-        files::remove_if_there(&beside)?;
-        let file = files::private().write(true).create_new(true).open(&beside)?;
+        file::remove_if_there(&beside)?;
+        let file = file::private().write(true).create_new(true).open(&beside)?;
         let mut out = BufWriter::with_capacity(256 * 1024, file);
         out.write_all(&[0; HEADER])?;
         Ok(Self { out: Some(out), beside, path: path.to_owned() })
@@ -142,19 +142,19 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         // Once it was renamed it is not there.
-        drop(files::remove_if_there(&self.beside));
+        drop(file::remove_if_there(&self.beside));
     }
 }
 
 /// Where a file is written until it is whole.
 fn beside(path: &Path) -> PathBuf {
-    files::with_end(path, files::DRAFT)
+    file::with_end(path, file::DRAFT)
 }
 
 /// Removes a file, and what a killed process left of the next one.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    files::remove_if_there(path)?;
-    files::remove_if_there(&beside(path))
+pub fn remove(path: &Path) -> io::Result<()> {
+    file::remove_if_there(path)?;
+    file::remove_if_there(&beside(path))
 }
 
 /// FNV-1a: against accidents, not against people, who could as well write a whole file.

@@ -9,11 +9,11 @@ mod group;
 mod grow;
 mod rule;
 
-pub use crate::search::document::Axis;
+pub use crate::document::Axis;
 pub use common::{Common, lesson};
-pub(crate) use group::Group;
+pub use group::Group;
 pub use group::Point;
-pub(crate) use grow::Left;
+pub use grow::Left;
 pub use grow::{FEWEST, Grouping, Shape};
 pub use rule::Rule;
 

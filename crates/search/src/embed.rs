@@ -13,8 +13,8 @@ mod wordpiece;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use crate::search::words;
-pub(crate) use cover::Asked;
+use crate::words;
+pub use cover::Asked;
 pub use cover::Tokens;
 use table::Token;
 
@@ -98,7 +98,7 @@ impl Vector {
     }
 
     /// The vector of whole numbers that points where the sums do.
-    pub(crate) fn near(sums: &[f32; DIMS]) -> Option<Self> {
+    pub fn near(sums: &[f32; DIMS]) -> Option<Self> {
         let largest = sums.iter().fold(0_f32, |largest, sum| largest.max(sum.abs()));
         if largest <= 0.0 {
             return None;
@@ -129,29 +129,29 @@ impl Vector {
     }
 
     /// As it is kept in the database: the numbers alone, for the scale follows from them.
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         Self::of(bytes.try_into().ok()?)
     }
 
-    pub(crate) fn bytes(&self) -> &Numbers {
+    pub fn bytes(&self) -> &Numbers {
         &self.numbers
     }
 }
 
 /// Compares vectors with one of them, by the best instructions that the processor has. The sums are of whole numbers,
 /// so that all of them give the same.
-pub(crate) struct Near<'a> {
+pub struct Near<'a> {
     vector: &'a Vector,
     dot: fn(&Numbers, &Numbers) -> i32,
 }
 
 impl<'a> Near<'a> {
     /// For about so many comparisons. Asking a virtual processor what it can do takes 27 µs, as long as 800 plain ones.
-    pub(crate) fn to(vector: &'a Vector, comparisons: usize) -> Self {
+    pub fn to(vector: &'a Vector, comparisons: usize) -> Self {
         Self { vector, dot: if comparisons < 800 { dot::portable } else { dot::best() } }
     }
 
-    pub(crate) fn at(&self, numbers: &Numbers, scale: f32) -> f32 {
+    pub fn at(&self, numbers: &Numbers, scale: f32) -> f32 {
         let dot = (self.dot)(&self.vector.numbers, numbers);
         #[expect(clippy::cast_precision_loss, reason = "256 products of bytes are below 2^23")]
         let dot = dot as f32;

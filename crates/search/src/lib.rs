@@ -5,9 +5,11 @@
 
 pub mod background;
 pub mod cache;
+pub mod cluster;
 pub mod document;
+pub mod embed;
+pub mod file;
 pub mod postings;
-pub mod rank;
 pub mod score;
 pub mod terms;
 pub mod vectors;

@@ -91,7 +91,7 @@ vocabulary! {
     strategy: rutter_memory::ghap::Strategy,
     cause: rutter_memory::ghap::Cause,
     expects: rutter_memory::ghap::expect::Expects,
-    axis: rutter_memory::search::document::Axis,
+    axis: rutter_memory::document::Axis,
     category: rutter_memory::memory::Category,
     depth: rutter_memory::context::Depth,
     standing: rutter_memory::value::Standing,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 pub mod dice;
 pub mod lessons;
 mod ran;
+pub mod recordings;
 pub mod redaction_corpus;
 mod skip;
 

@@ -1,58 +1,58 @@
-//! What real runs printed, and what is to be read of it.
+//! Recorded output of real runs, with the expected outcomes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_memory::outcome::{Counts, Verdict};
-use rutter_memory::runs::report::{Report, Runner};
-use rutter_memory::runs::runners::RUNNERS;
-use rutter_memory::runs::text::plain;
+use rutter_runs::report::{Report, Runner};
+use rutter_runs::runners::RUNNERS;
+use rutter_runs::text::plain;
+use rutter_runs::{Counts, Verdict};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Case {
-    pub(crate) command: String,
-    pub(crate) exit: i32,
-    pub(crate) version: String,
-    pub(crate) bug: Option<String>,
-    /// How many runs the command makes, where it is more than one: the text may then be cut between them.
+pub struct Case {
+    pub command: String,
+    pub exit: i32,
+    pub version: String,
+    pub bug: Option<String>,
+    /// Number of runs in the command. With more than one, the text may be cut between them.
     #[serde(default = "one")]
-    pub(crate) sections: u32,
-    pub(crate) expect: Expected,
+    pub sections: u32,
+    pub expect: Expected,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Expected {
-    pub(crate) verdict: Verdict,
-    pub(crate) counts: Option<Counts>,
-    pub(crate) failing: Vec<String>,
+pub struct Expected {
+    pub verdict: Verdict,
+    pub counts: Option<Counts>,
+    pub failing: Vec<String>,
     #[serde(default)]
-    pub(crate) failures: Vec<BTreeMap<String, Option<String>>>,
-    /// The names of passed tests, with the scope and a blank before them if there is one.
-    pub(crate) passed: Option<Vec<String>>,
+    pub failures: Vec<BTreeMap<String, Option<String>>>,
+    /// Names of the passed tests, each with its scope and a blank before it if there is a scope.
+    pub passed: Option<Vec<String>>,
 }
 
 fn one() -> u32 {
     1
 }
 
-pub(crate) struct Fixture {
-    pub(crate) name: String,
-    pub(crate) runner: &'static Runner,
-    pub(crate) out: Vec<u8>,
-    pub(crate) err: Vec<u8>,
-    pub(crate) case: Case,
+pub struct Fixture {
+    pub name: String,
+    pub runner: &'static Runner,
+    pub out: Vec<u8>,
+    pub err: Vec<u8>,
+    pub case: Case,
 }
 
 impl Fixture {
-    pub(crate) fn read(&self, bytes: &[u8]) -> Report {
+    pub fn read(&self, bytes: &[u8]) -> Report {
         (self.runner.read)(&plain(bytes))
     }
 
-    pub(crate) fn whole(&self) -> Vec<u8> {
+    pub fn whole(&self) -> Vec<u8> {
         [self.out.clone(), self.err.clone()].concat()
     }
 }
@@ -64,15 +64,15 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A runner's folder: its name, with a hyphen for all that is neither letter nor digit.
+/// Returns the folder of a runner: its name with one hyphen for each run of other characters than letters and digits.
 fn folder_of(runner: &Runner) -> String {
     let words = runner.name.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// Every case of every runner.
-pub(crate) fn fixtures() -> Vec<Fixture> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
+/// Returns every case of every runner.
+pub fn fixtures() -> Vec<Fixture> {
+    let root = crate::root().join("crates/runs/fixtures/outcomes");
     let mut found = Vec::new();
     for folder in folders(&root).iter().filter(|path| path.is_dir()) {
         let name = folder.file_name().unwrap().to_str().unwrap();

@@ -47,7 +47,7 @@ fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
     }
     // What the table of word vectors in the binary is derived from, and whose it is.
     for file in ["NOTICE", "LICENSE-UNICODE"] {
-        let path = root.join("crates/memory/model").join(file);
+        let path = root.join("crates/search/model").join(file);
         archive.append_path_with_name(path, format!("{name}/model/{file}"))?;
     }
     let mut put = |path: String, bytes: &[u8]| -> Result<()> {

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rutter_memory::search::score::{FLOOR, MEANING};
 use rutter_memory::store::{ImportFile, Query, WhoseRows};
 use rutter_memory::{Id, Store, Time};
+use rutter_search::score::{FLOOR, MEANING};
 use serde_json::{Value, json};
 
 mod picture;

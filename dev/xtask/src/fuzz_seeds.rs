@@ -32,7 +32,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         crate::files::replace(&folder("answer").join(number.to_string()), &seed)?;
     }
     for file in ["secrets", "lookalikes"] {
-        let path = root.join("crates/memory/fixtures/redaction").join(file).with_extension("json");
+        let path = root.join("crates/redact/fixtures").join(file).with_extension("json");
         let all: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
         for case in all.as_array().context("a list of cases")? {
             let (name, text) = (case["name"].as_str(), case["text"].as_str());

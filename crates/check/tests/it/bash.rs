@@ -1,4 +1,4 @@
-//! Bash calls, many in a session, and what a hook is told of each.
+//! Helpers for sessions with many Bash calls and a hook on each.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use rutter_contract::input::Wire;
 use rutter_memory::bash_call::{Call, WINDOW};
 use serde_json::{Value, json};
 
-/// A session of Bash calls that is over.
+/// A finished session of Bash calls.
 pub(crate) struct Session {
-    /// Its files are there as long as it is.
+    /// The record, which also keeps the session's files.
     pub(crate) record: Record,
     payloads: HashMap<String, Vec<u8>>,
 }
 
-/// A sandbox in which programs of the project's `bin` are found, and a hook is told of every Bash call that ends.
+/// Returns a sandbox with the project's `bin` in `PATH` and a hook after every Bash call.
 pub(crate) fn sandbox() -> Sandbox {
     let mut sandbox = Sandbox::new().unwrap();
     let path = format!("{}:/usr/bin:/bin", sandbox.project().join("bin").display());
@@ -26,12 +26,12 @@ pub(crate) fn sandbox() -> Sandbox {
     for event in [EventName::PostToolUse, EventName::PostToolUseFailure] {
         sandbox.hook(Hook::on(event).matching("Bash"));
     }
-    // What stands in for a runner: it does as it is told.
+    // A stand-in for a test runner: it evaluates its argument.
     sandbox.program("bin/pytest", "#!/bin/sh\neval \"$1\"\n");
     sandbox
 }
 
-/// A turn with one Bash call.
+/// Returns a turn with one Bash call.
 pub(crate) fn turn(command: &str) -> Turn {
     Turn::call("Bash", json!({ "command": command, "description": "a step of a test" }))
 }
@@ -43,7 +43,7 @@ impl Session {
         Self::after(sandbox.run(client).unwrap())
     }
 
-    /// What a hook was told in a run.
+    /// Collects the hook payloads of a run.
     pub(crate) fn after(record: Record) -> Self {
         let mut payloads = HashMap::new();
         for call in &record.calls {
@@ -56,17 +56,17 @@ impl Session {
         Self { record, payloads }
     }
 
-    /// What the hook was told of a command, if anything.
+    /// Returns the payload for a command, if there was one.
     pub(crate) fn payload(&self, command: &str) -> Option<&[u8]> {
         self.payloads.get(command).map(Vec::as_slice)
     }
 
-    /// What is made of it.
+    /// Parses the payload for a command.
     pub(crate) fn call(&self, command: &str) -> Result<Call<'_>, &'static str> {
         self.call_within(command, WINDOW)
     }
 
-    /// What is made of it, where the client was told to read back more or less.
+    /// Parses the payload for a command, if the client was configured with another output window.
     pub(crate) fn call_within(
         &self,
         command: &str,
@@ -79,8 +79,8 @@ impl Session {
             .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(payload)))
     }
 
-    /// With `RUTTER_WRITE_CALLS=1`: keeps the payload as a fixture of `rutter-memory`, with ids, times and places that are
-    /// anybody's.
+    /// Saves the payload as a fixture of `rutter-memory`, with neutral ids, times and paths. Only with
+    /// `RUTTER_WRITE_CALLS=1`.
     pub(crate) fn keep(&self, name: &str, command: &str) {
         if std::env::var_os("RUTTER_WRITE_CALLS").is_none() {
             return;
@@ -110,13 +110,13 @@ impl Session {
         File::create(path).unwrap().write_all(format!("{payload}\n").as_bytes()).unwrap();
     }
 
-    /// The payload as a tree.
+    /// Returns the payload as JSON.
     pub(crate) fn value(&self, command: &str) -> Value {
         serde_json::from_slice(self.payload(command).unwrap()).unwrap()
     }
 }
 
-/// A call's output as text.
+/// Returns a call's output as text.
 pub(crate) fn text(call: &Call<'_>) -> String {
     String::from_utf8_lossy(&call.output).into_owned()
 }

@@ -1,4 +1,4 @@
-//! What a hook is told of a Bash call, as far as the reading of outcomes rests on it.
+//! Payloads of Bash calls, as far as the outcome parsing relies on them.
 
 use rutter_check::live::{Client, Conversation, Hook, Script, Step, Turn};
 use rutter_contract::EventName;
@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::bash::{Session, sandbox, text, turn};
 use crate::support::{client, old_client};
 
-/// Each client that there is. The newest comes last: what is kept is what it says.
+/// Returns the available clients, the newest last, so that its payloads become the fixtures.
 fn clients() -> impl Iterator<Item = Client> {
     [old_client(), client()].into_iter().flatten()
 }
 
-/// The calls of a plain session, with each client that there is.
+/// Makes the calls in a plain session with each available client.
 fn sessions(commands: &[&str], check: impl Fn(&Session)) {
     for client in clients() {
         let turns = commands.iter().map(|command| turn(command)).collect();
@@ -26,7 +26,7 @@ fn both_streams_come_as_one_in_their_order() {
     const STREAMS: &str = "echo out; echo err >&2; echo out2";
     let well = format!("pytest '{STREAMS}'");
     let ill = format!("pytest '{STREAMS}; exit 3'");
-    // Of a success blank lines at its start and all blanks at its end go, of a failure the latter.
+    // The client removes trailing white space, and for a success also leading blank lines.
     let blank = r"pytest 'printf \\n\\n\ \ a\\n\\nb\ \ \\n\\n'".to_owned();
     let blank_ill = r"pytest 'printf \\n\\n\ \ a\\n\\nb\ \ \\n\\n; exit 1'".to_owned();
     sessions(&[&well, &ill, &blank, &blank_ill], |session| {
@@ -59,7 +59,7 @@ fn a_failure_has_its_exit_status() {
         ("pytest 'echo Exit code 0; exit 4'", 4),
         ("pytest 'exit 1' && grep x /dev/null /nonexistent", 1),
     ];
-    // The last is for what follows: its line ends in grep, and the run's 1 is taken for grep's.
+    // The last line ends in grep, so the client takes the exit code 1 of the run for grep's.
     let commands: Vec<&str> = cases.iter().map(|(command, _)| *command).collect();
     sessions(&commands, |session| {
         for (command, exit) in &cases[..cases.len() - 1] {
@@ -70,7 +70,7 @@ fn a_failure_has_its_exit_status() {
     });
 }
 
-/// `grep`, `diff`, `find` and `test` may exit with 1 and be no failure: of a run before them that says nothing.
+/// `grep`, `diff`, `find` and `test` may exit with 1 without a failure, which reveals nothing about a run before them.
 #[test]
 fn some_that_exit_with_1_are_told_as_successes() {
     let cases = [
@@ -131,7 +131,7 @@ fn what_the_client_ends_is_told_as_a_failure() {
     }
 }
 
-/// No hook is told of a call that the user interrupts; one that were told would hear of no outcome.
+/// The client runs no hook for a call that the user interrupts.
 #[test]
 fn what_the_user_interrupts_is_not_told() {
     let slow = "pytest 'touch running; sleep 30'";
@@ -172,7 +172,7 @@ fn a_note_that_the_folder_was_left_is_no_output() {
     });
 }
 
-/// Lines of `sign`, so that the whole has `length` of these and of its newlines, and an end that shows.
+/// Returns lines of `sign` with a total of `length` characters including newlines, and a visible end.
 fn lines(sign: char, length: usize) -> String {
     let mut text: String = (0..length).map(|at| if at % 100 == 99 { '\n' } else { sign }).collect();
     while text.chars().count() > length - 3 {
@@ -181,8 +181,8 @@ fn lines(sign: char, length: usize) -> String {
     text + "END"
 }
 
-/// What the client's borders are held to: where nothing is said to be missing nothing is, and what is whole and not
-/// within a hair's breadth of the window is not said to be cut.
+/// Checks outputs around the client's limits: output that is not marked as cut is complete, and complete output
+/// is not marked as cut unless its length is within 64 bytes of the window.
 fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
     let mut sandbox = sandbox();
     let bytes = rutter_memory::bash_call::window(window);
@@ -201,7 +201,7 @@ fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
         let what = format!("{} bytes, of {sign}, client {}", whole.len(), client.version());
         let success = format!("pytest 'cat text{number}; exit 0'");
         let call = session.call_within(&success, bytes).unwrap();
-        // All of it is in the file; of exactly a window nobody knows.
+        // The file has the whole output; at exactly the window's length a cut cannot be excluded.
         assert_eq!(call.cut, whole.len() == bytes, "{what}");
         assert_eq!(text(&call), *whole, "{what}");
         let failure = format!("pytest 'cat text{number}; exit 1'");
@@ -214,7 +214,7 @@ fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
         assert!(call.cut || text(&call) == *whole, "{what}");
         let kept = text(&call);
         let strange = kept.lines().filter(|line| !whole.lines().any(|other| other == *line));
-        // The last line may end with the window.
+        // The window may cut the last line.
         assert!(strange.count() <= 1, "{what}");
     }
 }
@@ -227,7 +227,7 @@ fn borders_of_what_is_told() {
     for sign in ['a', 'é', '漢', '😀'] {
         texts.extend(units.map(|units| lines(sign, units / sign.len_utf16())));
         for bytes in bytes {
-            // Whole signs, filled up with ASCII to the byte.
+            // Whole characters, padded with ASCII to the exact byte length.
             let text = lines(sign, bytes / sign.len_utf8());
             let cut = text.floor_char_boundary(bytes.min(text.len()) - 3);
             let mut text = text[..cut].to_owned();
@@ -248,7 +248,7 @@ fn a_smaller_window_is_found_in_the_environment() {
     }
 }
 
-/// A hook inherits the variable, also where it is set in the settings.
+/// A hook inherits the variable, even if it is set in the settings.
 #[test]
 fn a_hook_is_told_of_the_window_by_its_environment() {
     let Some(client) = client() else { return };
@@ -264,7 +264,7 @@ fn a_hook_is_told_of_the_window_by_its_environment() {
     assert_ne!(window(Some(&told)), WINDOW);
 }
 
-/// A known gap: the setting does what the variable does, and a hook cannot know of it.
+/// A known gap: the setting has the same effect as the variable, but a hook cannot read it.
 #[test]
 fn a_window_in_the_settings_is_not_told() {
     let Some(client) = client() else { return };

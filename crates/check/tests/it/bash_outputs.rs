@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::outcome::Verdict;
-use rutter_memory::runs::read::{Reading, Seen, read_line};
+use rutter_runs::read::{Reading, Seen, read_line};
 use serde_json::Value;
 
 use crate::bash::{Session, sandbox, turn};
@@ -57,7 +57,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn recordings() -> Vec<Recording> {
-    let folder = rutter_testkit::root().join("crates/memory/fixtures/outcomes");
+    let folder = rutter_testkit::root().join("crates/runs/fixtures/outcomes");
     let mut found = Vec::new();
     for path in sorted(&folder).iter().filter(|path| path.is_dir()).flat_map(|path| sorted(path)) {
         if path.extension().is_some_and(|extension| extension == "json") {

@@ -1,4 +1,4 @@
-//! Refusing: a prompt, a compaction, a task, a change; and keeping an agent going.
+//! Refusals of a prompt, a compaction, a task or a change; and keeping an agent going.
 
 use rutter_check::live::scenario::{CHANGED_SETTING, RAN, SUBAGENT};
 use rutter_check::live::{Record, Thread};
@@ -15,7 +15,7 @@ fn blocked<E: Blocks>() -> Option<Record> {
     answered::<E>(HookOutput::<E>::new().block(MARK).answer())
 }
 
-/// How often the model was asked, by thread.
+/// Counts the requests of a thread.
 fn asked(record: &Record, thread: &Thread) -> usize {
     record.requests.iter().filter(|request| request.thread == *thread).count()
 }
@@ -151,7 +151,7 @@ fn a_worktree_is_refused() {
     assert!(record.reached_model(&format!("hook.sh': {MARK}")).is_some());
 }
 
-/// The table has it that an exit code does nothing here; the client keeps the folder.
+/// According to the table an exit code has no effect here; the client keeps the folder.
 #[test]
 fn a_worktree_whose_hook_fails_is_kept() {
     let removed = |record: &Record| record.reached_model("Exited and removed worktree").is_some();

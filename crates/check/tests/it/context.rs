@@ -1,6 +1,6 @@
-//! Text for the model: as `additionalContext`, and plain.
+//! Text for the model: as `additionalContext`, and as plain stdout.
 
-/// In JSON.
+/// `additionalContext`.
 mod in_json {
     use rutter_contract::output::{HookOutput, TakesContext};
 
@@ -28,7 +28,7 @@ mod in_json {
     }
 }
 
-/// As it is.
+/// Plain stdout.
 mod plain {
     use rutter_contract::output::{HookOutput, SpeaksPlainly};
 
@@ -50,7 +50,7 @@ mod plain {
     }
 }
 
-/// Whose request it is in, and what text stands before it.
+/// The request that contains the context, and the text around it.
 mod place {
     use rutter_check::live::Thread;
     use rutter_check::live::scenario::SUBAGENT;

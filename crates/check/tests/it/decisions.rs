@@ -1,4 +1,4 @@
-//! Permissions, elicitations, and what single events decide.
+//! Permissions, elicitations, and decisions of single events.
 
 use rutter_check::live::scenario::{OTHER_MODEL, RAN, TOOL_OUTPUT, WORKTREE};
 use rutter_check::live::{Record, Scenario, Script, Turn};
@@ -20,7 +20,7 @@ fn ran(record: &Record) -> bool {
     record.project().join(RAN).exists()
 }
 
-/// The scenario in which nobody has allowed the call, with a hook on another event.
+/// Runs the scenario in which the call is not allowed, with a hook on another event.
 fn unallowed(event: EventName, answer: Answer) -> Option<Record> {
     let client = client()?;
     let mut sandbox = Scenario::of(EventName::PermissionRequest).sandbox().unwrap();
@@ -151,7 +151,7 @@ fn a_denial_of_auto_mode_can_be_retried() {
     assert!(record.reached_model(hint).is_some());
 }
 
-/// The model that was asked last.
+/// Returns the model of the last request.
 fn last_model(record: &Record) -> &str {
     record.main_requests().last().unwrap().body["model"].as_str().unwrap()
 }
@@ -203,7 +203,7 @@ fn an_elicitations_result_is_replaced() {
     );
     let text = elicited::<ElicitationResult>(output().decline().answer()).unwrap();
     assert!(text.contains("action:decline") && !text.contains("Ada"), "{text}");
-    // A cancelled one still carries what the user had entered: a hook that must keep it back declines.
+    // After a cancel the server still gets the user's values: a hook that must withhold them declines.
     let text = elicited::<ElicitationResult>(output().cancel().answer()).unwrap();
     assert!(text.contains("action:cancel") && text.contains("Ada"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Every event fires in its scenario, and sends what the table says it sends.
+//! Every event fires in its scenario, and its payload fits the table.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::support;
 
-/// Fields that the client was seen to send and that the table does not have. A listed one that is not
-/// sent fails the test of its event, as does one that is not listed.
+/// Observed fields that the table does not have. The test of an event fails if a listed field is not sent, or
+/// a sent one is not listed.
 const NOT_IN_THE_TABLE: &[(EventName, &str)] = &[];
 
-/// Events that a client does not fire in their scenario, and why. A listed one that fires fails its test.
+/// Events that a client does not fire in their scenario, with the reason. If a listed event fires, its test fails.
 const NOT_FIRED: &[(Version, EventName, &str)] = &[(
     Version::new(2, 1, 197),
     EventName::PermissionRequest,
@@ -25,7 +25,7 @@ fn fires(event: EventName, client: Option<Client>) {
     let spec = table::event(event);
     let contract = Contract::for_client(client.version());
     if !spec.is_at(contract) {
-        // The client does not know the event; what it would wait for never comes.
+        // The client does not have the event, so its scenario would wait in vain.
         return;
     }
     let scenario = Scenario::of(event);

@@ -1,35 +1,35 @@
-//! The live suite: the contract put to the real client.
+//! The live suite: tests of the contract with the real client.
 //!
-//! What the builder of answers promises stands in the types: a capability trait is implemented for an
-//! event, so the client acts on it. Each file here takes some of the traits and shows on the client that
-//! it does, for every event that has them.
+//! The types of the answer builder make promises: if an event implements a capability trait, the client acts
+//! on the corresponding field. Each file here tests some of the traits on the client, for every event that
+//! implements them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests are told about clients by the environment")]
 
-/// Bash calls, many in a session, and what a hook is told of each.
+/// Helpers for sessions with many Bash calls.
 mod bash;
-/// What a hook is told of a Bash call, as far as the reading of outcomes rests on it.
+/// Payloads of Bash calls, as far as the outcome parsing relies on them.
 mod bash_calls;
-/// What real runs printed, put through the client.
+/// Recorded output of real test runs, passed through the client.
 mod bash_outputs;
-/// Refusing, and keeping an agent going.
+/// Refusals, and keeping an agent going.
 mod blocks;
 /// Text for the model.
 mod context;
-/// Permissions, elicitations, and what single events decide.
+/// Permissions, elicitations, and decisions of single events.
 mod decisions;
-/// Every event fires, and its payload is what the table says.
+/// Every event fires, and its payload fits the table.
 mod fires;
 /// Text for the user.
 mod messages;
-/// What the older of the measured clients does otherwise.
+/// Differences of the older measured client.
 mod older;
 /// Ending the turn.
 mod stops;
-/// The clients under test, and the promises they are held to.
+/// The clients under test, and the check of promises.
 mod support;
-/// Measured answers, put to the client again.
+/// Measured answers, given to the client again.
 mod verdicts;
 /// Files to watch.
 mod watches;

@@ -77,7 +77,7 @@ mod display {
         let record = sandbox.run(&client).unwrap();
         let shown = record.reached_user(MARK).unwrap();
         assert_eq!(shown["message"]["content"][0]["text"], MARK);
-        // A program that reads the result of a run reads the hook's text too.
+        // The `result` message for the user's program has the hook's text too.
         let results = record.lines.iter().filter(|line| line["type"] == "result");
         let results: Vec<_> = results.map(|line| &line["result"]).collect();
         assert_eq!(results, [MARK, "done"]);

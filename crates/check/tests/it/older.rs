@@ -1,4 +1,4 @@
-//! What the older of the measured clients does otherwise.
+//! Differences of the older measured client.
 
 use rutter_check::live::scenario::RAN;
 use rutter_contract::EventName;
@@ -7,7 +7,7 @@ use rutter_contract::output::{Answer, HookOutput};
 
 use crate::support::{MARK, client, old_client, sandbox};
 
-/// JSON that does not parse, with exit 2.
+/// Returns an answer with JSON that does not parse and exit 2.
 fn broken_refusal() -> Answer {
     Answer { stdout: r#"{"continue":}"#.to_owned(), stderr: MARK.to_owned(), exit: 2 }
 }

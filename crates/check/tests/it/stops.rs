@@ -22,7 +22,7 @@ fn none_is_left_out() {
     }
 }
 
-/// The call was made, and its result is nobody's.
+/// Asserts that the call ran and that its result did not reach the model.
 fn after_the_call<E: StopsTurn>() {
     let Some(record) = stopped::<E>() else { return };
     assert_eq!(record.terminal_reason(), Some("hook_stopped"));

@@ -1,4 +1,4 @@
-//! The clients under test, and the promises they are held to.
+//! The clients under test, and the check of promises.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use rutter_check::live::{Client, Record, Sandbox, Scenario};
 use rutter_contract::HookEvent;
 use rutter_contract::output::Answer;
 
-/// A text that occurs nowhere but in the answer under test.
+/// A text that occurs only in the answer under test.
 pub(crate) const MARK: &str = "MARK-5c1e9";
 
-/// Promises that the client does not keep in a headless run, and why. A listed one that it keeps
-/// fails its test.
+/// Promises that the client breaks in a headless run, with the reason. If the client keeps a listed promise,
+/// its test fails.
 const EXPECTED_FAILURES: &[(&str, &str)] = &[
     ("SessionStart: ShowsMessage", "shown in a terminal only"),
     ("SubagentStart: ShowsMessage", "seen nowhere without a terminal"),
@@ -25,12 +25,12 @@ const EXPECTED_FAILURES: &[(&str, &str)] = &[
     ("DirectoryAdded: ShowsMessage", "goes to the model, after /add-dir in a terminal only"),
 ];
 
-/// The newest client that the contract was measured on, or `None` after a word about the skip.
+/// Returns the newest measured client; prints a skip message and returns `None` if it is not available.
 pub(crate) fn client() -> Option<Client> {
     named("RUTTER_TEST_CLIENT")
 }
 
-/// The oldest client that the contract was measured on.
+/// Returns the oldest measured client.
 pub(crate) fn old_client() -> Option<Client> {
     named("RUTTER_TEST_CLIENT_OLD")
 }
@@ -40,7 +40,7 @@ fn named(variable: &str) -> Option<Client> {
     if let Some(path) = std::env::var_os(variable) {
         return Some(Client::at(path).unwrap());
     }
-    // `scripts/test` sets it where a client cannot be had, after deciding whether that may be.
+    // `scripts/test` sets it if a client is not available and the tests may be skipped.
     if let Ok(why) = std::env::var("RUTTER_NO_CLIENT") {
         rutter_testkit::excuse(SUITE, &why);
     } else {
@@ -49,7 +49,7 @@ fn named(variable: &str) -> Option<Client> {
     None
 }
 
-/// The scenario of `E`, with a hook that gives this answer the first time.
+/// Returns the scenario of `E` with a hook that gives this answer to its first call.
 pub(crate) fn sandbox<E: HookEvent>(answer: Answer) -> Sandbox {
     let scenario = Scenario::of(E::NAME);
     let mut sandbox = scenario.sandbox().unwrap();
@@ -57,19 +57,19 @@ pub(crate) fn sandbox<E: HookEvent>(answer: Answer) -> Sandbox {
     sandbox
 }
 
-/// What comes of an answer to `E`. The client is held to having run the hook and read its answer.
+/// Runs the scenario of `E` with an answer. Asserts that the client ran the hook and accepted its answer.
 pub(crate) fn answered<E: HookEvent>(answer: Answer) -> Option<Record> {
     let client = client()?;
     let failed = answer.exit != 0;
     let record = sandbox::<E>(answer).run(&client).unwrap();
     assert!(record.calls_of(E::NAME).next().is_some(), "{} did not fire", E::NAME);
-    // Some events end no hook with a report; none that does may call an answer of ours wrong.
+    // For some events the client reports no hook result; a report must not call our answer wrong.
     let wrong = record.hook_responses(E::NAME).into_iter().find(|said| said.outcome == "error");
     assert!(failed || wrong.is_none(), "{wrong:?}");
     Some(record)
 }
 
-/// Holds the client to a promise, unless it is known not to keep it.
+/// Asserts that the client keeps a promise, or breaks it as expected.
 pub(crate) fn promise<E: HookEvent>(what: &str, kept: bool, record: &Record) {
     let name = format!("{}: {what}", E::NAME);
     match EXPECTED_FAILURES.iter().find(|(listed, _)| *listed == name) {
@@ -78,7 +78,7 @@ pub(crate) fn promise<E: HookEvent>(what: &str, kept: bool, record: &Record) {
     }
 }
 
-/// The events that have a capability, by the generated code that gives it to them.
+/// Returns the events with a capability, from the generated code.
 pub(crate) fn capable(capability: &str) -> BTreeSet<&'static str> {
     let generated = include_str!("../../../contract/src/output/capabilities.rs");
     let start = format!("impl {capability} for ");
@@ -86,7 +86,7 @@ pub(crate) fn capable(capability: &str) -> BTreeSet<&'static str> {
     lines.filter_map(|rest| rest.strip_suffix(" {}")).collect()
 }
 
-/// A test for each event that has a capability, and one that none is left out.
+/// Defines a test for each event with a capability, and a test that the list is complete.
 macro_rules! for_each_capable {
     ($capability:ident, $check:ident, $($test:ident: $event:ident,)*) => {
         $(#[test] fn $test() { $check::<rutter_contract::input::$event>(); })*

@@ -1,6 +1,6 @@
-//! Verdicts: a sample of the measured answers is put to the client again, and it does what the engine says.
+//! Verdicts: a sample of the measured answers is given to the client again, which must act as the engine predicts.
 //!
-//! The files in `fixtures/verdicts/` were measured once; this keeps them, the engine and the client together.
+//! The files in `fixtures/verdicts/` were measured once; these tests keep them, the engine and the client consistent.
 
 use rutter_check::live::scenario::RAN;
 use rutter_check::live::{Client, Record, Scenario};
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::support::{client, old_client};
 
-/// How many cases of an event are taken from each file.
+/// Number of cases per event from each file.
 const SAMPLE: [(&str, usize); 2] = [("2.1.325.json", 4), ("more-2.1.325.json", 2)];
 
-/// Cases that the answer alone cannot decide, as the engine's own tests list them; what a hook in the background
-/// does in time is among them.
+/// Cases that depend on more than the answer, as in the engine's own tests; they include the timing of
+/// background hooks.
 const UNDECIDABLE: [&str; 4] = ["ium", "updbad", "uto-ok", "async-"];
 
-/// `RUTTER_LIVE_ALL=1` measures everything anew, which takes the better part of an hour.
+/// Returns true if `RUTTER_LIVE_ALL` is set: measures all cases again, which takes most of an hour.
 fn everything() -> bool {
     std::env::var_os("RUTTER_LIVE_ALL").is_some()
 }
@@ -35,7 +35,7 @@ fn cases(file: &str) -> Vec<Value> {
     all["cases"].as_array().unwrap().iter().filter(decidable).cloned().collect()
 }
 
-/// Some cases of an event, spread evenly over each file.
+/// Returns some cases of an event, spread evenly over each file.
 fn sample(event: EventName) -> Vec<Value> {
     let mut taken = Vec::new();
     for (file, number) in SAMPLE {
@@ -47,7 +47,7 @@ fn sample(event: EventName) -> Vec<Value> {
     taken
 }
 
-/// Puts a case to the client and holds it against the engine's verdict.
+/// Gives a case to the client and compares the result with the engine's verdict.
 fn put(client: &Client, case: &Value) {
     let text = |key: &str| case[key].as_str().unwrap().to_owned();
     let event: EventName = text("event").parse().unwrap();
@@ -77,7 +77,7 @@ fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<Stri
         let engine = verdict.to_model.iter().any(|message| message.text.contains(mark));
         compare(mark, engine, record.reached_model(mark).is_some());
     }
-    // Some events are fired and forgotten: nothing is reported of their hooks.
+    // The client does not wait for the hooks of some events and reports nothing of them.
     let responses = record.hook_responses(event);
     if !responses.is_empty() {
         let failed = responses.iter().any(|response| response.outcome == "error");
@@ -86,14 +86,14 @@ fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<Stri
     if let Some(tool) = verdict.tool {
         let runs = match tool {
             Tool::Runs | Tool::Rewritten => true,
-            // What the scenario allows by itself.
+            // The default of the scenario.
             Tool::Unchanged => event == EventName::PreToolUse,
             Tool::Asks | Tool::Deferred | Tool::Blocked => false,
         };
         compare("tool ran", runs, record.project().join(RAN).exists());
     }
     if matches!(event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle) {
-        // An agent that is kept going stops once more.
+        // An agent that is kept going stops a second time.
         compare("kept going", verdict.turn == Turn::KeptGoing, calls > 1);
     } else {
         let ended = ["hook_stopped", "tool_deferred", "aborted_tools"];
@@ -115,7 +115,7 @@ macro_rules! samples {
             }
         })*
 
-        /// The files must not shrink unseen.
+        /// Fails if the files shrink.
         #[test]
         fn the_sample_is_large_enough() {
             let events = [$(EventName::$event),*];
@@ -139,7 +139,7 @@ samples! {
     session_end: SessionEnd,
 }
 
-/// An answer of every kind, for the events that the measured files do not have.
+/// Returns an answer of every kind, for the events that are not in the measured files.
 fn kinds(event: EventName) -> Vec<Value> {
     let context = json!({ "hookEventName": event.as_str(), "additionalContext": "CTX-MARK" });
     let context = json!({ "hookSpecificOutput": context }).to_string();
@@ -168,7 +168,7 @@ fn kinds(event: EventName) -> Vec<Value> {
     all.map(case).to_vec()
 }
 
-/// Two kinds for each event, so that all of them meet the client.
+/// Tests two kinds per event, chosen so that the events together cover all kinds.
 fn put_kinds(event: EventName) {
     let Some(client) = client() else { return };
     let kinds = kinds(event);
@@ -212,7 +212,7 @@ kinds! {
     message_display: MessageDisplay,
 }
 
-/// Everything of the first measurement that the older client does otherwise.
+/// Tests all cases of the first measurement in which the older client differs.
 #[test]
 fn the_older_client_differs_as_the_engine_says() {
     let Some(old) = old_client() else { return };

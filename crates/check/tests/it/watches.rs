@@ -8,7 +8,7 @@ use rutter_contract::output::{HookOutput, TakesWatchPaths};
 
 use crate::support::{capable, client};
 
-/// A file that no matcher has watched.
+/// A file that no matcher names.
 const OTHER: &str = "other.txt";
 
 #[test]
@@ -16,7 +16,7 @@ fn none_is_left_out() {
     assert_eq!(capable("TakesWatchPaths"), ["CwdChanged", "FileChanged", "SessionStart"].into());
 }
 
-/// A hook that hears of the other file. As a pattern its matcher names no file, so none is watched for it.
+/// Adds a hook for the other file. Its matcher is a pattern, not a file name, so it does not make the client watch.
 fn with_listener(mut sandbox: Sandbox) -> Sandbox {
     sandbox.file(OTHER, "old").hook(Hook::on(EventName::FileChanged).matching("^other"));
     sandbox
@@ -35,8 +35,8 @@ fn change(path: &str) -> Step {
     Step::ChangeUntilHeard(path.into(), "new".to_owned(), EventName::FileChanged)
 }
 
-/// Answers `E` with a path, goes through the steps in which `E` fires, and changes the file at the path
-/// until a hook hears of it.
+/// Answers `E` with a path, performs the steps in which `E` fires, and changes the file at the path
+/// until a hook gets it.
 fn is_watched<E: TakesWatchPaths>(fires: impl IntoIterator<Item = Step>) {
     let Some(client) = client() else { return };
     let scenario = Scenario::of(E::NAME);
@@ -69,7 +69,7 @@ fn no_other_file_is_watched() {
     let scenario = Scenario::of(EventName::FileChanged);
     let mut sandbox = with_listener(scenario.sandbox().unwrap());
     sandbox.hook(scenario.hook());
-    // The second file is changed before and after the watcher is known to work.
+    // Change the second file before and after the watcher is known to work.
     let write = || Step::Write(OTHER.into(), "new".to_owned());
     let steps = [write(), change(WATCHED), write()];
     sandbox.conversation(Conversation::new(turn().into_iter().chain(steps).chain(turn())));

@@ -1,17 +1,17 @@
 //! Lessons with known causes as vectors, one list for each axis.
 
-use rutter_memory::cluster::lesson as lesson_of;
-use rutter_memory::embed::{Vector, embed};
+use rutter_memory::document::{Axis, of_ghap};
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{
     Evidence, Ghap, Lesson as Said, Resolution, RootCause, Stated, Status, Tier,
 };
 use rutter_memory::project::ProjectKey;
-use rutter_memory::search::document::{Axis, of_ghap};
 use rutter_memory::{Clean, Id, Time};
+use rutter_search::cluster::lesson as lesson_of;
+use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::Lesson;
 
-/// A text as it is found: where it points, how much it counts, what is behind it.
+/// A text with its vector, its weight and its known cause.
 #[derive(Clone)]
 pub(crate) struct Point {
     pub(crate) vector: Vector,
@@ -20,7 +20,7 @@ pub(crate) struct Point {
     pub(crate) text: String,
 }
 
-/// What a lesson says on an axis, where it says anything.
+/// Returns the texts of lessons on an axis; lessons without text on it are left out.
 pub(crate) fn points(lessons: &[Lesson], axis: Axis) -> Vec<Point> {
     lessons.iter().filter_map(|lesson| point(lesson, axis)).collect()
 }
@@ -41,7 +41,7 @@ fn point(lesson: &Lesson, axis: Axis) -> Option<Point> {
     Some(Point { vector, weight, label: lesson.label, text })
 }
 
-/// When it was learnt.
+/// Returns the time of a lesson.
 pub(crate) fn time(lesson: &Lesson) -> Time {
     Time::from_millis(1_763_200_000_000 + lesson.at * 1_000)
 }

@@ -2,7 +2,7 @@
 
 use super::methods::{Row, near};
 
-/// The cluster of each, where it is not noise.
+/// Returns the cluster of each row, or None for noise.
 pub(crate) fn hdbscan(rows: &[Row], fewest: usize, samples: usize) -> Vec<Option<usize>> {
     let count = rows.len();
     if count < fewest.max(2) {
@@ -21,7 +21,7 @@ pub(crate) fn hdbscan(rows: &[Row], fewest: usize, samples: usize) -> Vec<Option
     choose(count, fewest, &children, &sizes, &heights)
 }
 
-/// A spanning tree of least length, by Prim.
+/// Returns a minimum spanning tree, by Prim's algorithm.
 fn tree(count: usize, far: impl Fn(usize, usize) -> f32) -> Vec<(f32, usize, usize)> {
     let mut best = vec![(f32::INFINITY, 0); count];
     let mut done = vec![false; count];
@@ -71,7 +71,7 @@ fn dendrogram(count: usize, edges: Vec<(f32, usize, usize)>) -> Dendrogram {
     (children, sizes, heights)
 }
 
-/// A cluster while only small parts fall off.
+/// A cluster of the condensed tree.
 struct Part {
     top: usize,
     born: f32,
@@ -87,7 +87,7 @@ fn choose(
     heights: &[f32],
 ) -> Vec<Option<usize>> {
     let density = |height: f32| 1.0 / height.max(1e-4);
-    // Condensed: a cluster goes on while only small parts fall off.
+    // Condense the tree: a cluster continues while only small parts split off.
     let root = children.len() - 1;
     let mut parts = vec![Part { top: root, born: 0.0, mass: 0.0, parts: Vec::new() }];
     let mut open = vec![(0, root)];
@@ -115,7 +115,7 @@ fn choose(
             (false, false) => lose(&mut parts[part], sizes[node]),
         }
     }
-    // From the leaves up: what weighs more than all that it falls into; never everything at once.
+    // From the leaves up: choose a cluster if its mass is at least that of its parts; never the root.
     let mut chosen = vec![false; parts.len()];
     let mut weight: Vec<f32> = parts.iter().map(|part| part.mass).collect();
     for number in (1..parts.len()).rev() {

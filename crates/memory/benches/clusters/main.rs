@@ -1,8 +1,9 @@
-//! Which way of grouping lessons is best, how long its names last and how fast it is: `cargo xtask bench clusters
+//! Compares methods of clustering lessons by quality, stability of cluster ids and speed: `cargo xtask bench clusters
 //! [speed | small | values | FILE]`.
 //!
-//! How near is near enough was chosen on lessons of every other cause. What is printed is of the causes between, and of all. A file
-//! with a `text` on each line is grouped as it is, with what was chosen, and its groups are printed for a person to read.
+//! The similarity thresholds were chosen on lessons of every other cause. The printed figures are of the remaining causes,
+//! and of all. A file with a `text` on each line is grouped with the chosen thresholds, and its groups are printed for a
+//! person to read.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]
@@ -18,21 +19,21 @@ mod speed;
 
 use std::collections::BTreeSet;
 
-use rutter_memory::cluster::{Axis, Rule};
+use rutter_search::cluster::{Axis, Rule};
 use rutter_testkit::lessons::{Lesson, lessons};
 
 use corpus::{Point, points};
 use measure::{Quality, count, grown, quality};
 use methods::Method;
 
-/// Draws that were looked at while the rules were chosen, and draws that were not.
+/// Seeds that were used to choose the rules, and seeds that were not.
 const CHOSEN_ON: [u64; 3] = [1, 2, 3];
 const REPORTED: [u64; 3] = [11, 12, 13];
-/// As many as a busy year leaves.
+/// Number of lessons that a busy year leaves.
 const COUNT: usize = 1_000;
-/// As many come one by one; all anew each time, more would take hours.
+/// Number of lessons that are added one by one. With recomputation from scratch each time, more would take hours.
 const GROWN: usize = 400;
-/// No more may belong to none.
+/// Maximum share of texts without a cluster.
 const NOISE: f64 = 0.35;
 const AXES: [Axis; 3] = [Axis::Full, Axis::Surprise, Axis::RootCause];
 
@@ -57,7 +58,7 @@ fn main() {
     }
 }
 
-/// Lessons of all causes, or of every other one; what happened once is always among them.
+/// Returns lessons of all causes, or of every other cause; lessons without a cause are always included.
 fn drawn(seed: u64, count: usize, parity: Option<usize>) -> Vec<Lesson> {
     let mut all = lessons(seed, count);
     all.retain(|lesson| {
@@ -88,7 +89,7 @@ fn on(method: Method, axis: Axis, seeds: &[u64], parity: Option<usize>) -> Quali
     mean(&each.collect::<Vec<_>>())
 }
 
-/// Each method as it does best on what it is chosen on, with no more noise than may be; else with the least.
+/// Returns each method with the parameters of the best ARI on the chosen seeds, within the noise limit if any are.
 fn contestants(axis: Axis) -> Vec<Method> {
     let cuts = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
     let families: [Vec<Method>; 4] = [
@@ -109,7 +110,7 @@ fn contestants(axis: Axis) -> Vec<Method> {
         });
         best.extend(chosen.map(|(method, _)| method));
     }
-    // As CLAMS has it.
+    // The parameters of CLAMS.
     best.push(Method::Hdbscan(5, 3));
     best.dedup();
     best
@@ -171,7 +172,7 @@ fn parameters(method: Method) -> String {
     }
 }
 
-/// Along the strategy it is what the work was about that is grouped, and along all of it both.
+/// Measures clusters by goal: the strategy axis groups by the goal of the work, the full axis by goal and cause.
 fn by_work() {
     println!("\nby what the work was about, one by one");
     for axis in [Axis::Full, Axis::Strategy] {

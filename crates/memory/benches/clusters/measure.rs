@@ -1,20 +1,20 @@
-//! How good groups are, and how long their names last.
+//! Quality of clusters, and stability of their ids.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rutter_memory::cluster::{Axis, Grouping};
+use rutter_search::cluster::{Axis, Grouping};
 
 use super::corpus::Point;
 use super::methods::{Method, Named, texts};
 
-/// How good groups are.
+/// Quality of a clustering.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Quality {
-    /// The adjusted Rand index; whatever belongs to none is by itself.
+    /// The adjusted Rand index. Each text without a cluster counts as a separate cluster.
     pub(crate) ari: f64,
-    /// Which share of the texts that have a cause belong to none.
+    /// Share of the texts with a cause that are in no cluster.
     pub(crate) noise: f64,
-    /// Which share of the members have the label that most of their group have.
+    /// Share of the members that have the most frequent label of their cluster.
     pub(crate) purity: f64,
     pub(crate) clusters: usize,
 }
@@ -58,22 +58,22 @@ pub(crate) fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// How long names last while texts come one by one.
+/// Stability of cluster ids while texts are added one by one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stability {
-    /// How often a text that had a cluster has another one, or none, after another text came.
+    /// Number of times that a text lost its cluster or got another one after a text was added.
     pub(crate) changes: usize,
-    /// Of a hundred texts so many ever changed.
+    /// Percentage of texts that changed at least once.
     pub(crate) ever: f64,
-    /// How many names there were.
+    /// Number of ids that were ever assigned.
     pub(crate) born: usize,
-    /// How many of them are gone.
+    /// Number of these ids that no longer exist.
     pub(crate) lost: usize,
-    /// What it came to.
+    /// The final clusters.
     pub(crate) of: Named,
 }
 
-/// Has texts come one by one.
+/// Adds texts one by one and measures the stability.
 pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
     let mut names: Named = Vec::new();
     let (mut next, mut done) = (0, Stability::default());
@@ -102,7 +102,7 @@ pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
     done
 }
 
-/// Of how many it was taken what so many have in common: as in a store, once a tenth is new.
+/// Returns the number of texts that the common part was computed from: as in a store, it is computed again once a tenth is new.
 fn taken(count: usize) -> usize {
     let mut taken = count.min(499);
     while taken >= 499 && taken + taken.div_ceil(10) <= count {
@@ -112,7 +112,7 @@ fn taken(count: usize) -> usize {
 }
 
 fn kept(
-    rule: rutter_memory::cluster::Rule,
+    rule: rutter_search::cluster::Rule,
     axis: Axis,
     points: &[Point],
     names: &Named,
@@ -128,7 +128,7 @@ fn kept(
     grouping.of().iter().map(|name| name.map(|name| name as usize)).collect()
 }
 
-/// Gives clusters the names of those before that they share most with; the larger the share, the sooner.
+/// Gives each cluster the id of the earlier cluster that it shares most members with; larger overlaps choose first.
 fn renamed(before: &Named, now: Named, next: &mut usize) -> Named {
     let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
     for (before, now) in before.iter().zip(&now) {

@@ -1,29 +1,29 @@
-//! The ways to group that were compared. All see the same vectors; only one is the product's.
+//! The clustering methods that were compared. All get the same vectors; one of them is the product's.
 
 use std::collections::HashMap;
 
-use rutter_memory::cluster::{Axis, Common, FEWEST, Grouping, Point as Text, Rule};
-use rutter_memory::embed::DIMS;
+use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point as Text, Rule};
+use rutter_search::embed::DIMS;
 
 use super::corpus::Point;
 use super::hdbscan::hdbscan;
 
 pub(crate) type Row = [f32; DIMS];
-/// For each text the name of its cluster, where it has one.
+/// Cluster of each text, if it has one.
 pub(crate) type Named = Vec<Option<usize>>;
 
-/// How to group.
+/// A clustering method and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Method {
-    /// The product's.
+    /// The product's method.
     Kept(Rule),
-    /// The nearest middle, if it is near enough; else a new one. Nothing moves.
+    /// The nearest centroid if it is near enough, otherwise a new cluster. Texts never move.
     Leader(f32),
-    /// Average link, all of it anew, cut at a height.
+    /// Average link, recomputed from scratch, cut at this height.
     Average(f32),
-    /// HDBSCAN, all of it anew: the fewest in a cluster, and how many neighbours make a core.
+    /// HDBSCAN, recomputed from scratch: minimum cluster size, and number of neighbours of a core point.
     Hdbscan(usize, usize),
-    /// Neighbours of each other among so many, near enough, then by what most neighbours are.
+    /// Mutual neighbours among this many, with a minimum similarity, then the majority cluster of these neighbours.
     Neighbours(usize, f32),
 }
 
@@ -38,7 +38,7 @@ impl Method {
         }
     }
 
-    /// Groups all of them at once, without a past.
+    /// Groups all texts at once, without earlier clusters.
     pub(crate) fn group(self, axis: Axis, points: &[Point]) -> Named {
         match self {
             Self::Kept(rule) => {
@@ -55,7 +55,7 @@ impl Method {
     }
 }
 
-/// The texts as the product has them, by what so many of them have in common.
+/// Returns the texts in the product's form, without the common part of the first ones.
 pub(crate) fn texts(axis: Axis, points: &[Point], first: usize) -> Vec<Text> {
     let common = Common::of(axis, points[..first].iter().map(|point| &point.vector));
     points
@@ -84,7 +84,7 @@ pub(crate) fn near(one: &Row, other: &Row) -> f32 {
     lanes.iter().sum()
 }
 
-/// Of what is too small nothing is left.
+/// Removes groups below the minimum size.
 fn large_enough(of: Vec<usize>) -> Named {
     let mut sizes: HashMap<usize, usize> = HashMap::new();
     for group in &of {

@@ -1,18 +1,18 @@
-//! Texts of a file, grouped for a person to read.
+//! Groups the texts of a file for a person to read.
 
 use std::collections::BTreeMap;
 
-use rutter_memory::cluster::{Axis, Rule};
-use rutter_memory::embed::embed;
+use rutter_search::cluster::{Axis, Rule};
+use rutter_search::embed::embed;
 
 use super::corpus::Point;
 use super::measure::grown;
 use super::methods::Method;
 
-/// How much of each text is shown.
+/// Number of characters shown of each text.
 const SHOWN: usize = 150;
 
-/// Groups the lines of a file as they come, one by one, by the rule for whole lessons and by the one for causes.
+/// Groups the lines of a file in their order, one by one, by the rule for whole lessons and by the rule for causes.
 pub(crate) fn show(file: &str) {
     let text = std::fs::read_to_string(file).expect("a file that can be read");
     let lines: Vec<serde_json::Value> =

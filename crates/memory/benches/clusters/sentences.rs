@@ -1,12 +1,12 @@
-//! Which sentences get into a cluster as its value, and which are proposed.
+//! Sentences that fit a cluster as its value, and sentences that are proposed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rutter_memory::cluster::{Axis, Common, Point as Text, Rule, middle};
-use rutter_memory::embed::{Vector, embed};
 use rutter_memory::store::ValueFilter;
 use rutter_memory::value::{distance, threshold};
 use rutter_memory::{Id, Time};
+use rutter_search::cluster::{Axis, Common, Point as Text, Rule, middle};
+use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::{Lesson, learnt};
 
 use super::corpus::points;
@@ -14,16 +14,16 @@ use super::measure::{count, grown};
 use super::methods::Method;
 use super::{AXES, COUNT, REPORTED, drawn, speed};
 
-/// A sentence that was held against a cluster.
+/// A sentence that was compared with a cluster.
 struct Tried {
-    /// Whether it is a lesson of the cause that most members have, rather than of one that none has.
+    /// True for a lesson of the cause that most members have, false for one of a cause that no member has.
     own: bool,
-    /// Whether a member says it in these words.
+    /// True if a member has the same words.
     said: bool,
     distance: f64,
 }
 
-/// How often a lesson of the cause that most members have fits a cluster, and one of a cause that none has.
+/// Measures how often a cluster accepts a lesson of the cause that most members have, and one of a cause that none has.
 pub(crate) fn fits() {
     println!("\na value fits");
     for axis in AXES {
@@ -43,7 +43,7 @@ pub(crate) fn fits() {
             share(&|one| one.own && !one.said),
             share(&|one| !one.own),
         );
-        // What another threshold would have cost.
+        // The rates with other thresholds.
         for most in (60..=90).step_by(2).map(|hundredth| f64::from(hundredth) / 100.0) {
             let share = |of: &dyn Fn(&&Tried) -> bool| {
                 let all: Vec<&Tried> = tried.iter().filter(of).collect();
@@ -115,7 +115,7 @@ fn try_values(drawn: &[Lesson], axis: Axis, tried: &mut Vec<Tried>) {
     }
 }
 
-/// What is proposed, in a store: whether its cause is the one that most members of its cluster have.
+/// Measures how many values proposed in a store have the cause that most members of their cluster have.
 pub(crate) fn proposals() {
     println!(
         "\nproposed: of the cause that most members of the cluster have, and how many members have it"

@@ -1,8 +1,8 @@
-//! Memories of the first weeks: few lessons, where a cluster that makes no sense is seen at once.
+//! Clusters in the stores of the first weeks: few lessons, where a senseless cluster is noticed at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rutter_memory::cluster::{Axis, FEWEST, Rule};
+use rutter_search::cluster::{Axis, FEWEST, Rule};
 use rutter_testkit::lessons::Lesson;
 
 use super::corpus::{Point, points};
@@ -10,19 +10,19 @@ use super::drawn;
 use super::measure::{count, grown};
 use super::methods::{Method, Named};
 
-/// Draws that nothing was chosen on; the numbers of the rules were chosen on 101 to 140, of the other causes.
+/// Seeds that no number was chosen on; the numbers of the rules were chosen on 101 to 140, with the other causes.
 const DRAWS: std::ops::RangeInclusive<u64> = 201..=260;
 const SIZES: [usize; 5] = [4, 8, 15, 30, 60];
-/// So many lessons have enough of them that say something on each axis.
+/// Number of lessons to draw, so that enough of them have text on each axis.
 const ENOUGH: usize = 800;
 
-/// What came of all draws of one size.
+/// Result of all draws of one size.
 #[derive(Default)]
 struct Found {
-    /// Pairs of members of one cluster, and how many of them have one cause.
+    /// Pairs of members of one cluster, and the number of pairs with one cause.
     pairs: usize,
     same: usize,
-    /// Texts of causes that came three times or more, and how many of them are in a cluster.
+    /// Texts of causes that occur three times or more, and the number of these texts in a cluster.
     often: usize,
     grouped: usize,
     clusters: usize,
@@ -87,14 +87,14 @@ pub(crate) fn measure() {
     twins();
 }
 
-/// What the work can be about.
+/// Returns the goals of all lessons, numbered.
 fn goals() -> BTreeMap<String, usize> {
     let all: BTreeSet<String> =
         drawn(1, ENOUGH, None).into_iter().map(|lesson| lesson.goal).collect();
     all.into_iter().zip(0..).collect()
 }
 
-/// The first texts on an axis, and what they are about: along the strategy the work, else the cause.
+/// Returns the first texts on an axis with their labels: the goal on the strategy axis, the cause on the others.
 fn texts(
     drawn: &[Lesson],
     axis: Axis,
@@ -110,7 +110,7 @@ fn texts(
     (points(&first, axis), first.iter().map(label).collect())
 }
 
-/// Three or five that say the same, and others that have nothing to do with them or each other.
+/// Measures three or five identical lessons among lessons that are unrelated to them and to each other.
 fn twins() {
     println!(
         "\nthe same three or five times, and 1, 3, 6 and 12 others of other causes and other work:"
@@ -136,7 +136,7 @@ fn twins() {
     }
 }
 
-/// Texts of which no two have a cause or a goal in common.
+/// Returns texts of which no two share a cause or a goal.
 fn apart(drawn: &[Lesson], axis: Axis) -> Vec<Point> {
     let mut known: Vec<&Lesson> = Vec::new();
     for lesson in drawn {

@@ -1,4 +1,4 @@
-//! How long it takes in a store: everything from the first read to the last write, on all four axes, values included.
+//! Measures clustering in a store: everything from the first read to the last write, on all four axes, values included.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use rutter_testkit::lessons::{Lesson, lessons};
 
 use super::corpus::ghap;
 
-/// What is promised.
+/// Promised time by number of lessons.
 const PROMISES: [(usize, Duration); 3] = [
     (1_000, Duration::from_millis(100)),
     (10_000, Duration::from_secs(1)),
     (50_000, Duration::from_secs(5)),
 ];
 
-/// So often ten more come.
+/// Number of rounds that add ten more lessons.
 const STEPS: usize = 20;
 
-/// Later than all that is learnt.
+/// Returns a time after all lessons.
 pub(crate) fn later() -> Time {
     Time::from_millis(1_900_000_000_000)
 }
@@ -32,11 +32,11 @@ pub(crate) fn measure() {
         "\nin a store, time of the processor: from nothing (promised), ten more (half the time, at worst), one forgotten"
     );
     for (count, promised) in PROMISES {
-        // Before any of them was learnt, so that each failure is held against each value.
+        // A time before all lessons, so that each failure is compared with each value.
         let mut now = Time::from_millis(1_763_000_000_000);
         let all = lessons(1, count + 10 * STEPS);
         let mut regroup = |store: &mut Store| {
-            // The files that are searched are made by whoever asks first, and are none of this.
+            // The first query builds the index files; this time does not count.
             drop(store.find(&rutter_memory::store::Query::new("anything")));
             now = Time::from_millis(now.millis() + 1_000);
             let from = worked();
@@ -51,7 +51,7 @@ pub(crate) fn measure() {
                 more.push(regroup(store).0);
             }
             more.sort_unstable();
-            // Then everything is read again, as it is when a tenth is new.
+            // After this, everything is read again, as when a tenth is new.
             let cluster = store.clusters(&ClusterFilter::default()).expect("clusters")[0].id;
             let ghap = store.members(cluster).expect("members")[0].ghap;
             let row = Row { kind: Forgettable::Ghap, id: ghap, text: Clean::default() };
@@ -68,7 +68,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// Has lessons in a store of their own while something is done with it.
+/// Runs a closure with a temporary store of these lessons.
 pub(crate) fn in_store<T>(lessons: &[Lesson], look: impl FnOnce(&mut Store) -> T) -> T {
     let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
     drop(std::fs::remove_dir_all(&folder));
@@ -80,7 +80,7 @@ pub(crate) fn in_store<T>(lessons: &[Lesson], look: impl FnOnce(&mut Store) -> T
     found
 }
 
-/// How long the processor worked for this process: on a machine that others use too, the clock says little.
+/// Returns the CPU time of this process. On a shared machine, wall-clock time is not reliable.
 fn worked() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::outcome::Verdict;
-use crate::runs::read::read_line;
+use rutter_runs::read::read_line;
 
 /// A payload as the client sends it, of a call that it takes for a success.
 fn success(command: &str, response: &Value) -> String {
@@ -124,8 +124,8 @@ fn what_was_not_waited_for_or_not_left_alone_is_no_outcome() {
         (failure("pytest", "PreToolUse:Bash hook error: no"), REFUSED),
         (failure("pytest", "Permission to use Bash has been denied."), REFUSED),
         (failure("pytest", ""), REFUSED),
-        (failure("ls; git push", "Exit code 1"), crate::runs::read::NO_RUN),
-        (success("ls", &json!({ "backgroundTaskId": "b" })), crate::runs::read::NO_RUN),
+        (failure("ls; git push", "Exit code 1"), rutter_runs::read::NO_RUN),
+        (success("ls", &json!({ "backgroundTaskId": "b" })), rutter_runs::read::NO_RUN),
     ] {
         assert_eq!(of(&payload), Some(Err(why)), "{payload}");
     }

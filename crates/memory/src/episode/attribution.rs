@@ -5,10 +5,10 @@
 
 use super::{Episode, How, MAX_FIX_BYTES};
 use crate::change::{Change, Difference, Hunk, Sort, in_tree, is_repeatable, is_trivial_file, net};
-use crate::runs::clues::{Clues, is_code_name, own_name};
-use crate::runs::place::{stem_of, tested_by};
-use crate::runs::selection::has_path;
 use crate::{Clean, Time};
+use rutter_runs::clues::{Clues, is_code_name, own_name};
+use rutter_runs::place::{stem_of, tested_by};
+use rutter_runs::selection::has_path;
 
 /// A hunk with so many points or more has good evidence.
 const CERTAIN_POINTS: i32 = 6;

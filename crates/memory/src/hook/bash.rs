@@ -15,15 +15,15 @@ use crate::config::Hooks;
 use crate::episode::{Again, Episode, Known, render};
 use crate::ghap::Ghap;
 use crate::outcome::{Outcome, Verdict};
-use crate::runs::command_line::CommandLine;
-use crate::runs::found::{FoundRun, find_runs, unknown_run};
-use crate::runs::place::RunPlace;
-use crate::runs::read::{Configured, Reading, plain_text, read_runs};
-use crate::runs::run::Run;
-use crate::runs::test_source;
+use crate::run::Run;
 use crate::store::entry::What;
 use crate::store::{Recalled, spool};
 use crate::{Clean, Id, Time, reference, speech};
+use rutter_runs::command_line::CommandLine;
+use rutter_runs::found::{FoundRun, find_runs, unknown_run};
+use rutter_runs::place::RunPlace;
+use rutter_runs::read::{Configured, Reading, plain_text, read_runs};
+use rutter_runs::test_source;
 
 /// A file that is longer is not looked into.
 const MAX_FILE_BYTES: u64 = 512 * 1024;

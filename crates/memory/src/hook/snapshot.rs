@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::Call;
 use crate::change::{Change, Hunk, Undoing, named_files, undoing};
 use crate::project::{changed_files, files_named};
-use crate::runs::command_line::{CommandLine, Folder};
-use crate::runs::place::tested_by;
 use crate::store::files::write_new;
 use crate::{Clean, Time, checksum};
+use rutter_runs::command_line::{CommandLine, Folder};
+use rutter_runs::place::tested_by;
 
 /// How many files of one command are compared.
 const MAX_FILES: usize = 32;

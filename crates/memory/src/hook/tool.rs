@@ -14,11 +14,11 @@ use crate::change::changes_something;
 use crate::config::Recall;
 use crate::context::Depth;
 use crate::quote::quoted;
-use crate::runs::command_line::CommandLine;
 use crate::store::entry::{Parked, What};
 use crate::store::{Audience, Wanted};
 use crate::store::{StoreError, hot::Unready, spool};
 use crate::{Clean, speech};
+use rutter_runs::command_line::CommandLine;
 
 /// What is read of the input of `Agent`.
 #[derive(Deserialize)]

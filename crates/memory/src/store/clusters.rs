@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::files::Lock;
 use super::{Store, StoreError, effects, tables, values};
-use crate::cluster::{self, Axis, Common, Group, Point};
-use crate::embed::Vector;
 use crate::ghap::{Domain, Status, Tier};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
+use rutter_search::cluster::{self, Axis, Common, Group, Point};
+use rutter_search::embed::Vector;
 
 mod plotted;
 mod regroup;

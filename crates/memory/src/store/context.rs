@@ -9,8 +9,8 @@ use super::{
     Files, Store, StoreError, episode_files, episodes, ghaps, injections, memories, origins, values,
 };
 use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
+use crate::document::Axis;
 use crate::mention::Mentions;
-use crate::search::document::Axis;
 use crate::value::Standing;
 use crate::{Clean, Id, Time, reference};
 

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Store, StoreError, episode_files, episodes, ghaps, memories, values};
-use crate::embed::{Tokens, embed};
-use crate::search::document::{self, Axis, Kind, Texts};
-use crate::search::terms::terms;
+use crate::document::{self, Axis, Kind, Texts};
 use crate::{Clean, Id, Time};
+use rutter_search::embed::{Tokens, embed};
+use rutter_search::terms::terms;
 
 mod find;
 pub(crate) mod index;

@@ -18,14 +18,14 @@ use rusqlite::{Connection, Row, params};
 use super::values::Sentence;
 use super::{StoreError, documents, episodes};
 use crate::change::{Change, Sort};
-use crate::embed::Vector;
 use crate::episode::Episode;
 use crate::ghap::Status;
 use crate::injection::{Effect, Effects};
-use crate::search::score::FLOOR;
-use crate::search::terms::distinct;
 use crate::value;
 use crate::{Clean, Id, Time};
+use rutter_search::embed::Vector;
+use rutter_search::score::FLOOR;
+use rutter_search::terms::distinct;
 
 /// So near to a sentence is a belief that was held because of it, or could have been.
 const ACTED_UPON: f32 = 0.4;

@@ -11,7 +11,7 @@ use crate::change::Change;
 use crate::ghap::Told;
 use crate::injection::Injection;
 use crate::project::{Located, ProjectKey};
-use crate::runs::run::Run;
+use crate::run::Run;
 use crate::session::{Process, Source};
 use crate::{Clean, Id, Time};
 

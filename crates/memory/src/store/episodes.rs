@@ -6,8 +6,8 @@ use super::{Store, StoreError, projects, tables};
 use crate::change::Change;
 use crate::episode::{Ending, Episode, How};
 use crate::project::ProjectKey;
-use crate::runs::selection::Selection;
 use crate::{Id, IdSuffix, Time};
+use rutter_runs::selection::Selection;
 
 mod moves;
 mod recall;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::Time;
+pub(crate) use rutter_search::file::{DRAFT, private, remove_if_there, with_end};
 
 pub(crate) mod guard;
 
@@ -201,18 +202,9 @@ impl Files {
 
 const DAMAGED: &str = "rutter.db.damaged-";
 const WAL: &str = "-wal";
-/// What is behind the name of a file that is written to take another one's place.
-pub(crate) const DRAFT: &str = ".new";
 /// What a database is called that was salvaged.
 pub(crate) const SALVAGED: &str = ".salvaged";
 pub(crate) const WORKSHOP: &str = "salvage-";
-
-/// A path with something behind its name.
-pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
-}
 
 /// A lock on a folder. It is the kernel's, so it ends with its process and leaves no file behind.
 #[derive(Debug)]
@@ -297,13 +289,6 @@ pub(crate) fn make_subfolder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the options to open a file inside the data folder that nobody else may read. No symbolic link is followed.
-pub(crate) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(NO_LINKS);
-    options
-}
-
 /// Returns the options to read a file inside the data folder. No symbolic link is followed.
 pub(crate) fn readable() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -312,13 +297,6 @@ pub(crate) fn readable() -> OpenOptions {
 }
 
 const NO_LINKS: i32 = OFlags::NOFOLLOW.bits().cast_signed();
-
-pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
 
 /// Puts a small file in the place of another, whole; an empty one goes. Only one process may be at it: the caller holds the lock
 /// of whoever makes something in the folder.

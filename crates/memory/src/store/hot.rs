@@ -15,7 +15,7 @@ use super::episodes::{self, Recalled};
 use super::files::{Lock, check_path};
 use super::spool::{self, SpoolError};
 use super::{Files, StoreError, at, documents, injections, projects, schema};
-use crate::runs::run::Run;
+use crate::run::Run;
 use crate::{Clean, Id, Time};
 
 /// The database, for one hook.

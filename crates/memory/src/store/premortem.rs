@@ -8,11 +8,11 @@ use super::documents::{Query, UNFILED, find};
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{StoreError, effects, injections, origins, projects, values};
+use crate::document::Axis;
 use crate::ghap::{Cause, Status, Strategy};
-use crate::search::document::Axis;
-use crate::search::score::FLOOR;
 use crate::value::{self, Value};
 use crate::{Clean, Id, Time};
+use rutter_search::score::FLOOR;
 
 /// Resolved hypotheses below which nothing is counted, and uses of a strategy below which it is not judged.
 pub const MIN_CASES: u32 = 5;

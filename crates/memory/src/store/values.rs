@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::entry::Place;
 use super::hot::HotStore;
 use super::{Store, StoreError, effects, projects, tables};
-use crate::cluster::FEWEST;
 use crate::injection::Effects;
 use crate::project::ProjectKey;
 use crate::value::{self, Standing, Value};
 use crate::{Id, IdSuffix, Time};
+use rutter_search::cluster::FEWEST;
 
 mod against;
 mod bearing;
@@ -311,7 +311,7 @@ pub(crate) fn newer(
 mod tests {
     use super::*;
     use crate::Clean;
-    use crate::cluster::Axis;
+    use rutter_search::cluster::Axis;
 
     #[test]
     fn what_speaks_for_a_value_fades_and_what_speaks_against_it_counts_twice() {

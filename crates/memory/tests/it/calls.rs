@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use rutter_contract::input::Wire;
 use rutter_memory::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Verdict;
-use rutter_memory::runs::read::{Reading, Seen, read_line};
+use rutter_runs::read::{Reading, Seen, read_line};
 
-use crate::recordings::{Fixture, fixtures};
+use rutter_testkit::recordings::{Fixture, fixtures};
 
 fn calls() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/calls")

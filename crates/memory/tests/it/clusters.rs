@@ -1,12 +1,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
-use rutter_memory::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
-use rutter_memory::embed::{Vector, embed};
 use rutter_memory::ghap::{Ghap, Resolve, Start};
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Regrouped, Row};
 use rutter_memory::{Id, Store};
+use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
+use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::{Lesson, lessons};
 
 use crate::support::{World, all, at};
@@ -351,7 +351,7 @@ fn vectors() -> impl Strategy<Value = Vec<Point>> {
     // Only a few directions, so that groups form.
     let point = (0..6_usize, prop::array::uniform4(-20..20_i8), 0..4_usize).prop_map(
         |(direction, noise, weight)| {
-            let mut numbers = [1_i8; rutter_memory::embed::DIMS];
+            let mut numbers = [1_i8; rutter_search::embed::DIMS];
             numbers[direction * 10] = 100;
             for (place, noise) in noise.into_iter().enumerate() {
                 numbers[100 + place] = noise;

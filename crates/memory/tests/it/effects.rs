@@ -1,10 +1,10 @@
 //! Effects of injected text, derived from later hook events.
 
+use rutter_memory::document::Axis;
 use rutter_memory::ghap::{Resolve, Start};
 use rutter_memory::injection::Effect;
 use rutter_memory::memory::Category;
 use rutter_memory::project::Located;
-use rutter_memory::search::document::Axis;
 use rutter_memory::store::{Ask, InjectionFilter, NewMemory, Owner, ValueEdit, ValueFilter};
 use rutter_memory::value::Standing;
 use rutter_memory::{Clean, Time};

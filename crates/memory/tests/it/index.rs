@@ -1,11 +1,10 @@
-//! The files that are searched: whatever happens to them, what is found is what the database has.
+//! Search index files: in every state of these files, a search finds exactly the rows of the database.
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
-use rutter_memory::embed::embed;
 use rutter_memory::memory::Category;
 use rutter_memory::project::Located;
 use rutter_memory::store::doctor;
@@ -13,6 +12,7 @@ use rutter_memory::store::entry::Place;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Hit, MemoryEdit, NewMemory, Query};
 use rutter_memory::{Id, Store};
+use rutter_search::embed::embed;
 use serde_json::json;
 
 use crate::support::{ImportText as _, World, at, confirm, falsify, start};
@@ -31,7 +31,7 @@ fn remember(world: &World, project: &str, text: &str) -> Id {
     world.store().remember(&new, at(1)).unwrap().memory.id
 }
 
-/// Makes the files where they are due, and says whether they were.
+/// Runs maintenance and returns true if it rebuilt the index files.
 fn file(world: &World) -> bool {
     tend(&world.memory(), &Bounds::default(), at(90)).unwrap().unwrap().filed
 }
@@ -48,7 +48,7 @@ fn files(world: &World) -> [std::path::PathBuf; 2] {
     [world.files().vectors(), world.files().terms()]
 }
 
-/// What is found without the files, which are there again afterwards.
+/// Runs a query with the index files moved away, and puts them back.
 fn without_files(world: &World, query: &Query<'_>) -> Vec<Hit> {
     let aside = world.memory().join("aside");
     fs::create_dir(&aside).unwrap();
@@ -87,7 +87,7 @@ fn they_are_made_when_something_changed_and_not_otherwise() {
         let length = path.metadata().unwrap().len();
         fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length - 1).unwrap();
         assert!(file(&world), "{}", path.display());
-        // The last byte of a record: nobody who opens it notices.
+        // The last byte of a record: opening the file does not detect this damage.
         let mut bytes = fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         fs::write(&path, bytes).unwrap();
@@ -96,7 +96,7 @@ fn they_are_made_when_something_changed_and_not_otherwise() {
     }
 }
 
-/// A few documents in a thousand are read from the database; to make the files for each would cost more.
+/// A few documents in a thousand are read from the database; rebuilding the files for each would cost more.
 #[test]
 fn in_a_large_memory_a_few_wait() {
     let world = World::new();
@@ -114,7 +114,7 @@ fn in_a_large_memory_a_few_wait() {
     assert!(file(&world));
 }
 
-/// Takes in memories of a few words each.
+/// Imports memories of a few words each.
 fn many(world: &World, count: usize) {
     let mut lines = vec![json!({ "rutter-export": { "schema": 1 } }).to_string()];
     for number in 0..count {
@@ -181,7 +181,7 @@ fn what_is_wrong_with_them_changes_nothing() {
     }
 }
 
-/// The numbers of rows mean other rows there.
+/// The same row numbers belong to other rows in another database.
 #[test]
 fn those_of_another_database_are_none_of_ours() {
     let (one, other) = (World::new(), World::new());
@@ -203,7 +203,7 @@ fn those_of_another_database_are_none_of_ours() {
     assert_eq!(found(&other, &query), expected);
 }
 
-/// A database that was put back from a copy goes on with numbers that the files have given to other rows.
+/// A database restored from a copy reuses row numbers that the files assign to other rows.
 #[test]
 fn those_of_a_later_life_are_none_of_ours() {
     let world = World::new();
@@ -222,7 +222,7 @@ fn those_of_a_later_life_are_none_of_ours() {
     assert_eq!(found, without_files(&world, &query));
 }
 
-/// Whatever became of the database, its files do not speak for the next one.
+/// The index files of a lost database are not valid for its replacement.
 #[test]
 fn a_database_that_was_begun_anew_has_none() {
     let world = World::new();
@@ -261,7 +261,7 @@ fn what_went_is_not_found_and_its_number_is_not_given_again() {
     assert_eq!(found, without_files(&world, &query));
 }
 
-/// Nothing of a document that went takes the place of one that is there, and nothing of another project does.
+/// Neither deleted documents nor those of other projects take the place of a match.
 #[test]
 fn nothing_is_crowded_out() {
     let world = World::new();
@@ -306,14 +306,14 @@ fn what_is_forgotten_is_in_none_of_them() {
     file(&world);
     let vector = bytes_of(LOCK);
     assert!(holders(&world, &vector).iter().any(|path| path.ends_with("vectors")));
-    // An unfinished one, of a process that was killed.
+    // An unfinished file of a killed process.
     fs::write(world.memory().join("vectors.new"), &vector).unwrap();
     let mut store = world.store();
     let rows = store.rows_with("workers").unwrap();
     assert!(store.forget(&rows, None).unwrap().erased);
     drop(store);
     assert_eq!(holders(&world, &vector), Vec::<std::path::PathBuf>::new());
-    // The rest is found as before, in files that were made at once.
+    // All other rows are found as before, in files that were rebuilt at once.
     assert!(holders(&world, &bytes_of(oak)).iter().any(|path| path.ends_with("vectors")));
     assert!(!file(&world));
     let query = Query::new("the mast and its lock");
@@ -338,7 +338,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Readers have the old files or the new ones, whole, and what is gone is gone for them from the moment on.
+/// Readers get the complete old files or the complete new ones, and no row after its deletion.
 #[test]
 fn two_readers_while_they_are_made() {
     const ROUNDS: usize = 25;
@@ -358,7 +358,7 @@ fn two_readers_while_they_are_made() {
     };
     std::thread::scope(|scope| {
         let readers = [scope.spawn(|| read(&world)), scope.spawn(|| read(&world))];
-        // A panic below must end them as well.
+        // A panic below must end the readers as well.
         let end = End(&done);
         let query = Query::new("another lock of the workers");
         for round in 0..ROUNDS {
@@ -377,7 +377,7 @@ fn two_readers_while_they_are_made() {
     });
 }
 
-/// What happens to a memory, of which nothing hangs on when its files are made.
+/// One change to a store. Search results must not depend on when the index files are rebuilt.
 #[derive(Debug, Clone)]
 enum Step {
     Remember(bool, String),
@@ -413,7 +413,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn take(world: &World, step: &Step, ids: &mut Vec<Id>) {
     match step {
         Step::Remember(own, text) => {
-            // What is remembered already is found again.
+            // Remembering a known text returns its existing row.
             let id = remember(world, if *own { "ship" } else { "boat" }, text);
             if !ids.contains(&id) {
                 ids.push(id);
@@ -448,7 +448,7 @@ proptest! {
 
     #[test]
     fn the_same_is_found_with_them_and_without(steps in steps()) {
-        use rutter_memory::search::document::Axis;
+        use rutter_memory::document::Axis;
         let world = World::new();
         drop(world.store());
         let mut ids = Vec::new();

@@ -67,7 +67,7 @@ fn a_run_that_could_not_read_the_tests_says_nothing_about_them() {
     story.fails("pytest -q", 1, PYTEST_RED);
     story.edit("shop.py", &["-def total(items):", "+def total(:"]);
     story.fails("pytest -q", 2, PYTEST_BROKEN);
-    // Not even a test was counted, nor an error.
+    // This output counts neither tests nor errors.
     story.fails("pytest -q", 3, "INTERNALERROR> boom\n");
     story.edit("shop.py", &["-def total(:", "+def total(items):"]);
     story.edit("shop.py", &["-    return sum(items) * 0.9", "+    return sum(items)"]);
@@ -85,7 +85,7 @@ fn the_end_of_an_output_shows_the_same_failure_and_hides_others() {
     story.fails("pytest", 1, PYTEST_RED);
     story.shows("pytest 2>&1 | tail -2", end);
     assert_eq!(story.episodes(), [open("tests/test_cart.py::test_total")]);
-    // Two failed, and one is named.
+    // Two tests failed, and one is named.
     let other =
         "FAILED tests/test_user.py::test_name - KeyError: 'name'\n2 failed, 1 passed in 0.03s\n";
     story.edit("shop/user.py", &["-a", "+b"]);
@@ -111,7 +111,7 @@ fn of_checkers_a_new_error_may_hide_the_old_ones() {
     );
     story.fails("npx tsc --noEmit", 2, &[a, b].concat());
     story.edit("src/b.ts", &["-total", "+sum"]);
-    // One of two that were known is gone.
+    // One of the two known errors is gone.
     story.fails("npx tsc --noEmit", 2, a);
     story.edit("src/a.ts", &["-{", "+{{"]);
     story.fails("npx tsc --noEmit", 2, "src/a.ts(9,1): error TS1005: '}' expected.\n");
@@ -130,12 +130,12 @@ fn what_was_put_away_or_taken_away_fixed_nothing() {
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("git stash && cargo test");
-    // Not flaky; and of what git did nothing can be shown or advised.
+    // Not flaky; but git's change can be neither shown nor recommended.
     assert_eq!(story.episodes(), [ended(TOTAL.0, How::Fixed, "git stash && cargo test")]);
     story.bash("git stash pop");
     story.session = "session-2";
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
-    // Fewer tests are green than ran before.
+    // Fewer tests pass than ran before.
     story.bash("rm tests/cart.rs");
     story.bash_with("cargo test", &output(4, &[]));
     assert_eq!(story.episodes()[1].1, Some(How::Removed));
@@ -187,19 +187,19 @@ fn a_run_in_another_checkout_is_that_ones() {
     std::fs::create_dir(other.join("api")).unwrap();
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
-    // The client's shell was brought back from there.
+    // The client's shell has returned from there.
     story.green(&format!("cd {} && cargo test", other.display()));
     assert_eq!(story.episodes(), [open(TOTAL.0)]);
     story.green(&format!("cd {}/api && cargo test", story.folder.display()));
     story.green("cargo test");
     assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
-    // Of two packages of one checkout each has its own.
+    // Two packages of one checkout have separate failures.
     story.red(&format!("cd {}/api && cargo test", other.display()), &[NAME]);
     story.green(&format!("cd {} && cargo test", other.display()));
     assert_eq!(story.episodes()[1], open(NAME.0));
 }
 
-/// What `pytest -q` prints, whole and as `tail` leaves it.
+/// Complete output of `pytest -q`. The test also uses its end, as `tail` leaves it.
 const PYTEST: &str = "F.                                                                       [100%]\n\
     =================================== FAILURES ===================================\n\
     __________________________________ test_total __________________________________\n\n    \

@@ -1,6 +1,6 @@
-//! The silent loop on the shapes that real work has: wrapped and narrow runs, fixes among other edits, fixes by commands.
+//! Episodes on the shapes of real work: wrapped and narrow runs, fixes among other edits, fixes by commands.
 //!
-//! `docs/reference/episodes.md` has the table that these tests keep.
+//! These tests check the table in `docs/reference/episodes.md`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::support::World;
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 
-/// What pytest prints of tests in `tests/test_cart.py`: those that fail, each with its error, and how many pass.
+/// Returns pytest's output for `tests/test_cart.py`: failing tests with their errors, and the number of passed tests.
 pub(crate) fn pytest(failing: &[(&str, &str)], passed: usize) -> String {
     let mut text = String::new();
     if !failing.is_empty() {
@@ -69,7 +69,7 @@ pub(crate) fn go_green(package: &str) -> String {
 }
 
 impl Story<'_> {
-    /// A Bash call that changes files: the hook before it, the change, the hook after it.
+    /// Plays a Bash call that changes files: the hook before it, the change, the hook after it.
     pub(crate) fn changing(&self, command: &str, change: impl FnOnce(&Path)) {
         let call = json!({
             "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": format!("toolu_{command}"),
@@ -81,7 +81,7 @@ impl Story<'_> {
         assert_eq!(Self::said(&self.tell("PostToolUse", &call)), "");
     }
 
-    /// An edit of a file on disk, told as the client tells it.
+    /// Edits a file on disk and sends the client's payload for it.
     pub(crate) fn edits(&self, file: &str, old: &str, new: &str) {
         let path = self.folder.join(file);
         let before = fs::read_to_string(&path).unwrap();
@@ -89,7 +89,7 @@ impl Story<'_> {
         let after = before.replacen(old, new, 1);
         fs::write(&path, &after).unwrap();
         let line = before[..before.find(old).unwrap()].matches('\n').count() + 1;
-        // The client tells whole lines, those that differ.
+        // The client sends whole lines, and only those that differ.
         let start = before.find(old).unwrap();
         let whole = |text: &str, length: usize| -> Vec<String> {
             let end = start + length;
@@ -119,7 +119,7 @@ impl Story<'_> {
         fs::write(path, text).unwrap();
     }
 
-    /// How the only episode ended, if it did.
+    /// Returns the ending of the only episode, or None if it is open.
     pub(crate) fn ending(&self) -> Option<How> {
         let episodes = self.episodes();
         assert_eq!(episodes.len(), 1, "{episodes:?}");
@@ -348,7 +348,7 @@ fn wrappers_do_not_collapse_failures() {
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.shows("just test", &format!("cargo test\n{}", output(5, &[])));
     story.session = "session-2";
-    // Another failure under the same wrapper is another failure.
+    // Another failure under the same wrapper does not match.
     assert_eq!(story.fails("just test", 101, &wrapped(&output(4, &[name]))), "");
     let said = story.fails("just test", 101, &wrapped(&output(4, &[total])));
     assert!(said.contains("> +b"), "{said}");
@@ -377,7 +377,7 @@ fn same_test_file_in_two_packages_is_two_tests() {
     let red = vitest(&["adds"]);
     story.fails("cd packages/api && npx vitest run", 1, &red);
     story.edit("packages/api/src/cart.ts", &["-a", "+b"]);
-    // The other package is green; that says nothing about this one.
+    // A green run of the other package does not close this failure.
     story.shows("cd packages/web && npx vitest run", &vitest(&[]));
     assert_eq!(story.ending(), None);
     story.shows("cd packages/api && npx vitest run", &vitest(&[]));
@@ -388,7 +388,7 @@ fn same_test_file_in_two_packages_is_two_tests() {
     assert!(said.contains("packages/api/src/cart.test.ts"), "{said}");
 }
 
-/// A red run, a green one that is spelled otherwise, and whether it closes the failure.
+/// Each case has a red run, a green run with another command line, and whether it closes the failure.
 #[test]
 fn closed_by_any_green_run_that_covers_it() {
     let npm = "\n> shop@1.0.0 test\n> vitest run\n\n";

@@ -1,6 +1,6 @@
-//! Fixes made by commands and by git, whether a change is still in the file, and the copies of files that are compared.
+//! Fixes made by commands and by git, the check if a change is still in the file, and the file copies that are compared.
 //!
-//! `docs/reference/episodes.md` has the table that these tests keep.
+//! These tests check the table in `docs/reference/episodes.md`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn red() -> String {
     pytest(&[("test_total", "AssertionError: assert 90 == 100")], 3)
 }
 
-/// Takes the mistake out of some files.
+/// Removes the mistake from some files.
 fn mend(root: &Path, files: &[&str]) {
     for file in files {
         let text = fs::read_to_string(root.join(file)).unwrap();
@@ -30,7 +30,7 @@ fn mend(root: &Path, files: &[&str]) {
     }
 }
 
-/// A checkout whose commit has the cart and its test.
+/// Creates a checkout with the cart and its test in one commit.
 fn committed<'a>(world: &'a World, cart: &str) -> Story<'a> {
     let story = Story::new(world);
     story.file("shop/cart.py", cart);
@@ -42,7 +42,7 @@ fn committed<'a>(world: &'a World, cart: &str) -> Story<'a> {
     story
 }
 
-/// What is said when the failure comes back in another session.
+/// Repeats the failure in another session and returns the hook's text.
 fn said_again(story: &mut Story<'_>) -> String {
     story.session = "session-2";
     story.fails("pytest", 1, &red())
@@ -133,7 +133,7 @@ fn git_takes_the_mistake_back() {
         let world = World::new();
         let good = CART.replace(" * 0.9", "");
         let mut story = committed(&world, &good);
-        // Somebody broke it before the first run that was seen.
+        // The file was broken before the first recorded run.
         story.file("shop/cart.py", CART);
         story.fails("pytest", 1, &red());
         let words: Vec<&str> = command.split(' ').skip(1).collect();
@@ -169,7 +169,7 @@ fn reverted_commit_is_shown_as_its_diff() {
     let mut story = committed(&world, &CART.replace(" * 0.9", ""));
     story.file("shop/cart.py", CART);
     git(&story.folder, &["commit", "-qam", "b"]);
-    // The failure names only the test, and git's index shows nothing as changed.
+    // The failure names only the test, and git's index shows no change.
     assert!(!red().contains("shop/cart.py"));
     story.fails("pytest", 1, &red());
     story.changing("git revert --no-edit HEAD", |root| git(root, &["revert", "--no-edit", "HEAD"]));
@@ -234,13 +234,13 @@ fn long_lines_keep_their_difference() {
     assert!(label.split_whitespace().count() <= 8, "{label}");
 }
 
-/// Copies that a command left behind.
+/// Returns the copies left behind by commands.
 fn snapshots(world: &World) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(world.files().snapshots()) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// The hook before a command whose end is never told; the names of the files that were copied, and the copies.
+/// Sends the hook before a command, but never the one after it. Returns the names of the copied files and the copies.
 fn begin(story: &Story<'_>, command: &str) -> (Vec<String>, String) {
     let call = json!({
         "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": command,
@@ -274,7 +274,7 @@ fn copies_of_files_are_bounded() {
     story.file("key.py", "token = \"ghp_abcdefghijklmnopqrstuvwxyz0123456789\"\n");
     symlink(story.folder.join("f1.py"), story.folder.join("link.py")).unwrap();
     story.file("../outside.py", "x = 1\n");
-    // Nothing is copied while no failure is open.
+    // No file is copied while no failure is open.
     assert_eq!(begin(&story, "sed -i s/1/2/ f1.py").0, [] as [&str; 0]);
     story.red("cargo test", &[TOTAL]);
     assert_eq!(begin(&story, "cat f1.py").0, [] as [&str; 0], "nothing is changed");

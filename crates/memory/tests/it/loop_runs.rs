@@ -1,25 +1,25 @@
-//! Which runs are followed, which failures are the same, and what is said of several of them.
+//! Runs that are recognized, failures that count as the same, and the text about several failures.
 //!
-//! `docs/reference/episodes.md` has the table that these tests keep.
+//! These tests check the table in `docs/reference/episodes.md`.
 
 use std::fmt::Write as _;
 
 use rutter_memory::episode::{Episode, How};
 use rutter_memory::outcome::Verdict;
-use rutter_memory::runs::command_line::CommandLine;
-use rutter_memory::runs::read::{Seen, read_runs};
 use rutter_memory::store::EpisodeFilter;
+use rutter_runs::command_line::CommandLine;
+use rutter_runs::read::{Seen, read_runs};
 use serde_json::json;
 
 use crate::loop_cases::{CART, go_green, go_red, pytest, vitest};
-use crate::recordings::{Fixture, fixtures};
 use crate::story::{NAME, Story, TOTAL, output};
 use crate::support::World;
+use rutter_testkit::recordings::{Fixture, fixtures};
 
 const DISCOUNT: (&str, &str) = ("test_discount", "AssertionError: assert 90 == 80");
 const SIZE: (&str, &str) = ("test_size", "KeyError: 'size'");
 
-/// The recorded output of a runner, by `runner/case`.
+/// Returns the recording named `runner/case`.
 fn recorded<'a>(all: &'a [Fixture], name: &str) -> &'a Fixture {
     all.iter().find(|fixture| fixture.name == name).unwrap_or_else(|| panic!("no {name}"))
 }
@@ -28,13 +28,13 @@ fn text(all: &[Fixture], name: &str) -> String {
     String::from_utf8(recorded(all, name).whole()).unwrap()
 }
 
-/// The last lines of a text.
+/// Returns the last lines of a text.
 fn tail(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len() - count..].join("\n") + "\n"
 }
 
-/// Prints what turbo prints of one package.
+/// Wraps the output of one package as turbo prints it.
 fn turbo(inner: &str) -> String {
     let mut text = "• Packages in scope: web\n• Running test in 1 packages\n".to_owned();
     text += "web:test: cache miss, executing 3d1c\n";
@@ -44,7 +44,7 @@ fn turbo(inner: &str) -> String {
     text + "web:test: ERROR: command finished with error: command (/p/web) npm run test exited (1)\n\n Tasks:    0 successful, 1 total\n Failed:    web#test\n"
 }
 
-/// Prints what a wrapper prints of some failing tests.
+/// A function that returns a wrapper's output for some failing tests.
 type Print<'a> = &'a dyn Fn(&[(&str, &str)]) -> String;
 
 #[test]
@@ -101,7 +101,7 @@ fn two_failures_of_a_wrapper_are_two() {
     }
 }
 
-/// A story in which one failure of `test_total` was fixed.
+/// Returns a story in which one failure of `test_total` was fixed.
 fn fixed_total(world: &World) -> Story<'_> {
     let mut story = Story::new(world);
     story.file("shop/cart.py", CART);
@@ -120,7 +120,7 @@ fn another_failure_of_the_test_is_said_so() {
     let said = story.fails("pytest", 1, &pytest(&[("test_total", "KeyError: 'price'")], 3));
     assert!(said.starts_with("Recorded data: same test, another failure.\n"), "{said}");
     assert!(said.contains("assert 90 == 100") && said.contains("> +return sum(items)"), "{said}");
-    // What is not certain is not said of another failure.
+    // An uncertain fix is not shown for another failure.
     let world = World::new();
     let mut story = Story::new(&world);
     story.fails("pytest", 1, &pytest(&[("test_flow", "AssertionError: assert 500 == 200")], 3));
@@ -168,7 +168,7 @@ fn learned_in_a_folder_shown_at_the_root() {
     }
 }
 
-/// Commands, what a runner printed of such a run, and a part of the failure that is followed then.
+/// Command, recorded output of such a run, and a part of the failure that opens an episode.
 const FAILING: &[(&str, &str, &str)] = &[
     ("./run_tests.sh -x", "pytest/fail", "test_shop.py::"),
     ("bash scripts/run_tests.sh", "unittest/fail", "TestShop.test_empty"),
@@ -211,7 +211,7 @@ const FAILING: &[(&str, &str, &str)] = &[
     ("npx playwright test 2>&1 | tail -40", "playwright-test/failing_list", "till > throws"),
 ];
 
-/// Tells a failing run and returns the texts of the episodes that it opened.
+/// Plays a failing run and returns the texts of the episodes that it opened.
 fn opened(command: &str, exit: i32, printed: &str) -> Vec<String> {
     let world = World::new();
     let story = Story::new(&world);
@@ -246,7 +246,7 @@ fn failing_runs_open_episodes() {
     assert!(found[0].contains("is not assignable to type 'number'"), "{found:?}");
 }
 
-/// What the exit status hides: the verdict that is stored.
+/// Stored verdicts of runs with a hidden exit status.
 #[test]
 fn verdicts_of_hidden_statuses() {
     let all = fixtures();
@@ -280,7 +280,7 @@ fn cut_output_opens_an_episode() {
     let failing = pytest(&[DISCOUNT], 3);
     let noise = "collecting the tests of this project ...\n".repeat(1_000);
     let mark = "... [12345 characters truncated] ...";
-    // A failure loses its middle, a success goes to a file of which the payload has the beginning.
+    // The client cuts the middle out of a failure; it saves a success to a file and sends only the beginning.
     let world = World::new();
     let story = Story::new(&world);
     story.fails("pytest", 1, &format!("{}\n\n{mark}\n\n{failing}", &noise[..5_000]));
@@ -419,14 +419,14 @@ fn three_fixes_stand_under_one_label() {
     for name in ["bravo", "charlie", "delta"] {
         assert!(said.contains(&format!("> +new_{name}()")), "{said}");
     }
-    // One that is known and one that is not.
+    // One known failure and one unknown.
     story.session = "session-3";
     let said = story.red("cargo test", &[failing[0], NAME]);
     assert!(said.starts_with("Recorded data: this failure was fixed before.\n"), "{said}");
     assert!(said.contains("> +new_alpha()") && !said.contains(NAME.0), "{said}");
 }
 
-/// More pairs as those of `closed_by_any_green_run_that_covers_it`.
+/// More cases in the form of the table in `loop_cases`.
 #[test]
 fn narrow_and_wrapped_runs_close_what_they_cover() {
     let py = || pytest(&[DISCOUNT], 3);

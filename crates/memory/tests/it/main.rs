@@ -51,8 +51,6 @@ mod mentions;
 mod model;
 /// Text after a failure without a known fix.
 mod offer;
-/// Outcomes of real runs: whole, cut, coloured and interleaved.
-mod outcomes;
 /// Client payloads with arbitrary values in any field.
 mod payloads;
 /// Project of a folder, compared with git's answers.
@@ -61,12 +59,8 @@ mod project;
 mod project_attacks;
 /// Projects that take a stronger key, and projects that stay separate.
 mod projects;
-/// Rules for every reader of runner output.
-mod readers;
 /// Recall of the right lesson for an ordinary sentence.
 mod recall;
-/// Recorded output of real runs, with the expected outcomes.
-mod recordings;
 /// Silence where no stored entry fits.
 mod restraint;
 /// A secret planted in any text reaches no file.

@@ -1,4 +1,4 @@
-//! Which failures a prompt brings up: those that it names by test, file or error, and no others.
+//! Failures that a prompt brings up: those that it names by test, file or error, and no others.
 
 use rutter_memory::store::InjectionFilter;
 use rutter_memory::{Clean, Time};
@@ -10,7 +10,7 @@ use crate::support::World;
 const LONG: (&str, &str) =
     ("cart::tests::adds_discount_to_total", "the discount of the cart is wrong: 90");
 
-/// A failure that was fixed in an earlier session.
+/// Records a failure that was fixed in an earlier session.
 fn fixed<'a>(world: &'a World, failure: (&str, &str)) -> Story<'a> {
     let mut story = Story::new(world);
     story.red("cargo test", &[failure]);
@@ -25,9 +25,9 @@ fn prompt_brings_up_only_named_failures() {
     for (prompt, expected) in [
         ("adds_discount_to_total is red again", true),
         ("the discount of the cart is wrong again, why?", true),
-        // By its file it is named in one line.
+        // Named by its file, it takes one line.
         ("something is odd with the discount in src/cart.rs", true),
-        // The same words, but about something else.
+        // The same words on another subject.
         ("add a discount to the total of the cart", false),
         ("the cart shows a wrong discount", false),
         ("adds_discount_to_total_of_order is red again", false),
@@ -64,7 +64,7 @@ fn who_asks_gets_failures_that_are_not_named() {
     let place = (&rutter_memory::project::Located::find(&story.folder)).into();
     let ask = rutter_memory::store::Ask {
         text: "add a discount to the total of the cart",
-        axis: rutter_memory::search::document::Axis::Full,
+        axis: rutter_memory::document::Axis::Full,
         place: Some(&place),
         all: false,
         kind: None,
@@ -83,7 +83,7 @@ fn file_in_prompt_brings_what_is_known_about_it() {
     story.red("cargo test", &[NAME]);
     story.edit("src/user.rs", &["-    None", "+    Some(name)"]);
     story.green("cargo test");
-    // Both fail in `src/lib.rs`, as the output says; this one still does.
+    // By the output, both fail in `src/lib.rs`; this one still does.
     story.red("cargo test", &[TOTAL]);
     story.session = "session-2";
     let prompt = "please tidy up src/user.rs a little";
@@ -107,11 +107,11 @@ fn file_in_prompt_brings_what_is_known_about_it() {
     let shown = world.store().injections(&filter).unwrap();
     assert_eq!(shown.len(), 2);
     assert!(shown.iter().all(|shown| shown.injection.brief), "{shown:?}");
-    // A reference is no lesson: the failure itself still brings the whole fix.
+    // A reference does not replace the lesson: the failure itself still brings the whole fix.
     assert!(story.red("cargo test", &[NAME]).contains("Some(name)"));
     let elsewhere = Story::at(&world, &world.project("elsewhere"));
     assert_eq!(elsewhere.prompt(prompt), "");
-    // What is forgotten is known by no file either.
+    // Forgetting a project removes its file references too.
     let place = (&rutter_memory::project::Located::find(&story.folder)).into();
     let project = world.store().project(&place).unwrap().unwrap();
     world.store().forget_project(project.id).unwrap();

@@ -1,4 +1,4 @@
-//! Any sequence of commands leaves the store as a simple list would be left.
+//! After any sequence of commands, the store has the same content as a simple model.
 
 use std::collections::BTreeMap;
 
@@ -40,11 +40,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the store should hold.
+/// Expected content of the store.
 #[derive(Debug, Default)]
 struct Model {
     memories: BTreeMap<Id, String>,
-    /// Per session: the notes of the active GHAP.
+    /// Notes of the active GHAP, by session.
     active: BTreeMap<u8, Vec<String>>,
     ended: usize,
 }

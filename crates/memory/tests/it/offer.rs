@@ -1,4 +1,4 @@
-//! What is said after a failure that nothing is known about: an offer to start a GHAP once, and what earlier hypotheses teach.
+//! Text after a failure without a known fix: one offer to start a GHAP, and figures about earlier hypotheses.
 
 use rutter_memory::ghap::{Cause, Resolve, Start, Strategy};
 use rutter_memory::store::Owner;
@@ -7,7 +7,7 @@ use rutter_memory::{Clean, Time};
 use crate::story::{EMPTY, NAME, Story, TOTAL};
 use crate::support::{NO_OFFER, World, confirm, falsify, start};
 
-/// A world in which the offer is made, as it is by default.
+/// Returns a test world with the offer enabled, as by default.
 fn world() -> World {
     let world = World::new();
     let text = std::fs::read_to_string(world.config()).unwrap();
@@ -68,7 +68,7 @@ fn nothing_is_offered_where_more_is_known() {
     assert_eq!(story.red("cargo test", &[EMPTY]), "");
 }
 
-/// Resolves so many hypotheses, each in a session of its own.
+/// Resolves `count` hypotheses, each in a separate session.
 fn resolve(story: &Story<'_>, count: usize, strategy: Strategy, end: &Resolve<'_>) {
     for _ in 0..count {
         story.clock.set(story.clock.get() + 60_000);
@@ -84,7 +84,7 @@ fn resolve(story: &Story<'_>, count: usize, strategy: Strategy, end: &Resolve<'_
 fn few_hypotheses_say_nothing() {
     let world = World::new();
     let mut story = Story::new(&world);
-    // The failure says what surprised then.
+    // The failure has the words of the earlier surprise.
     let failing = ("lexer::splits", "the lexer splits before the parser");
     resolve(&story, 4, Strategy::ReadTheError, &falsify());
     assert_eq!(story.red("cargo test", &[failing]), "", "four are too few");
@@ -105,7 +105,7 @@ fn few_hypotheses_say_nothing() {
 fn figures_are_told_only_where_one_can_act_on_them() {
     let world = World::new();
     let mut story = Story::new(&world);
-    // Right and wrong alike, for as many reasons as there are cases, and nothing was learnt.
+    // Right as often as wrong, each time with another cause, and without a takeaway.
     for cause in [Cause::Oversight, Cause::TimingIssue, Cause::WrongScope] {
         let end = Resolve { root_cause: Some((cause, "because")), takeaway: None, ..falsify() };
         resolve(&story, 1, Strategy::ReadTheError, &end);

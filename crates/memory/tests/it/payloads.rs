@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::support::World;
 
 static RECORDED: LazyLock<Vec<Value>> = LazyLock::new(recorded);
-/// One for all cases: what one leaves may not hurt the next either.
+/// Shared by all cases: data left by one case must not break the next.
 static WORLD: LazyLock<World> = LazyLock::new(|| {
     let world = World::new();
     drop(world.store());
     world
 });
 
-/// Payloads that the client really sent, for every tool we listen to.
+/// Returns recorded client payloads of the session and tool events.
 fn recorded() -> Vec<Value> {
     let text = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -46,7 +46,7 @@ fn collect(value: &Value, found: &mut Vec<Value>) {
     }
 }
 
-/// Any value in any place.
+/// Generates a value of any kind.
 fn anything() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -67,7 +67,7 @@ fn anything() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever a newer client puts where, nothing panics, and what is printed is an answer.
+    /// For any value in any field, as a newer client might send it, no hook panics and all output is valid JSON.
     #[test]
     fn a_payload_with_anything_anywhere_is_taken_in_or_passed_over(
         which in any::<prop::sample::Index>(),

@@ -40,7 +40,7 @@ fn folders_inside_are_of_the_project_and_links_lead_to_it() {
     assert_eq!(world.agreed(&inside), located);
     assert_eq!(world.agreed(&world.path("link")), located);
     assert_eq!(Located::find(&inside.join("file")), located);
-    // The client may name a folder that was deleted since.
+    // The client may name a folder that has been deleted since.
     assert_eq!(Located::find(&inside.join("gone/deeper")), located);
     let deep = world.made(&format!("repo/{}", "d/".repeat(500)));
     assert_eq!(world.agreed(&deep), located);
@@ -130,7 +130,7 @@ fn bare_repositories_and_the_inside_of_git_directories() {
     let Some(world) = World::with_git("bare repositories") else { return };
     let bare = world.made("server/thing.git");
     world.git(&bare, &["init", "--quiet", "--bare"]);
-    // git would take it for one, unless `safe.bareRepository` is `explicit`. A clone can have such a folder.
+    // git accepts such a folder as a repository unless `safe.bareRepository` is `explicit`. A clone can contain one.
     assert_eq!(Located::find(&bare).key.as_str(), in_folder(&bare));
 
     let plain = world.repository("plain");
@@ -157,7 +157,7 @@ fn tracked_files_do_not_choose_the_project() {
             assert_eq!((found.key, found.root), (own.key.clone(), clone.clone()));
         }
     }
-    // Nor does a git directory that says it shares another one's objects.
+    // Nor does a `commondir` file that claims another git directory.
     let other = world.repository("other");
     fs::write(other.join(".git/commondir"), victim.join(".git").to_str().unwrap()).unwrap();
     assert_eq!(Located::find(&other).key.as_str(), in_git(&other.join(".git")));
@@ -207,12 +207,12 @@ fn clones_of_a_bare_repository_share() {
     let relative = world.path("by-path");
     world.git(&relative, &["remote", "set-url", "origin", "../server/thing.git"]);
     assert_eq!(world.agreed(&relative).key.as_str(), in_mirror(&bare));
-    // An origin that has one itself, on the network.
+    // An origin that itself has an origin on the network.
     world.git(&bare, &["remote", "add", "origin", "https://example.org/o/thing"]);
     let located = world.agreed(&relative);
     assert_eq!(located.key.as_str(), "example.org/o/thing");
     assert_eq!(located.aliases[0].as_str(), in_mirror(&bare));
-    // An origin that has gone names nothing. What was known by it still leads to its project, by the git directory.
+    // A deleted origin gives no key. Data stored under it is still found through the git directory.
     fs::remove_dir_all(&bare).unwrap();
     assert_eq!(Located::find(&relative).key.as_str(), in_git(&relative.join(".git")));
 }
@@ -271,16 +271,16 @@ fn a_work_tree_may_be_elsewhere() {
     let Some(world) = World::with_git("work trees elsewhere") else { return };
     let folder = world.repository("repo");
     let tree = world.made("tree/inside");
-    // Unlike git: nothing in that folder leads back.
+    // Unlike git: nothing in that folder leads back to the repository.
     world.git(&folder, &["config", "core.worktree", "../../tree"]);
     assert_eq!(Located::find(&folder).root, folder);
     assert_eq!(Located::find(&tree).key.as_str(), in_folder(&tree));
-    // The other way round: a `.git` file beside the work.
+    // The reverse: a `.git` file in the work tree.
     let work = world.made("work");
     let separate = world.path("separate");
     world.git(&work, &["init", "--quiet", "--separate-git-dir", separate.to_str().unwrap()]);
     assert_eq!(keys(&world.agreed(&work)), [in_git(&separate), in_folder(&work)]);
-    // And a link in its place, to a directory that is no other folder's `.git`.
+    // And a symlink in its place, to a directory that is not the `.git` of another folder.
     let linked = world.made("linked");
     symlink(&separate, linked.join(".git")).unwrap();
     let located = world.agreed(&linked);
@@ -307,7 +307,7 @@ fn what_is_no_repository_is_passed_over_as_git_does() {
         damage(&inner.join(".git"));
         assert_eq!(world.agreed(&inner), world.agreed(&outer), "{name}");
     }
-    // At a file that leads nowhere git stops.
+    // git stops at a `.git` file that leads nowhere.
     let lost = world.made("outer/lost");
     let deeper = world.made("outer/lost/deeper");
     for text in ["gitdir: /nowhere\n", "gitdir: \n", "gitdir:x", "", "\u{0}"] {
@@ -340,7 +340,7 @@ fn branches_are_read_where_they_can_be() {
     let unborn = world.made("unborn");
     world.git(&unborn, &["init", "--quiet", "-b", "trunk"]);
     assert_eq!(world.agreed(&unborn).branch.as_deref(), Some("trunk"));
-    // As very old repositories have it.
+    // A symlink as `HEAD`, as in very old repositories.
     let linked = world.repository("linked");
     fs::remove_file(linked.join(".git/HEAD")).unwrap();
     symlink("refs/heads/main", linked.join(".git/HEAD")).unwrap();
@@ -403,7 +403,7 @@ fn odd_paths_are_found_somewhere() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever stands in the files, there is an answer, and no control character in it.
+    /// For any content of the files there is a result, without control characters.
     #[test]
     fn no_content_makes_it_panic(
         head in prop_oneof![Just(b"ref: refs/heads/x".to_vec()), any::<Vec<u8>>()],

@@ -10,10 +10,10 @@ use rutter_memory::store::entry::Place;
 
 use crate::git_world::{World, in_folder, in_git, in_mirror, keys};
 
-/// A user that nobody here is.
+/// A user id that no user here has.
 const STRANGER: u32 = 54_321;
 
-/// The folder is a project of its own by its path, and the reason is known.
+/// Asserts that the folder is a separate project by its path, and that the reason is reported.
 fn goes_by_path(folder: &Path, reason: impl Fn(&Ignored) -> bool) {
     let located = Located::find(folder);
     assert_eq!(keys(&located), [in_folder(folder)]);
@@ -35,7 +35,7 @@ fn is_too_large(ignored: &Ignored) -> bool {
     matches!(ignored, Ignored::LargeConfig(_))
 }
 
-/// A bare layout of a repository, as files of an archive.
+/// Writes the layout of a repository, as an archive could contain it.
 fn layout(git_dir: &Path, config: &str) {
     for part in ["objects", "refs"] {
         fs::create_dir_all(git_dir.join(part)).unwrap();
@@ -63,11 +63,11 @@ fn dot_git_file_cannot_borrow_another_checkout() {
         let linked = world.made(&format!("linked-{number}"));
         symlink(target, linked.join(".git")).unwrap();
         goes_by_path(&linked, is_other_checkout);
-        // Folders below are of the same place.
+        // Folders below belong to the same project.
         let deeper = world.made(&format!("evil-{number}/src"));
         assert_eq!(Located::find(&deeper).key.as_str(), in_folder(&evil));
     }
-    // A bare repository beside its worktrees has a folder of its own, and no other.
+    // A bare repository beside its worktrees belongs to its parent folder and to no other.
     let shop = world.made("shop");
     world.git(&shop, &["init", "--quiet", "--bare", ".bare"]);
     fs::write(shop.join(".git"), "gitdir: ./.bare\n").unwrap();
@@ -75,7 +75,7 @@ fn dot_git_file_cannot_borrow_another_checkout() {
     let evil = world.made("evil-bare");
     fs::write(evil.join(".git"), "gitdir: ../shop/.bare\n").unwrap();
     goes_by_path(&evil, is_other_checkout);
-    // Other names of the file of a worktree.
+    // Other names of a worktree's `.git` file.
     let (chained, hard) = (world.made("chained"), world.made("hard"));
     symlink(tree.join(".git"), chained.join(".git")).unwrap();
     fs::hard_link(tree.join(".git"), hard.join(".git")).unwrap();
@@ -97,7 +97,7 @@ fn moved_worktree_goes_by_path_until_repaired() {
     goes_by_path(&moved, is_other_checkout);
     world.git(&moved, &["worktree", "repair"]);
     assert_eq!(world.agreed(&moved).key.as_str(), in_git(&main.join(".git")));
-    // Reached through a link, it is still the same file.
+    // Reached through a symlink, it is still the same file.
     symlink(&moved, world.path("link")).unwrap();
     assert_eq!(Located::find(&world.path("link")), world.agreed(&moved));
 }
@@ -142,7 +142,7 @@ fn commondir_chains_lead_nowhere() {
         fs::write(git.join("commondir"), &chain).unwrap();
         assert_eq!(keys(&Located::find(&evil)), [in_git(&git), in_folder(&evil)], "{chain}");
     }
-    // A `worktrees` of its own that is a link into the victim.
+    // A `worktrees` folder that is a symlink into the victim.
     let forged = world.made("forged");
     layout(&forged.join("g/.git"), "");
     fs::create_dir_all(victim.join(".git/worktrees")).unwrap();
@@ -256,7 +256,7 @@ fn large_configurations_are_read_in_no_time() {
         fs::write(&config, &text).unwrap();
         let begun = Instant::now();
         let located = Located::find(&folder);
-        // Generous: this is not optimised, and shares the machine.
+        // A generous limit: this build is not optimised and shares the machine.
         assert!(begun.elapsed() < Duration::from_secs(1), "{:?}: {:.40}", begun.elapsed(), text);
         assert_eq!(located.key.as_str(), own, "{text:.40}");
         let is_large = text.len() > 256 * 1024;
@@ -268,7 +268,7 @@ fn large_configurations_are_read_in_no_time() {
 fn index_of_long_names_is_bounded() {
     let Some(world) = World::with_git("large indexes") else { return };
     let folder = world.repository("repo");
-    // In version 4 a name repeats as much of the one before as it likes.
+    // In version 4 of the index, a name can repeat any part of the previous one.
     let entry = |name: &[u8], cut: u8| {
         let mut entry = vec![0; 62];
         entry[24..28].copy_from_slice(&0o100_644_u32.to_be_bytes());
@@ -301,14 +301,14 @@ fn directories_of_other_users_are_not_read() {
     let plain = world.with_remote("plain", "https://example.org/o/victim");
     give(&plain.join(".git"));
     goes_by_path(&plain, is_foreign);
-    // One that is put into a folder that many share joins nothing below it.
+    // A stranger's repository in a shared folder does not claim the folders below it.
     let shared = world.made("shared");
     layout(&shared.join(".git"), "[remote \"origin\"]\nurl = https://example.org/o/victim\n");
     give(&shared.join(".git"));
     for name in ["shared/mine", "shared/yours"] {
         goes_by_path(&world.made(name), is_foreign);
     }
-    // A link of a stranger, to what is the user's own.
+    // A stranger's symlink to a directory of the user.
     let (own, below) = (world.path("own"), world.made("linked/mine"));
     let apart = world.made("apart");
     world.git(&apart, &["init", "--quiet", "--separate-git-dir", own.to_str().unwrap()]);
@@ -316,7 +316,7 @@ fn directories_of_other_users_are_not_read() {
     symlink(&own, &link).unwrap();
     lchown(&link, Some(STRANGER), None).unwrap();
     goes_by_path(&below, is_foreign);
-    // A `.git` file of a stranger, and one that leads to a stranger.
+    // A stranger's `.git` file, and a `.git` file that leads to a stranger's directory.
     let separate = world.path("separate");
     let work = world.made("work");
     world.git(&work, &["init", "--quiet", "--separate-git-dir", separate.to_str().unwrap()]);
@@ -326,13 +326,13 @@ fn directories_of_other_users_are_not_read() {
     chown(work.join(".git"), Some(0), None).unwrap();
     give(&separate);
     goes_by_path(&work, is_foreign);
-    // The directory that a worktree shares.
+    // A stranger's directory that a worktree shares.
     let (main, tree) = (world.repository("main"), world.path("tree"));
     world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     give(&main.join(".git"));
     goes_by_path(&tree, is_foreign);
     assert_eq!(Located::find(&main.join(".git/refs")).ignored.as_ref().map(is_foreign), Some(true));
-    // A mirror of somebody else is not what its clones go by.
+    // A mirror of another user gives its clones no key.
     let mirror = world.path("mirror.git");
     world.git(&world.path(""), &["init", "--quiet", "--bare", "mirror.git"]);
     let clone = world.with_remote("clone", mirror.to_str().unwrap());

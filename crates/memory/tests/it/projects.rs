@@ -48,7 +48,7 @@ fn a_folder_that_becomes_a_repository_and_gets_a_remote_keeps_its_memory() {
     assert_eq!(keys(&store), [(remote.to_owned(), 3)]);
     let project = store.project(&place(remote, &[])).unwrap().unwrap();
     assert_eq!(project.aliases, [key(folder), key(git)]);
-    // Without its remote it is still itself.
+    // Without its remote it is still the same project.
     remember(&mut store, &place(git, &[folder]), "four");
     assert_eq!(keys(&store), [(remote.to_owned(), 4)]);
 }
@@ -68,11 +68,11 @@ fn remote_of_a_known_project_merges_nothing() {
         remember(&mut store, &now, text);
     }
     assert_eq!(keys(&store), [(git.to_owned(), 1), (remote.to_owned(), 3)]);
-    // A person is told of it, and can join the two in either direction.
+    // The user is told about it and can merge the two in either direction.
     let found = store.earlier_projects(&now).unwrap();
     assert_eq!(found.iter().map(|one| one.project.id).collect::<Vec<_>>(), [earlier.id]);
     assert_eq!(store.project_named(git).unwrap().project.id, earlier.id);
-    // Without the remote it is what it was before.
+    // Without the remote it is the earlier project.
     assert_eq!(store.project(&before).unwrap().unwrap().id, earlier.id);
     let into = store.project(&now).unwrap().unwrap().id;
     store.merge_projects(earlier.id, into).unwrap();
@@ -108,7 +108,7 @@ fn changed_remote_moves_no_rows() {
     };
     remember(&mut store, &mine, "of the ship");
     remember(&mut store, &victim, "of the bank");
-    // `git remote set-url` to another project, to one that nobody knows, and back.
+    // `git remote set-url` to another project, to an unknown one, and back.
     remember(&mut store, &place("github.com/ada/bank", &[git, folder]), "claims the bank");
     remember(&mut store, &place("github.com/evil/new", &[git, folder]), "claims nothing known");
     remember(&mut store, &mine, "of the ship again");
@@ -152,7 +152,7 @@ fn identity_by_path_can_be_switched() {
         remember(&mut store, &by_remote, &format!("shared {round}"));
         assert_eq!(keys(&store), [(folder.to_owned(), round), (remote.to_owned(), 2 + round)]);
     }
-    // A repository without a remote stays itself.
+    // A repository without a remote stays one project.
     let (git, folder) = ("git:/home/ada/boat/.git", "dir:/home/ada/boat");
     remember(&mut store, &place(git, &[folder]), "one");
     remember(&mut store, &place(folder, &[git]), "two");
@@ -206,7 +206,7 @@ fn projects_that_are_merged_stay_one() {
     assert_eq!(id(&store, &old), into, "the old key leads to the project it was merged into");
     remember(&mut store, &old, "two");
     assert_eq!(keys(&store), [("github.com/fleet/ship".to_owned(), 3)]);
-    // Of two active GHAPs of one session the younger went on.
+    // Of two active GHAPs of one session, the younger stays active.
     let status: Vec<_> = ghaps(&mut store).iter().map(|ghap| ghap.status.as_str()).collect();
     assert_eq!(status, ["abandoned", "active"]);
     let owner = Owner { client: Some(Clean::new("session-1")), agent: None, place: old };

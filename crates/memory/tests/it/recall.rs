@@ -1,7 +1,7 @@
 use rutter_memory::Store;
+use rutter_memory::document::{Axis, Kind};
 use rutter_memory::ghap::{Domain, Status};
 use rutter_memory::memory::Category;
-use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Ask, MemoryEdit, NewMemory, Recall};
 
@@ -42,7 +42,7 @@ const REDIS: &str =
 const UNITS: &str = "All amounts are integers in cents; never use floats for money";
 const DEPLOY: &str = "Deploys go out on Tuesdays from the release branch";
 
-/// Lessons about quite other things.
+/// Returns lessons about unrelated subjects.
 fn others(count: usize) -> Vec<String> {
     let things = [
         "parser", "cache", "mailer", "queue", "login", "chart", "upload", "search", "invoice",
@@ -127,7 +127,7 @@ fn experiences_are_asked_on_their_axes_and_episodes_once_they_were_fixed() {
     let world = World::new();
     let mut store = world.store();
     store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
-    // What is open is nobody's lesson.
+    // An open GHAP is not a lesson yet.
     assert_eq!(store.recall(&ask("lexer splits lines"), at(9)).unwrap(), []);
     store.resolve_ghap(&world.owner(), &falsify(), at(2)).unwrap();
     for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
@@ -180,7 +180,7 @@ fn other_projects_are_asked_only_on_demand_and_come_behind() {
     let found = store
         .recall(&Ask { place: Some(&here), all: true, ..ask("redis connections") }, at(9))
         .unwrap();
-    // They say the same: one, and it is ours.
+    // Both have the same content: only the one of this project is returned.
     assert_eq!((texts(&found), found[0].others), (vec![REDIS], 1));
 }
 
@@ -204,7 +204,7 @@ fn the_order_does_not_hang_on_the_order_of_writing() {
                 .iter()
                 .map(|recall| (format!("{:.9}", recall.hit.score), recall.text.to_string()))
                 .collect();
-            // Ties go by identity, which is made anew here.
+            // Ties are ordered by id, and each store has other ids.
             shown.sort_by(|one, other| other.cmp(one));
             shown.into_iter().map(|(score, text)| format!("{score} {text}")).take(5).collect()
         })
@@ -213,7 +213,7 @@ fn the_order_does_not_hang_on_the_order_of_writing() {
     assert_eq!(orders[0].len(), 5);
 }
 
-/// What is asked for is behind hundreds that are nearer and of another kind, in the files and before there are any.
+/// The wanted row ranks behind hundreds of closer rows of another kind, with and without index files.
 #[test]
 fn the_few_of_a_kind_are_found_behind_many_of_another() {
     let world = World::new();

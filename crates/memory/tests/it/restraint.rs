@@ -1,14 +1,14 @@
-//! Recall finds what fits and is silent where nothing does: measured on our own sets, with stores of every size.
+//! Recall finds lessons that fit and stays silent where none does: measured on our own sets, with stores of several sizes.
 
 use std::collections::HashMap;
 
 use rutter_memory::context::Depth;
+use rutter_memory::document::Axis;
 use rutter_memory::memory::Category;
-use rutter_memory::search::document::Axis;
-use rutter_memory::search::score::FLOOR;
 use rutter_memory::store::{Audience, NewMemory, Query, Wanted};
 use rutter_memory::value::{Standing, Value};
 use rutter_memory::{Clean, Id, Store};
+use rutter_search::score::FLOOR;
 use rutter_testkit::lessons::learnt;
 use serde::Deserialize;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What was shown, by the kind of prompt: how many prompts, and for how many something wrong, or the right thing, was.
+/// Number of prompts, and of those with a result that counts: any result if unrelated, the right result if related.
 #[derive(Debug, Default)]
 struct Shown {
     prompts: usize,
@@ -49,7 +49,7 @@ fn share(shown: &Shown) -> f64 {
         / f64::from(u32::try_from(shown.prompts).unwrap())
 }
 
-/// Asks a store of these lessons for each prompt; related ones only if what they are related to is there.
+/// Queries a store of these lessons with each prompt. A related prompt is skipped if its lesson is not in the store.
 fn measure(lessons: &[Lesson], prompts: &[Prompt]) -> (Shown, HashMap<String, Shown>, Shown) {
     let world = World::new();
     let mut store: Store = world.store();
@@ -112,7 +112,7 @@ fn a_store_of_three() {
 #[test]
 fn a_store_of_twenty() {
     let lessons: Vec<Lesson> = read("lessons-b");
-    // Every third, of all kinds.
+    // Every third lesson, of all kinds.
     let some: Vec<Lesson> = lessons.into_iter().step_by(3).take(20).collect();
     assert_eq!(some.len(), 20);
     assert_restrained(&some, &read("prompts-b"), 0.4);
@@ -126,7 +126,7 @@ fn a_store_of_one() {
     assert_restrained(&one, &read("prompts-b"), 0.3);
 }
 
-/// How often a prompt brings a value, in a memory that has these and nothing else: where it should not, and where it should.
+/// Counts the prompts that bring up a value from a store with only these values: wrongly, and rightly.
 fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Shown) {
     let world = World::new();
     let mut store = world.store();
@@ -188,13 +188,13 @@ fn values_keep_silent_as_lessons_do() {
     let causes: Vec<(String, String)> =
         (0..40).map(|label| (format!("cause-{label}"), learnt(label)[0].to_owned())).collect();
     let prompts: Vec<Prompt> = read("prompts-b");
-    // As docs/reference/recall.md has it.
+    // The figures are those of docs/reference/recall.md.
     let (wrong, _) = measure_values(&causes, &prompts);
     assert_eq!((wrong.prompts, wrong.counted), (289, 0));
     let lessons: Vec<Lesson> = read("lessons-b");
     let own: Vec<_> = lessons.into_iter().map(|lesson| (lesson.id, lesson.text)).collect();
     let (wrong, right) = measure_values(&own, &prompts);
     assert_eq!((wrong.prompts, wrong.counted), (181, 3));
-    // Three are too long for a value.
+    // Three of the lessons are too long for a value.
     assert_eq!((right.prompts, right.counted), (108, 57));
 }

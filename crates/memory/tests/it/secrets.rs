@@ -7,7 +7,7 @@ use rutter_memory::{Clean, log};
 
 use crate::support::{ImportText as _, World, at, falsify, start};
 
-/// A token as GitHub gives them out. Put together here, so that no scanner takes this file for a leak.
+/// Returns a token in GitHub's format. It is assembled here so that no scanner takes this file for a leak.
 fn secret() -> String {
     ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat()
 }
@@ -70,7 +70,7 @@ fn a_secret_in_any_text_is_nowhere() {
             at(6),
         )
         .unwrap();
-    // A tag that holds one is either clean or refused.
+    // A tag with a secret is either redacted or refused.
     drop(store.edit_memory(
         memory.id,
         &MemoryEdit { tags: Some(std::slice::from_ref(&secret)), ..MemoryEdit::default() },

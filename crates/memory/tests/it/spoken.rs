@@ -1,4 +1,4 @@
-//! The spoken loop: what an agent set out to do, what is asked about it, and what is brought back later.
+//! GHAPs in the hooks: start, questions about the prediction, and lessons that are recalled later.
 
 use rutter_memory::ghap::{Resolve, Start};
 use rutter_memory::memory::Category;
@@ -21,7 +21,7 @@ fn now(story: &Story<'_>) -> Time {
     Time::from_millis(1_763_200_000_000 + story.clock.get())
 }
 
-/// What the agent in most of these stories is after.
+/// Starts the GHAP that most of these tests use.
 fn begin(story: &Story<'_>) {
     let start = Start {
         goal: "the cache test is green",
@@ -112,7 +112,7 @@ fn what_there_was_no_time_to_say_is_said_on_the_next_prompt() {
     world.set("outcome_capture", "auto_capture = true");
     let story = Story::new(&world);
     begin(&story);
-    // As if the hook had been late: the run is there, and nobody was told.
+    // Simulates a late hook: the run is stored, but was not reported.
     let mut outcome = world.outcome(600, rutter_memory::outcome::Verdict::Failed);
     outcome.failing = vec![Clean::new("cache::evicts")];
     world.ran(&outcome);
@@ -139,7 +139,7 @@ fn an_agent_is_asked_about_its_own_ghap_only() {
     story.session = "session-1";
     assert_eq!(story.tool(), "");
     assert_ne!(story.tool(), "");
-    // A change begins the count anew.
+    // A change restarts the count.
     assert_eq!(story.tool(), "");
     let update =
         rutter_memory::ghap::Update { hypothesis: Some("isolation"), ..Default::default() };
@@ -174,7 +174,7 @@ fn compaction_and_resumption_keep_a_ghap_and_clearing_offers_it() {
     let said = story.start("clear");
     assert!(said.starts_with("An earlier session left GHAP"), "{said}");
     assert!(said.contains("ghap adopt") && !said.contains("ghap start"), "{said}");
-    // One that is alive is nobody's to adopt.
+    // The GHAP of a live session cannot be adopted.
     story.session = "session-1";
     story.start("resume");
     story.session = "session-3";
@@ -360,7 +360,7 @@ fn a_command_is_a_run_where_the_user_says_so() {
     story.bash("bin/gauntlet");
     let seen = world.store().runs_of(&Clean::new(story.session)).unwrap();
     let seen: Vec<_> = seen.iter().map(|run| (run.runner.as_str(), run.verdict.as_str())).collect();
-    // Of a line with more in it nobody knows whose exit status it has.
+    // In a line with more commands, the exit status may belong to any of them.
     assert_eq!(
         seen,
         [("bin/gauntlet", "unknown"), ("bin/gauntlet", "failed"), ("bin/gauntlet", "passed")]
@@ -414,7 +414,7 @@ fn of_two_agents_each_gets_its_own_lessons() {
     assert_eq!(starts(&story), "");
     story.agent = Some("finder");
     assert!(starts(&story).contains("isolation issues"));
-    // One that never started leaves nothing to the next for long.
+    // Lessons for an agent that never started soon expire.
     story.agent = None;
     story.tell("PreToolUse", &task("general-purpose", "the cache test is flaky, find out why"));
     story.clock.set(story.clock.get() + 120_000);

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::support::World;
 
-/// Sessions of a client in one checkout, told to the hooks as the client tells them.
+/// Sessions of a client in one checkout, sent to the hooks as the client's payloads.
 pub(crate) struct Story<'a> {
     pub(crate) world: &'a World,
     pub(crate) folder: PathBuf,
-    /// Where the client says it was started.
+    /// The folder that the client was started in, as the client reports it.
     pub(crate) started_in: Option<PathBuf>,
     pub(crate) clock: std::cell::Cell<i64>,
     pub(crate) session: &'static str,
@@ -67,7 +67,7 @@ impl<'a> Story<'a> {
         answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
     }
 
-    /// A run that fails: tests and what each panics with.
+    /// Plays a run in which these tests panic with these messages, and returns the hook's text.
     pub(crate) fn red(&self, command: &str, failing: &[(&str, &str)]) -> String {
         let error = format!("Exit code 101\n{}", output(5 - failing.len(), failing));
         Self::said(&self.tell(
@@ -94,7 +94,7 @@ impl<'a> Story<'a> {
         assert_eq!(Self::said(&heard), "");
     }
 
-    /// A run of anything that fails with this text.
+    /// Plays a command that fails with this output, and returns the hook's text.
     pub(crate) fn fails(&self, command: &str, exit: i32, text: &str) -> String {
         let error = format!("Exit code {exit}\n{text}");
         Self::said(&self.tell(
@@ -103,7 +103,7 @@ impl<'a> Story<'a> {
         ))
     }
 
-    /// One whose status a pipe hides.
+    /// Plays a command with its exit status hidden by a pipe, and returns the hook's text.
     pub(crate) fn shows(&self, command: &str, text: &str) -> String {
         let response = &json!({ "stdout": text, "stderr": "", "interrupted": false });
         Self::said(&self.tell(
@@ -128,14 +128,14 @@ impl<'a> Story<'a> {
         Self::said(&self.tell("UserPromptSubmit", &json!({ "prompt": text })))
     }
 
-    /// Any tool that is about to run.
+    /// Plays the start of a tool call, and returns the hook's text.
     pub(crate) fn tool(&self) -> String {
         let read =
             json!({ "tool_name": "Read", "tool_input": { "file_path": "/x" }, "tool_use_id": "t" });
         Self::said(&self.tell("PreToolUse", &read))
     }
 
-    /// Every episode, oldest first: test, ending, what turned it green.
+    /// Returns every episode, oldest first: test, ending, fix.
     pub(crate) fn episodes(&self) -> Vec<(String, Option<How>, String)> {
         let shown = |episode: Episode| {
             let ending = episode.ending;
@@ -159,10 +159,10 @@ impl<'a> Story<'a> {
     }
 }
 
-/// What `cargo test` prints.
+/// Returns the output of `cargo test`.
 pub(crate) fn output(passed: usize, failing: &[(&str, &str)]) -> String {
     let mut text = format!("\nrunning {} tests\n", passed + failing.len());
-    // As with `--quiet`: a list of what passed would have to name the test that is fixed.
+    // In the form of `--quiet`: a list of passed tests would have to name the fixed test.
     text += &".".repeat(passed);
     text += &"F".repeat(failing.len());
     text += "\n";

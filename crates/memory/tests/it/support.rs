@@ -7,15 +7,15 @@ use rutter_memory::store::entry::{Entry, Place, What};
 use rutter_memory::store::{Files, ImportError, ImportFile, Imported, Owner, Record, WhoseRows};
 use rutter_memory::{Clean, Id, Store, Time};
 
-/// Switches the offer to start a GHAP off.
+/// Configuration line that disables the offer to start a GHAP.
 pub(crate) const NO_OFFER: &str = "offer_ghap = false\n";
 
-/// A memory and a project, in a folder that goes away.
+/// A data directory and projects in a temporary folder.
 pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
-/// A day in the life of a test.
+/// Returns a fixed start time plus some seconds.
 pub(crate) fn at(seconds: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + seconds * 1_000)
 }
@@ -33,7 +33,7 @@ impl World {
         Files::new(self.memory())
     }
 
-    /// The user's configuration. Nobody's deadline passes on a machine that is busy with other tests.
+    /// Returns the user's configuration. Its deadlines are long enough for a machine that is busy with other tests.
     pub(crate) fn config(&self) -> PathBuf {
         let path = self.folder.path().join("config.toml");
         if !path.exists() {
@@ -49,7 +49,7 @@ impl World {
                 "session_end",
             ];
             let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-            // Most stories are about what else is said after a failure; `offer.rs` is about this.
+            // Most tests are about other texts after a failure; `offer.rs` is about this one.
             let capture = "[hooks.outcome_capture]\n";
             let text = text.replace(capture, &format!("{capture}{NO_OFFER}"));
             std::fs::write(&path, text).unwrap();
@@ -57,7 +57,7 @@ impl World {
         path
     }
 
-    /// Sets more than that.
+    /// Adds a line to the section of a hook.
     pub(crate) fn set(&self, hook: &str, line: &str) {
         let path = self.config();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -70,7 +70,7 @@ impl World {
         Store::open(&self.memory(), at(0)).unwrap()
     }
 
-    /// The folder of a project by name, made where it is missing.
+    /// Returns the folder of a project, and creates it if it is missing.
     pub(crate) fn project(&self, name: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(&path).unwrap();
@@ -85,7 +85,7 @@ impl World {
         Owner { client: Some(Clean::new("session-1")), agent: None, place: self.place() }
     }
 
-    /// The same person in another session.
+    /// Returns the same owner in another session.
     pub(crate) fn other(&self, client: &str) -> Owner {
         Owner { client: Some(Clean::new(client)), ..self.owner() }
     }
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Captures a run, as a hook does.
+    /// Records a run as a hook does.
     pub(crate) fn ran(&self, outcome: &Outcome) {
         self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone().into()))));
     }
@@ -130,12 +130,12 @@ impl World {
         hot::record(&self.files(), std::slice::from_ref(entry), budget).unwrap();
     }
 
-    /// Every byte of every file in the memory's folder.
+    /// Returns every file in the data directory with its content.
     pub(crate) fn bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
         bytes_below(&self.memory())
     }
 
-    /// The files that hold a text.
+    /// Returns the files that contain a text.
     pub(crate) fn files_with(&self, text: &str) -> Vec<PathBuf> {
         let holds =
             |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
@@ -195,7 +195,7 @@ pub(crate) fn falsify() -> Resolve<'static> {
     }
 }
 
-/// Everything in a store, as its export has it.
+/// Returns all records of a store, as its export has them.
 pub(crate) fn all(store: &mut Store) -> Vec<Record> {
     let mut records = Vec::new();
     store
@@ -221,11 +221,11 @@ pub(crate) fn key(text: &str) -> ProjectKey {
     ProjectKey::new(text)
 }
 
-/// Imports a text in one call.
+/// Import of a text in one call.
 pub(crate) trait ImportText {
     fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError>;
 
-    /// As rows of the user's own.
+    /// Imports a text as the user's own rows.
     fn import_own(&mut self, text: &[u8]) -> Result<Imported, ImportError> {
         self.import_as(text, WhoseRows::Own)
     }

@@ -29,7 +29,7 @@ fn outcomes_that_are_too_old_or_too_many_go_but_none_that_is_evidence() {
     assert!(store.outcome(evidence.id).unwrap().is_some());
 
     let bounds = Bounds { outcome_age: Duration::from_secs(100), ..Bounds::default() };
-    // A clock that is far ahead makes nothing old: what counts is the newest run.
+    // A clock that is far ahead makes nothing old: age is counted from the newest run.
     assert_eq!(tend(&world.memory(), &bounds, at(1_000_000)).unwrap().unwrap().retired, 0);
     world.ran(&world.outcome(1_000, Verdict::Failed));
     assert_eq!(tend(&world.memory(), &bounds, at(1_000)).unwrap().unwrap().retired, 4);
@@ -135,7 +135,7 @@ fn a_spool_that_cannot_be_drained_does_not_grow_without_bound() {
     drop(world.store());
     for round in 0..5 {
         world_spools(&world, round);
-        // A writer hangs on every file that is there.
+        // A writer holds a lock on every existing file.
         let hanging: Vec<_> = std::fs::read_dir(world.files().spool())
             .unwrap()
             .map(|entry| std::fs::File::open(entry.unwrap().path()).unwrap())

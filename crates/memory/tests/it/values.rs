@@ -2,7 +2,6 @@ use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
-use rutter_memory::cluster::Axis;
 use rutter_memory::injection::{Effect, Injection};
 use rutter_memory::project::Located;
 use rutter_memory::store::doctor::repair;
@@ -14,17 +13,18 @@ use rutter_memory::store::{
 };
 use rutter_memory::value::{Standing, Value, ValueError};
 use rutter_memory::{Clean, Id, Store, StoreError};
+use rutter_search::cluster::Axis;
 
 use rutter_testkit::lessons::Lesson;
 
 use crate::clusters::{again, learn, repeated};
 use crate::support::{ImportText as _, World, all, at};
 
-/// What somebody says of what is learnt again and again, in words of their own.
+/// A user's wording of the repeated lesson.
 pub(crate) const OWN: &str = "give connections back to the pool, whatever happens";
 pub(crate) const LATER: i64 = 90_000_000;
 
-/// The cluster of all that is learnt again and again.
+/// Returns the cluster of the repeated lesson.
 pub(crate) fn cluster(store: &Store) -> Id {
     let filter = ClusterFilter { axis: Some(Axis::RootCause), ..ClusterFilter::default() };
     store.clusters(&filter).unwrap()[0].id
@@ -34,7 +34,7 @@ pub(crate) fn new(cluster: Id, text: &str) -> NewValue<'_> {
     NewValue { place: None, cluster, text, standing: Standing::Accepted, revives: false }
 }
 
-/// Somebody says it in words of their own, for everywhere.
+/// Adds the user's wording as a value for all projects.
 fn say(store: &mut Store) -> Value {
     store.add_value(&new(cluster(store), OWN), at(LATER)).unwrap().value
 }
@@ -83,7 +83,7 @@ fn what_does_not_fit_its_cluster_is_refused_with_the_distance() {
     repeated(&world, &mut store, 5);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
     let cluster = cluster(&store);
-    // The cluster is as tight as can be: five times the same. Other words for it fit all the same.
+    // The cluster is as tight as possible: five times the same lesson. Another wording still fits.
     let fits = "give connections back to the pool, whatever happens, also on an early return";
     let written = store.add_value(&new(cluster, fits), at(LATER)).unwrap();
     assert!(!written.merged, "{written:?}");
@@ -109,7 +109,7 @@ fn what_does_not_fit_its_cluster_is_refused_with_the_distance() {
     assert!(matches!(error, StoreError::NotFound { what: "cluster", .. }), "{error}");
 }
 
-/// Three that were surprised by how a parser splits lines.
+/// Returns one of three lessons about how a parser splits lines.
 fn lines_of_a_parser(number: i64) -> rutter_testkit::lessons::Lesson {
     let said = [
         (
@@ -172,7 +172,7 @@ fn a_sentence_about_something_else_does_not_get_in_because_it_is_about_software_
     }
 }
 
-/// Three failures of one cause, from which everybody learnt something else.
+/// Three failures with one cause and different takeaways.
 #[test]
 fn what_one_member_says_and_the_others_do_not_is_not_proposed() {
     let world = World::new();
@@ -232,7 +232,7 @@ fn who_looks_while_another_writes_sees_what_there_was_a_moment_ago() {
     writer.execute_batch("COMMIT").unwrap();
     assert!(store.freshen_values(at(LATER)).unwrap());
     assert_eq!(known(&store), 1);
-    // Nobody is kept from looking where there is nothing to do.
+    // A writer does not block readers if there is no work to do.
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(store.freshen_values(at(LATER)).unwrap() && store.freshen_shown(at(LATER)).unwrap());
 }
@@ -249,7 +249,7 @@ fn a_retired_value_is_not_proposed_again() {
     learn(&mut store, &world.other("one more"), &again(8));
     let done = store.bring_clusters_up_to_date(at(LATER)).unwrap();
     assert_eq!((done.placed, done.proposed), (4, 0));
-    // Nor does an agent hold it again. A person does.
+    // An agent cannot revive it either. A person can.
     let place = world.owner().place;
     let said = NewValue { place: Some(&place), revives: true, ..new(cluster(&store), &value.text) };
     let refused = store.add_value(&NewValue { revives: false, ..said }, at(LATER + 5)).unwrap_err();
@@ -282,7 +282,7 @@ fn other_words_are_held_against_the_cluster_too() {
     assert_eq!(store.edit_value(value.id, &everywhere, at(LATER)).unwrap().value.project, None);
 }
 
-/// A GHAP that acts upon the value, and fails.
+/// Returns a lesson that acts on the value and fails.
 fn contradicted(number: i64) -> rutter_testkit::lessons::Lesson {
     rutter_testkit::lessons::Lesson {
         hypothesis: "releasing the connection in a finally block helps".into(),
@@ -312,7 +312,7 @@ fn a_value_loses_standing_when_what_follows_contradicts_it() {
         (value.standing, value.contradicted)
     };
     assert_eq!(standing(&mut store, 1), (Standing::Accepted, 1), "once is chance");
-    // What has cost it one standing does not cost it the next.
+    // The contradictions that lowered the standing do not count again.
     assert_eq!(standing(&mut store, 2), (Standing::Proposed, 0));
     assert!(store.value(value.id).unwrap().value.doubted.is_some());
     for number in 3..6 {
@@ -321,11 +321,11 @@ fn a_value_loses_standing_when_what_follows_contradicts_it() {
     }
     assert_eq!(store.value(value.id).unwrap().value.support, 3, "nobody speaks for both");
     assert_eq!(standing(&mut store, 6), (Standing::Retired, 0));
-    // Whoever accepts it again has seen that.
+    // Accepting the value again clears contradictions and doubt.
     let written = store.edit_value(value.id, &accept, at(LATER + 900_000)).unwrap();
     assert_eq!((written.value.standing, written.value.doubted), (Standing::Accepted, None));
     assert_eq!(standing(&mut store, 10), (Standing::Accepted, 1));
-    // And so has whoever accepts one that is doubted, at once.
+    // So does accepting a doubted value.
     standing(&mut store, 11);
     assert_eq!(standing(&mut store, 12), (Standing::Proposed, 1));
     let written = store.edit_value(value.id, &accept, at(LATER + 1_300_000)).unwrap();
@@ -407,7 +407,7 @@ fn values_go_out_and_come_in_as_they_are() {
     assert_eq!(all(&mut copy), records);
     let origins = records.iter().filter(|record| matches!(record, Record::Origin(_))).count();
     assert_eq!(copy.import_own(lines.as_bytes()).unwrap().kept, records.len() - 1 - origins);
-    // Clusters are made there, under other names, and values find theirs.
+    // Clusters are rebuilt there with other ids, and values find theirs.
     let done = copy.bring_clusters_up_to_date(at(LATER)).unwrap();
     assert_eq!((done.born, done.proposed), (4, 0), "{done:?}");
     for value in values(&copy) {
@@ -472,7 +472,7 @@ fn values_survive_a_database_that_is_broken() {
     repair(&world.memory(), at(LATER)).unwrap();
     let mut store = world.store();
     assert_eq!(values(&store), before);
-    // Clusters are made anew, with other names; the values find theirs.
+    // Clusters are rebuilt with other ids, and values find theirs.
     store.bring_clusters_up_to_date(at(LATER + 1)).unwrap();
     let after = values(&store);
     assert_eq!(after.len(), 2, "nothing is proposed again: {after:?}");
@@ -489,7 +489,7 @@ fn a_hook_reads_those_of_its_place_and_makes_nothing_anew() {
     repeated(&world, &mut store, 3);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
     let everywhere = say(&mut store);
-    // Nobody has looked at this one yet.
+    // This experience is not in a cluster yet.
     learn(&mut store, &world.other("fourth"), &again(3));
     let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
     let read = |place: &rutter_memory::store::entry::Place, most| {

@@ -1,4 +1,4 @@
-//! Whose a value is: of which project, of which lesson, of which machine.
+//! Project, lesson and machine that a value belongs to.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::clusters::{again, learn, repeated};
 use crate::support::{ImportText as _, World, all, at};
 use crate::values::{LATER, OWN, cluster, new, values};
 
-/// The same of another project.
+/// Returns an owner in another project.
 fn elsewhere(world: &World, name: &str) -> Owner {
     let place = (&rutter_memory::project::Located::find(&world.project(name))).into();
     Owner { client: Some(Clean::new(name)), agent: None, place }
@@ -28,13 +28,13 @@ fn what_one_project_learnt_is_said_in_no_other_unless_somebody_says_so() {
     let [value] = values(&store).try_into().unwrap();
     assert!(value.project.is_some(), "{value:?}");
     let (cluster, beta) = (cluster(&store), elsewhere(&world, "beta").place);
-    // Said in another project it holds there too, and what is said here stays what it is.
+    // Added in another project, it holds there too, and the value here stays unchanged.
     let there = NewValue { place: Some(&beta), ..new(cluster, &value.text) };
     let written = store.add_value(&there, at(LATER + 1)).unwrap();
     assert!(!written.merged && written.value.id != value.id, "{written:?}");
     assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
     assert!(store.add_value(&there, at(LATER + 2)).unwrap().merged);
-    // Said for everywhere, it is a third, and each place hears it once.
+    // Added for all projects, it is a third value, and each project shows the text once.
     let written = store.add_value(&new(cluster, &value.text), at(LATER + 3)).unwrap();
     assert!(!written.merged && written.value.project.is_none(), "{written:?}");
     assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
@@ -42,7 +42,7 @@ fn what_one_project_learnt_is_said_in_no_other_unless_somebody_says_so() {
     for (place, expected) in [(&beta, 1), (&world.owner().place, 1)] {
         assert_eq!(hot.values(place, 5).unwrap().len(), expected);
     }
-    // What holds everywhere is not for a project to hold again or to let go of.
+    // A project can neither revive nor retire a value for all projects.
     store.retire_value(written.value.id, at(LATER + 4)).unwrap();
     let delta = elsewhere(&world, "delta").place;
     let there = NewValue { place: Some(&delta), revives: true, ..new(cluster, &value.text) };
@@ -94,7 +94,7 @@ fn words_that_somebody_said_are_kept_once_and_go_with_the_lesson_that_they_are_o
     let edit = |text| ValueEdit { text: Some(text), ..ValueEdit::default() };
     let refused = store.edit_value(own.id, &edit(&value.text), at(LATER)).unwrap_err();
     assert!(matches!(refused, StoreError::Value(ValueError::Said { .. })), "{refused}");
-    // The same words again, and a lesson's own words typed by hand, are still the lesson's.
+    // The same words again, and the lesson's words typed by hand, still belong to the lesson.
     let louder = value.text.to_uppercase();
     store.edit_value(value.id, &edit(&louder), at(LATER)).unwrap();
     assert_eq!(store.value(value.id).unwrap().value.source, value.source);
@@ -103,7 +103,7 @@ fn words_that_somebody_said_are_kept_once_and_go_with_the_lesson_that_they_are_o
         .unwrap();
     let typed = store.edit_value(value.id, &edit(&value.text), at(LATER)).unwrap().value;
     assert!(typed.source.is_some(), "{typed:?}");
-    // Whoever says the lesson otherwise means the value too.
+    // An edit of the lesson changes the value too.
     let source = typed.source.unwrap();
     let takeaway = "release what was taken in a finally block";
     store.edit_lesson(source, None, Some(takeaway), at(LATER + 1)).unwrap();

@@ -1,6 +1,5 @@
-//! What many lessons say together, put before the next session: when it begins, when it asks, when something fails.
+//! Values in later sessions: at session start, for a prompt, after a failure.
 
-use rutter_memory::cluster::Axis;
 use rutter_memory::context::{Depth, LeftOut, Source};
 use rutter_memory::ghap::Domain;
 use rutter_memory::quote::tokens;
@@ -9,6 +8,7 @@ use rutter_memory::store::{
 };
 use rutter_memory::value::{Standing, Value};
 use rutter_memory::{Clean, Hands, Id, Store};
+use rutter_search::cluster::Axis;
 use serde_json::json;
 
 use crate::clusters::{again, learn, repeated};
@@ -19,14 +19,14 @@ const LATER: i64 = 90_000_000;
 const ASKED: &str = "where do I release the connection? in a finally block?";
 const LESSON: &str = "release the connection in a finally block";
 
-/// Recent work would say the same as the values.
+/// Returns a test world without recent work, which would show the same text as the values.
 fn without_recent_work() -> World {
     let world = World::new();
     world.set("session_start", "recent_work = 0");
     world
 }
 
-/// What three sessions have learnt, and was proposed.
+/// Records a lesson in three sessions and returns the proposed value.
 fn proposed(world: &World, store: &mut Store) -> Value {
     repeated(world, store, 3);
     store.bring_clusters_up_to_date(at(LATER)).unwrap();
@@ -38,7 +38,7 @@ fn accept(store: &mut Store, id: Id) {
     store.edit_value(id, &edit, at(LATER)).unwrap();
 }
 
-/// Values from elsewhere, made of one: whatever they say, nothing holds them against a cluster.
+/// Imports copies of a value. Imported texts are not compared with a cluster.
 fn import(store: &mut Store, values: impl IntoIterator<Item = Value>) {
     let mut records = vec![all(store).remove(0)];
     records.extend(values.into_iter().map(Record::Value));
@@ -71,7 +71,7 @@ fn a_session_begins_with_what_others_learnt_and_hears_it_once() {
     assert!(!tale.start("startup").contains(LESSON), "still in the context");
     let asked = "the connection is not released, put it in a finally block";
     assert!(!tale.prompt(asked).contains("Value"), "still in the context");
-    // What it began with has left the context, and comes back when it is wanted.
+    // The text from the session start has left the context, and returns when a prompt asks for it.
     assert!(!tale.start("compact").contains(LESSON));
     let said = tale.prompt(asked);
     assert!(said.contains(&format!("Value (proposed): `{LESSON}`")), "{said}");
@@ -161,7 +161,7 @@ fn a_memory_without_values_says_the_rest() {
     assert!(heard.stdout.contains("ghap start"), "{heard:?}");
     assert!(heard.faults.iter().all(|fault| fault.starts_with("values: ")), "{heard:?}");
     assert_eq!(heard.faults.len(), 1);
-    // One of an older program is left alone as a whole.
+    // A database of an older version is not used at all.
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     connection.execute_batch("PRAGMA user_version = 4").unwrap();
     drop(connection);
@@ -190,7 +190,7 @@ fn what_bears_on_a_failure_is_a_principle_once() {
         ..Default::default()
     };
     assert_eq!(world.store().injections(&filter).unwrap().len(), 1);
-    // Whoever began with it knows it.
+    // A session that started with the value does not get it again.
     tale.session = "session-3";
     assert!(tale.start("startup").contains(LESSON));
     assert_eq!(tale.red("cargo test", &failing), "");
@@ -227,7 +227,7 @@ fn a_principle_is_told_whole_or_not_at_all() {
     let mut store = world.store();
     let value = proposed(&world, &mut store);
     let said = "release the connection of whoever took it in a finally block, ".repeat(4);
-    // One of an older version may be longer than what is taken now.
+    // A value of an older version may be longer than the current limit.
     let texts = [format!("Of 400: {said:!<400}"), format!("{said:!<300}")];
     import(&mut store, texts.iter().map(|text| other(&value, text)));
     assert_eq!(store.values(&ValueFilter::default()).unwrap().len(), 3);
@@ -277,7 +277,7 @@ fn values_are_a_source_of_context() {
         let none = store.context(&wanted(ASKED, &[Source::Memory], depth), at(LATER)).unwrap();
         assert_eq!(none.items, []);
     }
-    // What has little to do with it is looked at and left out.
+    // A value with little relation is considered and left out.
     let about = wanted("the icons of the menu are blurred", &[], Depth::Light);
     let context = store.context(&about, at(LATER)).unwrap();
     assert_eq!(context.items, []);
@@ -288,7 +288,7 @@ fn values_are_a_source_of_context() {
             .any(|(left, why)| left.row == strange.id && *why == LeftOut::BelowFloor),
         "{context:?}"
     );
-    // Where nothing is asked: what to work by, and recent work.
+    // Without a question: values, and recent work.
     let settings = rutter_memory::config::SessionStart { recent_work: 1, ..Default::default() };
     let begins = SessionWanted::new(&place, &Hands::Tools, &settings, None);
     let context = store.session_context(&begins, at(LATER)).unwrap();
@@ -297,7 +297,7 @@ fn values_are_a_source_of_context() {
     let same = &context.left_out[0];
     assert_eq!((same.0.kind, same.1), (Source::Experience, LeftOut::SaysTheSame), "{context:?}");
     assert_eq!(context.items[0].row, value.id);
-    // An agent that was started gets what was parked for it.
+    // A started subagent gets the values that were parked for it.
     let parked = [(value.id, 0.9)];
     let hot = rutter_memory::store::hot::HotStore::open(
         &world.files(),
@@ -316,7 +316,7 @@ fn principles_fit_what_is_wanted_or_the_kind_of_work() {
     let world = World::new();
     let mut store = world.store();
     let value = proposed(&world, &mut store);
-    // The domain of its experiences is that of the value.
+    // A value has the domain of its experiences.
     let strange = other(&value, "choose icons for the weather by the height of the sun");
     import(&mut store, [Value { cluster: None, support: 1, ..strange.clone() }]);
     let place = world.place();

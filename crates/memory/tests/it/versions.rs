@@ -13,8 +13,8 @@ fn fixture(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/{version}.db"))
 }
 
-/// A database of each version opens, migrates, and still says what it said. `RUTTER_WRITE_FIXTURE=1` keeps one of a new
-/// version, once, before it is released.
+/// A database of each version opens, migrates, and has the rows of its recorded export. `RUTTER_WRITE_FIXTURE=1` writes
+/// the fixture of a new version, once, before it is released.
 #[test]
 fn every_version_there_ever_was_opens() {
     if std::env::var_os("RUTTER_WRITE_FIXTURE").is_some() {
@@ -34,7 +34,7 @@ fn every_version_there_ever_was_opens() {
         let said = fs::read_to_string(path.with_extension("jsonl")).unwrap();
         assert_eq!(lines(&mut store), said, "version {version}");
         store.start_ghap(&world.other("session-9"), &start(), at(99)).unwrap();
-        // Clusters go on under the names that they had, with one member more. Those of the fifth were made in another way.
+        // Clusters keep their ids and gain one member. Those of version 5 were built in another way.
         let clusters = store.clusters(&ClusterFilter::default()).unwrap();
         assert_eq!(clusters.is_empty(), version < 6, "version {version}");
         repeated(&world, &mut store, 1);
@@ -52,7 +52,7 @@ fn every_version_there_ever_was_opens() {
     }
 }
 
-/// Every row, without the line that says which version they are of.
+/// Returns every row except the header line with the version.
 fn lines(store: &mut Store) -> String {
     all(store).iter().skip(1).map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
 }

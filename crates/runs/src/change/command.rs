@@ -3,9 +3,9 @@
 //! The lists name the programs that change something, not those that do not: a fix that is named wrongly teaches nonsense, and
 //! one that is not named leaves an episode without a lesson.
 
-use crate::runs::command_line::{Command, CommandLine, Folder};
-use crate::runs::shell::{Stream, Target};
-use crate::runs::table;
+use crate::command_line::{Command, CommandLine, Folder};
+use crate::shell::{Stream, Target};
+use crate::table;
 
 /// Programs that change something whatever they are told.
 const ALWAYS: &[&str] = &[
@@ -270,7 +270,7 @@ pub(super) fn only_formats(line: &str) -> bool {
 
 /// The effect of git on changes that were made before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Undoing {
+pub enum Undoing {
     /// Puts them away, for a while.
     PutsAway,
     /// Brings back what was put away.
@@ -282,7 +282,7 @@ pub(crate) enum Undoing {
 }
 
 /// Determines the effect of a line on earlier changes by means of git.
-pub(crate) fn undoing(line: &CommandLine) -> Option<Undoing> {
+pub fn undoing(line: &CommandLine) -> Option<Undoing> {
     line.commands.iter().rev().find_map(|command| {
         if command.program() != "git" {
             return None;

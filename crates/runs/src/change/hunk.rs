@@ -7,8 +7,8 @@ use super::command::{Undoing, undoing};
 use super::patch::KEY_MARK;
 use super::section::{enclosing_definition, has_extension, is_definition, is_in_comment};
 use super::{Change, MAX_READ_BYTES, Sort};
-use crate::Clean;
-use crate::runs::command_line::CommandLine;
+use crate::command_line::CommandLine;
+use rutter_redact::Clean;
 
 /// Begins the line above a hunk: `@@ -12 +14 @@ def total(items):`.
 const HEADER: &str = "@@";
@@ -164,7 +164,7 @@ impl Hunk {
     }
 
     /// Returns true if it changes nothing but comments, imports, blank lines, debug output or a version number.
-    pub(crate) fn is_trivial(&self, file: &str) -> bool {
+    pub fn is_trivial(&self, file: &str) -> bool {
         self.in_comment
             || self.only_formats(file)
             || self.lines().any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "))
@@ -178,12 +178,12 @@ impl Hunk {
     }
 
     /// Returns true if it changes nothing but comments.
-    pub(crate) fn only_comments(&self, file: &str) -> bool {
+    pub fn only_comments(&self, file: &str) -> bool {
         self.in_comment || self.lines().all(|line| line.trim().is_empty() || is_comment(line, file))
     }
 
     /// Returns true if it changes nothing but imports.
-    pub(crate) fn only_imports(&self) -> bool {
+    pub fn only_imports(&self) -> bool {
         let mut lines = self.lines().filter(|line| !line.trim().is_empty()).peekable();
         lines.peek().is_some() && lines.all(is_import)
     }
@@ -194,7 +194,7 @@ impl Hunk {
 }
 
 /// Returns true if a file is no code: documents, lists of versions, notes.
-pub(crate) fn is_trivial_file(file: &str) -> bool {
+pub fn is_trivial_file(file: &str) -> bool {
     let last = file.rsplit('/').next().unwrap_or(file);
     has_extension(last, &["md", "rst", "lock", "patch", "diff", "log", "adoc", "gitignore"])
         || last.ends_with("-lock.json")
@@ -380,7 +380,7 @@ pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
 
 /// The changes, oldest first, that are in the tree after all of them: not what git has put away or taken back since. The
 /// commands that did so stay, because they may be what turned a failure green.
-pub(crate) fn in_tree(changes: &[Change]) -> Vec<Change> {
+pub fn in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {
         let git = match change.sort {

@@ -1,8 +1,8 @@
 //! The difference between a command that succeeded and the one that failed: with a variable, a flag, a wrapper, or in another
 //! folder. Where nothing else was changed, that difference is the fix.
 
-use crate::runs::command_line::{Command, CommandLine, Folder};
-use crate::runs::table::{self, Effect};
+use crate::command_line::{Command, CommandLine, Folder};
+use crate::table::{self, Effect};
 
 /// Variables that change what is printed, not what happens.
 const SHOWING_VARIABLES: &[&str] = &[

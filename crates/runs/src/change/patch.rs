@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::Clean;
+use rutter_redact::Clean;
 use rutter_redact::is_key_line;
 
 /// Maximum size of a file that is redacted as a whole. Of a longer one the neighbourhood of a change is redacted.

@@ -1,9 +1,9 @@
 //! autopep8 with `--diff`: a difference for each file that it would change, and nothing when all is well.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::Place;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::Place;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "autopep8",

@@ -3,9 +3,9 @@
 //! A name is printed as `file › test`, or `test` alone if only one file ran; ` › ` becomes ` > `.
 
 use super::stack::Stack;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan;
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "ava",

@@ -3,9 +3,9 @@
 //! A failing test is named by its description; its file stands below it. In the pretty form a line is drawn over several
 //! times, so that the mark of a test stands anywhere in it.
 
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, Place};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, Place};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "bats",

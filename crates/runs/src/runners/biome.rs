@@ -5,9 +5,9 @@
 //! and `Found 1 warning.`; warnings fail it only with `--error-on-warnings`, which it says at last.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "biome",
@@ -153,7 +153,7 @@ fn annotation(line: &str) -> Option<(Place<'_>, &str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn headers_have_a_place_or_none() {

@@ -1,9 +1,9 @@
 //! Black with `--check`: `would reformat a.py` for each file, and a last line that counts them.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "black",
@@ -72,7 +72,7 @@ fn summary(line: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn end_alone_tells_of_failures() {

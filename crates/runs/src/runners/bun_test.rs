@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::stack::Stack;
 use super::tally;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::{Counts, Kind, Verdict, scan};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "bun test",

@@ -1,8 +1,8 @@
 //! cargo check.
 
 use super::rustc;
-use crate::runs::Kind;
-use crate::runs::report::Runner;
+use crate::Kind;
+use crate::report::Runner;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo check",
@@ -16,6 +16,6 @@ pub(super) static RUNNER: Runner = Runner {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("cargo check");
+        crate::cases::check("cargo check");
     }
 }

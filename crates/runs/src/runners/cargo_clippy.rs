@@ -1,8 +1,8 @@
 //! cargo clippy.
 
 use super::rustc;
-use crate::runs::Kind;
-use crate::runs::report::Runner;
+use crate::Kind;
+use crate::report::Runner;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo clippy",
@@ -16,6 +16,6 @@ pub(super) static RUNNER: Runner = Runner {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("cargo clippy");
+        crate::cases::check("cargo clippy");
     }
 }

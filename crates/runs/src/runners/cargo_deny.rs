@@ -1,9 +1,9 @@
 //! `cargo deny check`: `error[banned]: …` with `┌─ deny.toml:4:20` below, and `bans FAILED, licenses ok` at the end.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo deny",

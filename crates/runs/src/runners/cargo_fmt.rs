@@ -2,9 +2,9 @@
 
 use super::findings::Findings;
 use super::rustc;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place, has_extension};
-use crate::runs::{Kind, Verdict};
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place, has_extension};
+use crate::{Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo fmt",

@@ -4,9 +4,9 @@
 
 use super::rust_failure::{Loose, inside, named};
 use super::rustc;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, counted, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, counted, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo nextest",
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("cargo nextest");
+        crate::cases::check("cargo nextest");
     }
 
     #[test]

@@ -10,10 +10,10 @@ use section::{Section, Summary, summary};
 use why::failures;
 
 use super::rustc;
-use crate::runs::place::with_package;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::place::with_package;
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cargo test",
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("cargo test");
+        crate::cases::check("cargo test");
     }
 
     #[test]

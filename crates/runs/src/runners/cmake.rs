@@ -3,9 +3,9 @@
 
 use super::findings::Findings;
 use super::{make, ninja};
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
-use crate::runs::{Kind, Verdict};
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
+use crate::{Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cmake",

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, Place, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, Place, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner =
     Runner { name: "ctest", kind: Kind::Test, tells: &[" sec"], silent_on_success: false, read };
@@ -154,6 +154,6 @@ fn failure(test: &str, how: &str, printed: Option<&str>) -> Failure {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("ctest");
+        crate::cases::check("ctest");
     }
 }

@@ -4,9 +4,9 @@
 //! A test is named as Mocha does; its spec file is the scope.
 
 use super::mocha;
-use crate::runs::report::{Failure, PassedTest, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTest, Report, Runner};
+use crate::scan;
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "cypress run",

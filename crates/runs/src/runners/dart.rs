@@ -5,9 +5,9 @@
 //! A test is named by its description; the file, which stands before it if there are several, is the scope.
 
 use super::findings::Findings;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, Place};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, Place};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER_FLUTTER_TEST: Runner = Runner {
     name: "flutter test",

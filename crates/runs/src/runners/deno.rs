@@ -6,9 +6,9 @@ use super::findings::Findings;
 use super::stack::Stack;
 use super::tally;
 use super::tree::{self, SuiteTree};
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, Place};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, Place};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER_TEST: Runner = Runner {
     name: "deno test",

@@ -3,9 +3,9 @@
 //! Many other tools print `file:line: error: …`. Only files of these languages count here.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place, has_extension};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place, has_extension};
 
 /// gcc, g++, clang and clang++.
 pub(super) static RUNNER_CC: Runner = Runner {
@@ -193,7 +193,7 @@ fn is_echo(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     /// Path, line and message.
     fn parts(line: &str) -> Option<(Option<&str>, Option<u32>, &str)> {

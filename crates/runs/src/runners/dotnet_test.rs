@@ -1,9 +1,9 @@
 //! dotnet test: a line per test project, and the failures above it. Written from the documented forms: the one of
 //! VSTest, and the summary that the terminal logger of .NET 9 prints instead.
 
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{Place, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{Place, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "dotnet test",
@@ -180,6 +180,6 @@ fn sum(projects: &[Counts]) -> Counts {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("dotnet test");
+        crate::cases::check("dotnet test");
     }
 }

@@ -1,9 +1,9 @@
 //! esbuild: `✘ [ERROR] Could not resolve "x"` with the place below, and `⚡ Done in 13ms` when it was built.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "esbuild",

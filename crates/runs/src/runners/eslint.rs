@@ -3,9 +3,9 @@
 //! Warnings alone do not fail a run, unless they are too many, which is told later and elsewhere; so they are unknown.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "eslint",

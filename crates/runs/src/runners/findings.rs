@@ -2,9 +2,9 @@
 //!
 //! Most of them say nothing when all is well. Silence is no summary, so that is unknown by the text alone.
 
-use crate::runs::Verdict;
-use crate::runs::report::{Failure, Report};
-use crate::runs::scan::{self, Place};
+use crate::Verdict;
+use crate::report::{Failure, Report};
+use crate::scan::{self, Place};
 
 /// What a checker said so far.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! Flake8: `./a.py:1:8: F401 'os' imported but unused`, and nothing when all is well.
 
 use super::findings::Findings;
-use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::report::{Report, Runner};
+use crate::{Kind, scan};
 
 pub(super) static RUNNER: Runner =
     Runner { name: "flake8", kind: Kind::Lint, tells: &[".py"], silent_on_success: true, read };
@@ -36,7 +36,7 @@ fn is_code(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn only_findings_fail() {

@@ -1,8 +1,8 @@
 //! Errors of the Go compiler, vet and the module loader, and the places that are the project's own.
 
-use crate::runs::Verdict;
-use crate::runs::report::{Failure, Report};
-use crate::runs::scan::{self, Place, has_extension, number, place};
+use crate::Verdict;
+use crate::report::{Failure, Report};
+use crate::scan::{self, Place, has_extension, number, place};
 
 /// Reads the output of `go build` and `go vet`. Go says nothing when all is well, so the text alone never shows a pass.
 pub(super) fn read(text: &str) -> Report {

@@ -1,8 +1,8 @@
 //! go vet.
 
 use super::go_errors;
-use crate::runs::Kind;
-use crate::runs::report::Runner;
+use crate::Kind;
+use crate::report::Runner;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "go vet",
@@ -16,6 +16,6 @@ pub(super) static RUNNER: Runner = Runner {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("go vet");
+        crate::cases::check("go vet");
     }
 }

@@ -1,9 +1,9 @@
 //! gofmt with `-l` or `-d`: the files that it would change, and nothing when all is well.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place, has_extension};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place, has_extension};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "gofmt",
@@ -59,7 +59,7 @@ fn syntax_error(line: &str) -> Option<(Place<'_>, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn list_has_nothing_else() {

@@ -3,9 +3,9 @@
 //! Version 2 ends in `2 issues:` and a line per linter, or in `0 issues.`; version 1 says nothing when all is well.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "golangci-lint",
@@ -82,7 +82,7 @@ fn split_linter(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn findings_end_in_their_linter() {

@@ -5,9 +5,9 @@
 use std::collections::HashSet;
 
 use super::{go_errors, go_test, tally};
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan;
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "gotestsum",

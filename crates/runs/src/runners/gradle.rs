@@ -1,9 +1,9 @@
 //! Gradle: tasks, the tests that failed, and how the build ended. It counts tests only of a task in which some failed.
 
 use super::java;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, Place, counted, has_extension, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, Place, counted, has_extension, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "gradle",
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("gradle");
+        crate::cases::check("gradle");
     }
 
     #[test]

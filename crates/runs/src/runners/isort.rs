@@ -1,9 +1,9 @@
 //! isort with `--check-only`: `ERROR: /p/a.py Imports are incorrectly sorted and/or formatted.`, and nothing when all is well.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::Place;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::Place;
 
 /// The words behind the path.
 const UNSORTED: &str = " Imports are incorrectly sorted and/or formatted.";

@@ -3,9 +3,9 @@
 //! A spec is named by its full description, as `--filter` takes it.
 
 use super::stack::Stack;
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, Report, Runner};
+use crate::scan;
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "jasmine",

@@ -1,7 +1,7 @@
 //! What Maven and Gradle have in common: the stack of a failed Java test.
 
-use crate::runs::report::Failure;
-use crate::runs::scan::Place;
+use crate::report::Failure;
+use crate::scan::Place;
 
 /// Packages that are no project's own, by how their names begin.
 const FOREIGN: &[&str] = &[

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use super::stack::Stack;
 use super::tally;
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, Report, Runner};
+use crate::scan;
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "karma",

@@ -3,9 +3,9 @@
 //! A make that did its work says nothing of it, so only "nothing to be done" is a success by the text.
 
 use super::diagnostics;
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, number};
-use crate::runs::{Kind, Verdict, tells};
+use crate::report::{Failure, Report, Runner};
+use crate::scan::{self, number};
+use crate::{Kind, Verdict, tells};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "make",
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("make");
+        crate::cases::check("make");
     }
 
     #[test]

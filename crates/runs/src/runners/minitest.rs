@@ -1,8 +1,8 @@
 //! minitest, alone or through rake and Rails.
 
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, counted};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, counted};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "minitest",
@@ -133,6 +133,6 @@ fn detail(failure: &mut Failure, line: &str) {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("minitest");
+        crate::cases::check("minitest");
     }
 }

@@ -7,8 +7,8 @@
 use super::stack::Stack;
 use super::tally;
 use super::tree::{self, SuiteTree};
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::{Counts, Kind, Verdict, scan};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "mocha",

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 use classes::{Module, tests};
 
 use super::java;
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, Place, file, has_extension};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, Report, Runner};
+use crate::scan::{self, Place, file, has_extension};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "mvn",
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("mvn");
+        crate::cases::check("mvn");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! mypy: `a.py:2: error: … [return-value]`, then `Found 1 error in …` or `Success: no issues found in …`.
 
 use super::findings::Findings;
-use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::report::{Report, Runner};
+use crate::{Kind, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "mypy",
@@ -55,7 +55,7 @@ fn is_found(found: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn notes_are_no_errors() {

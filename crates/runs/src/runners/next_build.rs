@@ -3,9 +3,9 @@
 
 use super::findings::Findings;
 use super::tsc;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "next build",
@@ -110,7 +110,7 @@ fn add<'a>(findings: &mut Findings, file: Place<'a>, line: &str) -> Option<Place
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     /// The forms of versions 13 to 15, which were written by hand.
     #[test]

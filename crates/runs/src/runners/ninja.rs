@@ -4,8 +4,8 @@
 
 use super::diagnostics;
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
+use crate::Kind;
+use crate::report::{Report, Runner};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "ninja",
@@ -62,7 +62,7 @@ fn is_progress(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn failed_alone_is_no_step() {

@@ -3,9 +3,9 @@
 //! Warnings alone do not fail a run, unless `--deny-warnings` is given, which the text does not show.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "oxlint",

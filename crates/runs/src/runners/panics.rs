@@ -1,7 +1,7 @@
 //! Panics in the output of a Rust program.
 
-use crate::runs::report::Failure;
-use crate::runs::scan::{Place, place};
+use crate::report::Failure;
+use crate::scan::{Place, place};
 
 /// One panic.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! PHPUnit.
 
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan::{self, Place, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, Report, Runner};
+use crate::scan::{self, Place, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "phpunit",
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("phpunit");
+        crate::cases::check("phpunit");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! What a hook says is read by the reader of the tool that it is, if there is one; its id is the scope. Hooks that failed
 //! stand before those that passed, and nothing sums up, so that a tail never shows a pass.
 
-use crate::runs::report::{Failure, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Kind, Verdict, tells};
+use crate::report::{Failure, Report, Runner};
+use crate::scan;
+use crate::{Kind, Verdict, tells};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "pre-commit",

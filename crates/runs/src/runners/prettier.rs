@@ -1,9 +1,9 @@
 //! Prettier with `--check`: `[warn] a.js` for each file, and a last line that sums up.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::Place;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::Place;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "prettier",
@@ -68,7 +68,7 @@ fn syntax_error(said: &str) -> Option<(Place<'_>, &str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn warnings_of_others_are_none() {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{Place, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{Place, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "prove",
@@ -116,6 +116,6 @@ fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("prove");
+        crate::cases::check("prove");
     }
 }

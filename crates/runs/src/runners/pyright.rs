@@ -1,9 +1,9 @@
 //! Pyright: `  /p/a.py:2:12 - error: …`, perhaps more lines, `(reportReturnType)` at their end, and a line of numbers.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "pyright",

@@ -12,8 +12,8 @@ mod summary;
 use self::failures::Failures;
 use self::summary::Summary;
 use super::traceback;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::{Counts, Kind, Verdict, scan};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "pytest",

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::tree::{self, SuiteTree};
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan::{self, counted, file, number};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan::{self, counted, file, number};
+use crate::{Counts, Kind, Verdict};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "rspec",
@@ -237,6 +237,6 @@ fn summary(line: &str, above: &str, is_first: bool) -> Option<Summary> {
 mod tests {
     #[test]
     fn fixtures() {
-        crate::runs::cases::check("rspec");
+        crate::cases::check("rspec");
     }
 }

@@ -1,9 +1,9 @@
 //! RuboCop: `a.rb:3:5: W: Lint/UselessAssignment: …`, and `2 files inspected, 10 offenses detected` at the end.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "rubocop",

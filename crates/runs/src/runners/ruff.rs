@@ -3,9 +3,9 @@
 //! A finding is `F401 [*] …` with ` --> a.py:1:8` below, or all in one line when concise.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "ruff",
@@ -111,7 +111,7 @@ fn rule(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn what_was_fixed_is_not_wrong_any_more() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::panics::{Panic, blame, own};
 use super::rustc;
-use crate::runs::report::Failure;
+use crate::report::Failure;
 
 /// A failure of which nothing but the name is known.
 pub(super) fn named(test: &str) -> Failure {

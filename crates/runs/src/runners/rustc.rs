@@ -1,9 +1,9 @@
 //! What the Rust compiler and cargo around it complain about; cargo build, check and clippy are nothing else.
 
 use super::panics::own;
-use crate::runs::Verdict;
-use crate::runs::report::{Failure, Report};
-use crate::runs::scan::{self, quoted};
+use crate::Verdict;
+use crate::report::{Failure, Report};
+use crate::scan::{self, quoted};
 
 /// Errors that only say that there were errors.
 const ECHOES: &[&str] = &[

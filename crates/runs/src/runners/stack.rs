@@ -1,7 +1,7 @@
 //! An error and its stack as JavaScript engines print them, which several runners show.
 
-use crate::runs::report::Failure;
-use crate::runs::scan::{self, Place};
+use crate::report::Failure;
+use crate::scan::{self, Place};
 
 /// What was said of an error so far: the first name, the first line, the innermost place in the project.
 #[derive(Debug, Default, Clone)]

@@ -1,9 +1,9 @@
 //! Stylelint: a file, its findings indented below with `✖` for an error, and `✖ 4 problems (3 errors, 1 warning)`.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "stylelint",

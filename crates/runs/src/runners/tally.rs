@@ -1,6 +1,6 @@
 //! Adding up what several runs of one command told.
 
-use crate::runs::Counts;
+use crate::Counts;
 
 /// Adds to a total. No run has billions of tests, but a text may say so.
 pub(super) fn add(total: &mut Counts, more: Counts) {

@@ -1,7 +1,7 @@
 //! A Python traceback as the interpreter prints it, which several runners show.
 
-use crate::runs::report::Failure;
-use crate::runs::scan::{self, Place};
+use crate::report::Failure;
+use crate::scan::{self, Place};
 
 /// What the lines of a traceback said so far. The last exception of a chain is the one that got out.
 #[derive(Debug, Default)]

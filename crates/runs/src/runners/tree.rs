@@ -33,7 +33,7 @@ pub(super) fn indented(line: &str) -> (usize, &str) {
 pub(super) fn without_time(name: &str) -> &str {
     let is_time = |text: &str| {
         let number = ["ms", "s", "m"].iter().find_map(|unit| text.strip_suffix(unit));
-        number.is_some_and(|number| crate::runs::scan::seconds(number.trim_end()).is_some())
+        number.is_some_and(|number| crate::scan::seconds(number.trim_end()).is_some())
     };
     if let Some((rest, time)) = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("))
         && is_time(time)

@@ -1,9 +1,9 @@
 //! The TypeScript compiler: `a.ts(3,7): error TS2322: …` into a pipe, `a.ts:3:7 - error TS2322: …` when pretty.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "tsc",

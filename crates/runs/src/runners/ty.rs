@@ -1,9 +1,9 @@
 //! ty: `error[invalid-return-type]: …` with ` --> a.py:5:12` below, or all in one line when concise.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan;
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "ty",

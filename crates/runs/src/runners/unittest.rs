@@ -5,8 +5,8 @@
 //! the code of today. Names are those `python -m unittest` takes: `tests.test_a.TestX.test_b`.
 
 use super::traceback::{self, Traceback};
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::{Counts, Kind, Verdict, scan};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "unittest",

@@ -1,8 +1,8 @@
 //! `vite build`: `✓ built in 81ms` for each part that was built, or `error during build:` and why.
 
 use super::findings::Findings;
-use crate::runs::report::{Report, Runner};
-use crate::runs::{Kind, scan};
+use crate::report::{Report, Runner};
+use crate::{Kind, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "vite build",
@@ -64,7 +64,7 @@ fn is_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn one_part_that_fails_fails_all() {

@@ -9,8 +9,8 @@
 
 use super::stack::{self, Stack};
 use super::{tally, tree};
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::{Counts, Kind, Verdict, scan};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::{Counts, Kind, Verdict, scan};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "vitest",

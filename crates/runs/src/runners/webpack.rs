@@ -1,9 +1,9 @@
 //! webpack: `ERROR in ./src/a.js 1:6` with the reason below, and `webpack 5.1.2 compiled successfully in 3 ms` at the end.
 
 use super::findings::Findings;
-use crate::runs::Kind;
-use crate::runs::report::{Report, Runner};
-use crate::runs::scan::{self, Place};
+use crate::Kind;
+use crate::report::{Report, Runner};
+use crate::scan::{self, Place};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "webpack",
@@ -55,7 +55,7 @@ fn errors(how: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Verdict;
+    use crate::Verdict;
 
     #[test]
     fn warnings_do_not_fail() {

@@ -6,9 +6,9 @@
 
 use super::diagnostics;
 use super::findings::Findings;
-use crate::runs::report::{Failure, PassedTests, Report, Runner};
-use crate::runs::scan;
-use crate::runs::{Counts, Kind, Verdict};
+use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::scan;
+use crate::{Counts, Kind, Verdict};
 
 /// Marks of the compiler and the linker.
 macro_rules! tells {

@@ -1,7 +1,7 @@
 use super::*;
 
-use crate::runs::command_line::CommandLine;
-use crate::runs::read::{Seen, read_runs};
+use crate::command_line::CommandLine;
+use crate::read::{Seen, read_runs};
 
 /// The selection of the last run in a line that printed `output`.
 fn selection_of(command: &str, output: &str) -> Selection {

@@ -5,7 +5,7 @@ use super::arguments::{
     Arguments, CARGO, CHECKER, CTEST, DOTNET, GO, JEST, JS_TEST, JVM, MOCHA, NEXTEST, PYTEST,
     RSPEC, TSC, UNITTEST, UNKNOWN,
 };
-use crate::runs::Kind::{self, Build, Lint, Test, Typecheck};
+use crate::Kind::{self, Build, Lint, Test, Typecheck};
 
 /// A row whose reader and family have its own name.
 const fn row(

@@ -1,6 +1,6 @@
 //! Task runners and scripts, which may run anything: `npm test`, `make check`, `./run_tests.sh`.
 
-use crate::runs::Kind;
+use crate::Kind;
 
 /// A task of a task runner, or a script of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 
-use rutter_memory::outcome::{Counts, Verdict};
-use rutter_memory::runs::report::{Report, Runner};
-use rutter_memory::runs::runners::RUNNERS;
-use rutter_memory::runs::signature;
-use rutter_memory::runs::text::plain;
-use rutter_memory::runs::wrapper_output::read_task_output;
+use rutter_runs::report::{Report, Runner};
+use rutter_runs::runners::RUNNERS;
+use rutter_runs::signature;
+use rutter_runs::text::plain;
+use rutter_runs::wrapper_output::read_task_output;
+use rutter_runs::{Counts, Verdict};
 
-use crate::recordings::{Expected, Fixture, fixtures};
+use rutter_testkit::recordings::{Expected, Fixture, fixtures};
 
-/// What is wrong with a report, if anything.
+/// Returns a description of the first difference between a report and the expectation.
 fn difference(expected: &Expected, report: &Report) -> Option<String> {
     let mut failing: Vec<_> = report.failures.iter().filter_map(|one| one.test.clone()).collect();
     failing.sort();
@@ -82,7 +82,7 @@ fn outcome_fixtures_are_themselves_plausible() {
     for fixture in &fixtures() {
         let Fixture { name, case, .. } = fixture;
         let expect = &case.expect;
-        // Behind a pipe, or where the run is told not to fail, the status is another's.
+        // Behind a pipe, or with an option not to fail, the exit status is not the runner's.
         let hidden = ["|", "ignore"].iter().any(|sign| case.command.contains(sign));
         if case.sections == 1 && !hidden {
             let exit = match expect.verdict {
@@ -98,7 +98,7 @@ fn outcome_fixtures_are_themselves_plausible() {
         assert!(case.bug.is_none() || expect.verdict == Verdict::Failed, "{name}");
         for (bytes, what) in [(&fixture.out, "out"), (&fixture.err, "err")] {
             let text = String::from_utf8_lossy(bytes);
-            // Of the machine they were made on, and of this one.
+            // Paths of the machine that made the recordings, and of this one.
             let here = rutter_testkit::root();
             for place in ["/tmp/", "/data/", here.to_str().unwrap()] {
                 assert!(!text.contains(place), "{name}.{what} has a path below {place}");
@@ -107,9 +107,9 @@ fn outcome_fixtures_are_themselves_plausible() {
     }
 }
 
-/// These print nothing behind their last part, so that a text that is cut right behind a part cannot be told from a
-/// whole one; rspec, Bats, mix and Cypress count their tests before they say how many were skipped, and cargo deny has
-/// all checks in one line. The readers' own tests look at every other cut, and whoever reads knows when a text was cut.
+/// Runners that print nothing after their last part, so that a text cut right after a part looks complete. rspec, Bats,
+/// mix and Cypress count their tests before they print the number of skipped ones, and cargo deny has all checks in one
+/// line. The readers' own tests cover every other cut, and callers know when a text was cut.
 const SILENT_ENDS: &[&str] = &[
     "cargo test",
     "go test",
@@ -121,10 +121,10 @@ const SILENT_ENDS: &[&str] = &[
     "cargo deny",
 ];
 
-/// Cuts within lines. Every byte was tried when the readers were written; this is enough to see one go astray.
+/// Distance between cuts within lines. Every byte was tried when the readers were written; this is enough to notice an error.
 const STEP: usize = 7;
 
-/// Whatever is cut off, a part never says `passed` where the whole does not, nor before it has its summary.
+/// For every cut, a part passes only if the whole does, and only after its summary.
 #[test]
 fn outcome_of_a_cut_text_is_never_better() {
     let mut wrong = Vec::new();
@@ -141,7 +141,7 @@ fn outcome_of_a_cut_text_is_never_better() {
             let part = &whole[..cut.min(whole.len())];
             let report = fixture.read(part);
             let expect = &fixture.case.expect;
-            // Within the summary line, what was skipped may still be missing.
+            // A cut within the summary line may hide the skipped tests.
             let told = |counts: Option<Counts>| counts.map(|counts| (counts.passed, counts.failed));
             let same =
                 expect.verdict == Verdict::Passed && told(report.counts) == told(expect.counts);
@@ -174,7 +174,7 @@ fn outcome_does_not_depend_on_colour_or_line_ends() {
     assert_none(&wrong);
 }
 
-/// Both streams end up in one text, in an order nobody can rely on.
+/// Both streams end up in one text, in no fixed order.
 #[test]
 fn outcome_does_not_depend_on_the_order_of_the_streams() {
     let mut wrong = Vec::new();
@@ -182,7 +182,7 @@ fn outcome_does_not_depend_on_the_order_of_the_streams() {
         let Fixture { name, out, err, case, .. } = fixture;
         let said = difference(&case.expect, &fixture.read(&[err.clone(), out.clone()].concat()));
         wrong.extend(said.map(|said| format!("{name} with stderr first: {said}")));
-        // Line by line, names may get lost, but nothing gets better.
+        // With interleaved lines, names may get lost, but the verdict never improves.
         let (mut left, mut right) = (
             out.split_inclusive(|&byte| byte == b'\n'),
             err.split_inclusive(|&byte| byte == b'\n'),
@@ -203,14 +203,14 @@ fn outcome_does_not_depend_on_the_order_of_the_streams() {
     assert_none(&wrong);
 }
 
-/// `npm test` and the like tell what they run.
+/// `npm test` and similar wrappers print the command that they run.
 #[test]
 fn outcome_of_a_script_tells_its_command() {
     let mut seen = 0;
     for fixture in &fixtures() {
         let (runner, case) = fixture.name.split_once('/').unwrap();
         let Some((wrapper @ ("npm" | "pnpm" | "yarn"), _)) = case.split_once('_') else { continue };
-        // Into a terminal, or a pipe for both streams, the wrapper speaks first.
+        // In a terminal, or with one pipe for both streams, the wrapper prints first.
         let mut bytes = fixture.whole();
         if wrapper == "pnpm" {
             bytes = [fixture.err.clone(), fixture.out.clone()].concat();
@@ -220,7 +220,7 @@ fn outcome_of_a_script_tells_its_command() {
         let command =
             output.commands.first().unwrap_or_else(|| panic!("{} tells none", fixture.name)).line;
         assert!(command.starts_with(runner), "{} tells {command}", fixture.name);
-        // npm leaves it to the exit status.
+        // npm reports the failure by its exit status only.
         let failed = fixture.case.expect.verdict == Verdict::Failed && wrapper != "npm";
         assert_eq!(output.failed, failed, "{}", fixture.name);
         seen += 1;
@@ -228,7 +228,7 @@ fn outcome_of_a_script_tells_its_command() {
     assert!(seen > 5, "{seen}");
 }
 
-/// Two runs of one bug share a signature, and two bugs do not: of all pairs of runs of one runner, how many are told right.
+/// Two runs of one bug share a signature, and two bugs do not. Measured over all pairs of runs of one runner.
 #[test]
 #[expect(clippy::print_stdout, reason = "the figure")]
 fn outcome_signatures_tell_bugs_apart() {
@@ -270,20 +270,20 @@ fn outcome_signatures_tell_bugs_apart() {
     assert!(f64::from(other_right) >= 0.99 * f64::from(other), "{wrong:#?}");
 }
 
-/// Whether one of a reader's words is in a text, or it has none.
+/// Returns true if the text contains one of the reader's words, or if the reader has none.
 fn is_told(runner: &Runner, text: &str) -> bool {
     let lines = format!("\n{text}\n");
     runner.tells.is_empty() || runner.tells.iter().any(|tell| lines.contains(tell))
 }
 
-/// What a reader says of a text that it would not be shown.
+/// Returns the first report of a reader that would be skipped for this text.
 fn said_unasked(text: &str) -> Option<(&'static str, Report)> {
     let unasked = RUNNERS.iter().filter(|runner| !is_told(runner, text));
     let mut said = unasked.map(|runner| (runner.name, (runner.read)(text)));
     said.find(|(_, report)| report.is_known())
 }
 
-/// A reader that is not shown a text, since none of its words is in it, would have had nothing to say.
+/// A reader is skipped if the text contains none of its words. Skipping must not lose a report.
 #[test]
 fn outcome_is_not_lost_on_readers_that_are_not_asked() {
     let fixtures = fixtures();
@@ -297,13 +297,13 @@ fn outcome_is_not_lost_on_readers_that_are_not_asked() {
         }
         passed_over += RUNNERS.iter().filter(|runner| !is_told(runner, &text)).count();
     }
-    // Else there was no point in it.
+    // Otherwise skipping would not pay.
     assert!(passed_over > 12 * fixtures.len(), "{passed_over}");
 }
 
 #[test]
 fn outcome_of_ten_megabytes_is_read() {
-    // What most readers stop at, over and over.
+    // Lines that most readers look at, repeated many times.
     let part = "x\nE   Error: x\n________ a ________\n= 1 passed in 1s =\n  ● a › b\n    at x (/a.js:1:2)\na.py:1:2: E1 x\n";
     let text = part.repeat(10 * 1024 * 1024 / part.len());
     for runner in RUNNERS {
@@ -315,7 +315,7 @@ mod arbitrary {
     use super::*;
     use proptest::prelude::*;
 
-    /// Pieces that the readers look for, so that chance finds their corners.
+    /// Generates texts from lines that the readers look for, so that random input reaches their edge cases.
     fn pieces() -> impl Strategy<Value = String> {
         let mut lines: Vec<String> = Vec::new();
         for fixture in fixtures() {

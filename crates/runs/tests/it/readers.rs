@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_memory::outcome::Verdict;
-use rutter_memory::runs::runners::RUNNERS;
-use rutter_memory::runs::text::plain;
+use rutter_runs::Verdict;
+use rutter_runs::runners::RUNNERS;
+use rutter_runs::text::plain;
 
-use crate::recordings::fixtures;
+use rutter_testkit::recordings::fixtures;
 
 /// Returns true if a text names this line of this file, in one of the forms that tools use.
 fn names_place(text: &str, frame: &str, line: u32) -> bool {
@@ -23,7 +23,7 @@ fn names_place(text: &str, frame: &str, line: u32) -> bool {
         format!("{file}: line {line},"),
         format!("{file},line={line},"),
     ];
-    // Some print the file once and each line below it, RuboCop behind a letter, or the numbers at the end of the message.
+    // Some tools print the file once and each line below it, RuboCop after a letter, or the numbers at the end of the message.
     let below = || {
         text.lines().any(|one| one.trim_start().starts_with(&format!("{line}:")))
             || text.contains(&format!(" ({line}:"))
@@ -77,7 +77,7 @@ fn line_of_a_frame_is_printed() {
     assert_eq!(runners, WITHOUT_LINES, "{without:#?}");
 }
 
-/// Runners that print each other's output: those of one family are not compared.
+/// Runners that print each other's output. Runners of one family are not compared.
 const FAMILIES: &[&[&str]] = &[
     &["cargo build", "cargo check", "cargo clippy", "cargo test", "cargo nextest", "cargo fmt"],
     &["go build", "go vet", "go test", "gotestsum", "gofmt"],
@@ -85,7 +85,7 @@ const FAMILIES: &[&[&str]] = &[
     &["dotnet build", "dotnet test"],
     &["dart test", "flutter test"],
     &["dart analyze", "flutter analyze"],
-    // All print what compilers and linkers print.
+    // All of these print the output of compilers and linkers.
     &[
         "make",
         "cmake",
@@ -101,7 +101,7 @@ const FAMILIES: &[&[&str]] = &[
     ],
 ];
 
-/// Texts of one runner that the reader of another claims, as `reader < runner`, and why they may.
+/// Texts of one runner that the reader of another claims, as `reader < runner`, with the reason why it may.
 const FOREIGN_CLAIMS: &[(&str, &str)] = &[
     ("eslint < oxlint", "the stylish form is that of ESLint"),
     ("flake8 < ruff", "the concise form is that of flake8, with the same codes"),
@@ -125,7 +125,7 @@ fn is_one_family(one: &str, other: &str) -> bool {
     FAMILIES.iter().any(|family| family.contains(&one) && family.contains(&other))
 }
 
-/// A reader says nothing about the output of another runner, unless that is also its own output.
+/// A reader reports nothing for the output of another runner, unless that is also its own output.
 #[test]
 fn foreign_output_is_not_claimed() {
     let mut claims: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -147,7 +147,7 @@ fn foreign_output_is_not_claimed() {
     assert_eq!(found, expected, "{claims:#?}");
 }
 
-/// Lines that a shell prints behind a command that it timed.
+/// Lines that a shell prints after a timed command.
 const TIMINGS: &[&str] = &[
     "pytest -q  1.02s user 0.31s system 98% cpu 1.354 total\n",
     "go test ./...  1.02s user 0.31s system 98% cpu 1.354 total\ntail -20  0.00s user 0.00s system 0% cpu 1.353 total\n",
@@ -175,7 +175,7 @@ fn timing_lines_change_nothing() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Lines that a wrapper prints about itself when what it ran has failed.
+/// Lines that a wrapper prints about itself when its command has failed.
 const WRAPPER_LINES: &[&str] = &[
     "error: script \"lint\" exited with code 1",
     "error: script \"test\" exited with code 1",

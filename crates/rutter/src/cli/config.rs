@@ -1,4 +1,4 @@
-//! The commands of the configuration.
+//! Arguments of `rutter config` and `rutter trust`.
 
 use std::path::PathBuf;
 
@@ -9,24 +9,24 @@ use super::FormatArgs;
 /// `rutter config …`
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print what counts in this folder, as a file
+    /// Print the effective configuration of this folder, as TOML
     Show(ShowConfigArgs),
-    /// Say what is wrong with the files, where, and what to type instead
+    /// Check the configuration files: print each mistake, its place and its correction
     Check(CheckConfigArgs),
-    /// Print where the files are looked for
+    /// Print the paths of the configuration files
     Path(PathConfigArgs),
 }
 
 /// `rutter config show`
 #[derive(Debug, Args)]
 pub struct ShowConfigArgs {
-    /// What would count without any file
+    /// Print the default configuration
     #[arg(long, conflicts_with = "origin")]
     pub defaults: bool,
-    /// Where each value comes from, and what a file wanted and did not get
+    /// Print the origin of each value, and the values of a file that were refused
     #[arg(long)]
     pub origin: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -34,10 +34,10 @@ pub struct ShowConfigArgs {
 /// `rutter config check`
 #[derive(Debug, Args)]
 pub struct CheckConfigArgs {
-    /// One file instead of those that count here
+    /// Check only this file
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -45,7 +45,7 @@ pub struct CheckConfigArgs {
 /// `rutter config path`
 #[derive(Debug, Args)]
 pub struct PathConfigArgs {
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -53,16 +53,16 @@ pub struct PathConfigArgs {
 /// `rutter trust`
 #[derive(Debug, Args)]
 pub struct TrustArgs {
-    /// Trust it no longer
+    /// Revoke the trust
     #[arg(long, conflicts_with = "list")]
     pub revoke: bool,
-    /// List the checkouts whose file is trusted
+    /// List the checkouts with a trusted file
     #[arg(long)]
     pub list: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }

@@ -1,4 +1,4 @@
-//! The command that shows what rutter is.
+//! Arguments of `rutter demo`.
 
 use clap::Args;
 

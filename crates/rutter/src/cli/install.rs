@@ -1,27 +1,27 @@
-//! The commands that put rutter into the client's settings and take it out.
+//! Arguments of `rutter init` and `rutter uninstall`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// For whom.
+/// The settings files to change.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ScopeArgs {
-    /// Only for you and this folder, in .claude/settings.local.json and ~/.claude.json; the default
+    /// For you in this folder, in .claude/settings.local.json and ~/.claude.json; the default
     #[arg(long)]
     pub local: bool,
     /// For you in every folder, in ~/.claude/settings.json and ~/.claude.json
     #[arg(long)]
     pub user: bool,
-    /// For everybody who works in this folder, in .claude/settings.json and .mcp.json, to be committed; without rutter it does nothing
+    /// For everyone in this folder, in .claude/settings.json and .mcp.json, to commit; does nothing without rutter
     #[arg(long)]
     pub project: bool,
-    /// As a plugin for the client, whose files are in this folder
+    /// A Claude Code plugin with its files in this folder
     #[arg(long, value_name = "DIR")]
     pub plugin: Option<PathBuf>,
-    /// What other programs call `--user`: answered with what to type.
+    /// The name that other programs use for `--user`. The error message names `--user`.
     #[arg(long, hide = true)]
     pub global: bool,
 }
@@ -29,19 +29,19 @@ pub struct ScopeArgs {
 /// `rutter init`
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// For whom.
+    /// The settings files to change.
     #[command(flatten)]
     pub scope: ScopeArgs,
-    /// Show what would change, line by line, and change nothing
+    /// Show the changes line by line, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Show what changes line by line as well
+    /// Show the changes line by line
     #[arg(long, short)]
     pub verbose: bool,
-    /// Leave the permissions alone: the client then asks before the agent may call one of rutter's tools
+    /// Leave the permissions unchanged: Claude Code then asks before the agent calls one of rutter's tools
     #[arg(long)]
     pub no_allow: bool,
-    /// The program that the client runs [default: this one; with --project and --plugin `rutter`, found in PATH]
+    /// The program that Claude Code runs [default: this one; with --project and --plugin `rutter`, found in PATH]
     #[arg(long, value_name = "PATH")]
     pub bin: Option<PathBuf>,
 }
@@ -49,10 +49,10 @@ pub struct InitArgs {
 /// `rutter uninstall`
 #[derive(Debug, Args)]
 pub struct UninstallArgs {
-    /// For whom.
+    /// The settings files to change.
     #[command(flatten)]
     pub scope: ScopeArgs,
-    /// Show what would change, and change nothing
+    /// Show the changes, and change nothing
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! The commands of the memory.
+//! Arguments of the commands that read and write the memory.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use rutter_memory::IdSuffix;
+use rutter_memory::document::{Axis, Kind};
 use rutter_memory::episode::How;
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
 use rutter_memory::memory::Category;
-use rutter_memory::search::document::{Axis, Kind};
 
 use super::FormatArgs;
 
@@ -33,40 +33,40 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 /// `rutter ghap …`
 #[derive(Debug, Subcommand)]
 pub enum GhapCommand {
-    /// Say what you are after, what you believe, what you do about it, and what you will see if you are right
+    /// Start a GHAP: state your goal, hypothesis, action and prediction
     ///
-    /// What is missing is asked for on a terminal. For example: rutter ghap start --domain debugging
+    /// On a terminal it asks for missing texts. For example: rutter ghap start --domain debugging
     /// --strategy read-the-error --goal 'CRLF files parse' --hypothesis 'lines are split at LF alone' --action 'use
     /// lines()' --prediction '`cargo test parser` passes'
     Start(StartArgs),
-    /// Change what you believe, do or predict; the old belief is kept as a revision
+    /// Change the hypothesis, action or prediction; the old ones are kept as a revision
     Update(UpdateArgs),
-    /// Add a remark to the active GHAP
+    /// Add a note to the active GHAP
     Note(NoteArgs),
-    /// Say how it ended: confirmed, falsified (with what surprised you and why), or abandoned
+    /// Resolve the active GHAP: confirmed, falsified (with surprise and root cause), or abandoned
     ///
-    /// The newest captured run that fits the prediction is taken as evidence; without one it is your word.
+    /// The newest captured run that fits the prediction is the evidence; without one the result is your word only.
     Resolve(ResolveArgs),
-    /// Take over a GHAP whose session is over
+    /// Take over a GHAP from a session that is over
     Adopt(AdoptArgs),
-    /// Give up the active GHAP, or one whose session is over
+    /// Abandon the active GHAP, or one from a session that is over
     Abandon(AbandonArgs),
     /// Show one GHAP, by default the active one
     Show(ShowArgs),
-    /// List GHAPs of this project, the newest first
+    /// List GHAPs of this project, newest first
     List(ListArgs),
 }
 
-/// What a prediction is held against, and how sure one is of it.
+/// The run that tests a prediction, and the confidence in the prediction.
 #[derive(Debug, Args)]
 pub struct TestArgs {
-    /// What a run must say for the prediction to come true [default: read from the prediction]
+    /// The result of the run that makes the prediction true [default: read from the prediction]
     #[arg(long, value_parser = one_of!(Expects))]
     pub expects: Option<Expects>,
     /// The command, test or file that the prediction is about [default: read from the prediction]
     #[arg(long, value_name = "TEXT")]
     pub target: Option<String>,
-    /// How sure you are, from 0 to 1
+    /// Your confidence, from 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub confidence: Option<f64>,
 }
@@ -74,31 +74,31 @@ pub struct TestArgs {
 /// `rutter ghap start`
 #[derive(Debug, Args)]
 pub struct StartArgs {
-    /// What kind of work it is
+    /// The kind of work
     #[arg(long, value_parser = one_of!(Domain))]
     pub domain: Option<Domain>,
-    /// How you go about it
+    /// Your strategy
     #[arg(long, value_parser = one_of!(Strategy))]
     pub strategy: Option<Strategy>,
-    /// What you want
+    /// Your goal
     #[arg(long, value_name = "TEXT")]
     pub goal: Option<String>,
-    /// What you believe
+    /// Your hypothesis
     #[arg(long, value_name = "TEXT")]
     pub hypothesis: Option<String>,
-    /// What you do about it
+    /// The action that you take
     #[arg(long, value_name = "TEXT")]
     pub action: Option<String>,
-    /// What you will see if you are right
+    /// The result that you expect to see if the hypothesis is right
     #[arg(long, value_name = "TEXT")]
     pub prediction: Option<String>,
-    /// How it can be tested.
+    /// The expected run and the confidence.
     #[command(flatten)]
     pub test: TestArgs,
-    /// Write what is missing in $EDITOR
+    /// Write the missing texts in $EDITOR
     #[arg(long)]
     pub editor: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -106,25 +106,25 @@ pub struct StartArgs {
 /// `rutter ghap update`
 #[derive(Debug, Args)]
 pub struct UpdateArgs {
-    /// What you believe now
+    /// Your new hypothesis
     #[arg(long, value_name = "TEXT")]
     pub hypothesis: Option<String>,
-    /// What you do about it now
+    /// Your new action
     #[arg(long, value_name = "TEXT")]
     pub action: Option<String>,
-    /// What you will see now
+    /// Your new prediction
     #[arg(long, value_name = "TEXT")]
     pub prediction: Option<String>,
-    /// How you go about it now
+    /// Your new strategy
     #[arg(long, value_parser = one_of!(Strategy))]
     pub strategy: Option<Strategy>,
-    /// How it can be tested.
+    /// The expected run and the confidence.
     #[command(flatten)]
     pub test: TestArgs,
-    /// A remark to add as well
+    /// A note to add
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -132,10 +132,10 @@ pub struct UpdateArgs {
 /// `rutter ghap note`
 #[derive(Debug, Args)]
 pub struct NoteArgs {
-    /// The remark
+    /// The note
     #[arg(value_name = "TEXT")]
     pub text: String,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -143,34 +143,34 @@ pub struct NoteArgs {
 /// `rutter ghap resolve`
 #[derive(Debug, Args)]
 pub struct ResolveArgs {
-    /// How it ended
+    /// The final status
     #[arg(long, value_parser = PossibleValuesParser::new(&Status::NAMES[1..]).try_map(|text| text.parse::<Status>()))]
     pub status: Option<Status>,
-    /// What happened
+    /// The observed result
     #[arg(long, value_name = "TEXT")]
     pub result: Option<String>,
-    /// What you did not expect; needed when falsified
+    /// The part of the result that you did not expect; required with `falsified`
     #[arg(long, value_name = "TEXT")]
     pub surprise: Option<String>,
-    /// Why it came otherwise, in one word; needed when falsified
+    /// The kind of root cause; required with `falsified`
     #[arg(long, value_parser = one_of!(Cause))]
     pub root_cause_category: Option<Cause>,
-    /// Why it came otherwise; needed when falsified
+    /// The reason why the prediction failed; required with `falsified`
     #[arg(long, value_name = "TEXT")]
     pub root_cause: Option<String>,
-    /// What did it in the end
+    /// The solution that worked in the end
     #[arg(long, value_name = "TEXT")]
     pub what_worked: Option<String>,
-    /// What to remember
+    /// The lesson to remember
     #[arg(long, value_name = "TEXT")]
     pub takeaway: Option<String>,
-    /// The captured run that shows it [default: the newest that fits the prediction]
+    /// The captured run that is the evidence [default: the newest that fits the prediction]
     #[arg(long, value_name = "ID")]
     pub outcome: Option<IdSuffix>,
-    /// Write what is missing in $EDITOR
+    /// Write the missing texts in $EDITOR
     #[arg(long)]
     pub editor: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -181,7 +181,7 @@ pub struct AdoptArgs {
     /// The GHAP [default: the only orphan of this project]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -192,10 +192,10 @@ pub struct AbandonArgs {
     /// The GHAP [default: the active one]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -206,7 +206,7 @@ pub struct ShowArgs {
     /// The GHAP [default: the active one]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -214,22 +214,22 @@ pub struct ShowArgs {
 /// `rutter ghap list`
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Only in this status
+    /// Only GHAPs with this status
     #[arg(long, value_parser = one_of!(Status))]
     pub status: Option<Status>,
-    /// Only of this kind of work
+    /// Only GHAPs of this kind of work
     #[arg(long, value_parser = one_of!(Domain))]
     pub domain: Option<Domain>,
-    /// Only active ones whose session is over
+    /// Only active GHAPs from sessions that are over
     #[arg(long, conflicts_with = "status")]
     pub orphaned: bool,
-    /// Of all projects
+    /// Include all projects
     #[arg(long)]
     pub all: bool,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub limit: usize,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -237,22 +237,22 @@ pub struct ListArgs {
 /// `rutter remember`
 #[derive(Debug, Args)]
 pub struct RememberArgs {
-    /// What to remember
+    /// The text of the memory
     #[arg(value_name = "TEXT")]
     pub text: String,
-    /// What kind of thing it is
+    /// The kind of memory
     #[arg(long, value_parser = one_of!(Category))]
     pub category: Category,
     /// From 0 to 1; sessions begin with preferences of importance 1 [default: 1 for a preference, else 0.5]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub importance: Option<f64>,
-    /// A word to find it by; may be given up to 20 times
+    /// A word to find it by; can be given up to 20 times
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Vec<String>,
-    /// For every project, not just this one
+    /// Apply the memory to every project, not only to this one
     #[arg(long)]
     pub everywhere: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -260,22 +260,22 @@ pub struct RememberArgs {
 /// `rutter memories`
 #[derive(Debug, Args)]
 pub struct MemoriesArgs {
-    /// Only of this kind
+    /// Only memories of this kind
     #[arg(long, value_parser = one_of!(Category))]
     pub category: Option<Category>,
-    /// Only with this word; may be given more than once
+    /// Only memories with this tag; can be given more than once
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Vec<String>,
-    /// Only those for every project
+    /// Only memories that apply to every project
     #[arg(long, conflicts_with = "all")]
     pub everywhere: bool,
-    /// Of all projects
+    /// Include all projects
     #[arg(long)]
     pub all: bool,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub limit: usize,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -283,28 +283,28 @@ pub struct MemoriesArgs {
 /// `rutter edit`
 #[derive(Debug, Args)]
 pub struct EditArgs {
-    /// The memory, or the GHAP whose lesson is to change
+    /// The memory, or the GHAP with the lesson to change
     #[arg(value_name = "ID")]
     pub id: IdSuffix,
-    /// What to remember instead [default: written in $EDITOR, when nothing else is given]
+    /// The new text [default: written in $EDITOR, if no other option is given]
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
-    /// What kind of thing it is
+    /// The new kind of memory
     #[arg(long, value_parser = one_of!(Category))]
     pub category: Option<Category>,
-    /// From 0 to 1
+    /// The new importance, from 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub importance: Option<f64>,
-    /// The words to find it by, in place of those it has
+    /// The new tags; they replace the old ones
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Option<Vec<String>>,
-    /// Of a GHAP: what did it in the end
+    /// For a GHAP: the solution that worked in the end
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["text", "category", "importance", "tags"])]
     pub what_worked: Option<String>,
-    /// Of a GHAP: what to remember
+    /// For a GHAP: the lesson to remember
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["text", "category", "importance", "tags"])]
     pub takeaway: Option<String>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -312,10 +312,10 @@ pub struct EditArgs {
 /// `rutter export`
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Only this project, or the one named
+    /// Export only the named project, or without a name this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     pub project: Option<String>,
-    /// Where to write it [default: stdout]
+    /// The file to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -323,17 +323,17 @@ pub struct ExportArgs {
 /// `rutter import …`
 #[derive(Debug, Subcommand)]
 pub enum ImportCommand {
-    /// Take in what `rutter export` wrote: all of it, or nothing when a line is wrong
+    /// Import a file that `rutter export` wrote; imports nothing if a line is wrong
     ///
-    /// What the file holds is shown first. Its rows are marked as imported: they are no evidence, change no row that is
-    /// here, and can be taken out again. Accepted values, texts for every project and other names of projects wait for
+    /// Shows a summary of the file first. The rows are marked as imported: they never count as evidence, change no
+    /// existing row, and can be removed again. Accepted values, texts for every project and project aliases wait for
     /// `rutter review`. Without a terminal it needs --yes.
     Jsonl(ImportArgs),
-    /// List the imports that have rows here
+    /// List the imports that still have rows
     List(ImportListArgs),
-    /// Take out every row that an import has added
+    /// Remove every row that an import added
     Undo(ImportUndoArgs),
-    /// Something that is no format: a file, mostly.
+    /// Anything that is not a format, usually a file name.
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -344,13 +344,13 @@ pub struct ImportArgs {
     /// The file; `-` is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The rows are your own, from another machine or a backup: take them as they are, and of two versions the later one
+    /// The rows are your own, from another machine or a backup: import them unmarked; the later of two versions wins
     #[arg(long)]
     pub own: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -358,7 +358,7 @@ pub struct ImportArgs {
 /// `rutter import list`
 #[derive(Debug, Args)]
 pub struct ImportListArgs {
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -369,7 +369,7 @@ pub struct ImportUndoArgs {
     /// The import [default: the newest]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
 }
@@ -380,7 +380,7 @@ pub struct ShowRowArgs {
     /// The row
     #[arg(value_name = "ID")]
     pub id: IdSuffix,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -388,10 +388,10 @@ pub struct ShowRowArgs {
 /// `rutter review`
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
-    /// What to do [default: list]
+    /// The subcommand; without one the waiting rows are listed
     #[command(subcommand)]
     pub command: Option<ReviewCommand>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -399,13 +399,13 @@ pub struct ReviewArgs {
 /// `rutter review …`
 #[derive(Debug, Subcommand)]
 pub enum ReviewCommand {
-    /// Let it hold; of an import: take its rows for your own
+    /// Accept waiting rows; for an import, adopt its rows as your own
     Accept(ReviewIds),
-    /// Drop it; of an import: take its rows out; of a value: retire it
+    /// Reject waiting rows; removes the rows of an import, retires a value
     Reject(ReviewIds),
 }
 
-/// The rows that are decided.
+/// The rows to accept or reject.
 #[derive(Debug, Args)]
 pub struct ReviewIds {
     /// The rows
@@ -420,27 +420,27 @@ pub struct ForgetArgs {
     /// The GHAP, memory or outcome
     #[arg(value_name = "ID", group = "what")]
     pub id: Option<IdSuffix>,
-    /// Every row that holds all of these words, each as a whole word, in any case
+    /// Every row that contains all of these words, as whole words, in any case
     #[arg(long, value_name = "WORDS", group = "what")]
     pub query: Option<String>,
-    /// This project and everything in it, or the one named
+    /// The named project, or without a name this one, with all its rows
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", group = "what")]
     pub project: Option<String>,
-    /// Everything
+    /// All rows of all projects
     #[arg(long, group = "what")]
     pub all: bool,
 }
 
-/// `rutter forget`, with how it goes about it.
+/// `rutter forget`, with confirmation and output format.
 #[derive(Debug, Args)]
 pub struct ForgetCommand {
-    /// What to forget.
+    /// The rows to forget.
     #[command(flatten)]
     pub what: ForgetArgs,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -448,20 +448,21 @@ pub struct ForgetCommand {
 /// `rutter project …`
 #[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
-    /// List the projects there is something about, the last one seen first
+    /// List the projects that have rows, last seen first
     List(ProjectListArgs),
     /// Show one project, by default this one
     Show(ProjectShowArgs),
-    /// Move everything of one project into another, so that both places share from now on
+    /// Move all rows of one project into another, so that both places share one project from now on
     ///
-    /// There is no way back: afterwards nothing tells whose a row was. An empty name ("") is the project of this folder.
+    /// A merge cannot be undone, because the rows do not keep their old project. An empty name ("") is the project of
+    /// this folder.
     Merge(ProjectMergeArgs),
 }
 
 /// `rutter project list`
 #[derive(Debug, Args)]
 pub struct ProjectListArgs {
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -469,10 +470,10 @@ pub struct ProjectListArgs {
 /// `rutter project show`
 #[derive(Debug, Args)]
 pub struct ProjectShowArgs {
-    /// The project: its name, a key, or its id [default: that of this folder]
+    /// The project: its name, a key, or its id [default: the project of this folder]
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -480,16 +481,16 @@ pub struct ProjectShowArgs {
 /// `rutter project merge`
 #[derive(Debug, Args)]
 pub struct ProjectMergeArgs {
-    /// The project that goes: its name, a key, or its id
+    /// The project to remove: its name, a key, or its id
     #[arg(value_name = "FROM")]
     pub from: String,
-    /// The project that stays: its name, a key, or its id
+    /// The project to keep: its name, a key, or its id
     #[arg(value_name = "INTO")]
     pub into: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -497,15 +498,15 @@ pub struct ProjectMergeArgs {
 /// `rutter doctor`
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Save what can be read of a damaged database, take in what waits in the spool, close the memory to others
+    /// Salvage the readable rows of a damaged database, drain the spool, restrict file permissions to the user
     ///
-    /// Settings are never touched: `rutter init` puts those right.
+    /// Never changes settings: `rutter init` repairs those.
     #[arg(long)]
     pub repair: bool,
-    /// Start the client that is installed, offline and in a folder of its own, and see what reaches the model
+    /// Start the installed client, offline and in a scratch folder, and check the text that reaches the model
     #[arg(long)]
     pub live: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -513,10 +514,10 @@ pub struct DoctorArgs {
 /// `rutter tend`
 #[derive(Debug, Args)]
 pub struct TendArgs {
-    /// In a process session of its own and with the lowest priority, as hooks start it
+    /// Run in a new process session with the lowest priority, as hooks start it
     #[arg(long)]
     pub detached: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -524,31 +525,31 @@ pub struct TendArgs {
 /// `rutter recall`
 #[derive(Debug, Args)]
 pub struct RecallArgs {
-    /// What to look for, in words
+    /// The words to search for
     #[arg(value_name = "QUERY")]
     pub query: String,
-    /// On what to ask: all that is said, how it was gone about, what surprised, why it was so
+    /// The part of a row to search: all of its text, the strategy, the surprise, or the root cause
     #[arg(long, value_parser = one_of!(Axis), default_value = "full")]
     pub axis: Axis,
-    /// Only of this kind
+    /// Only rows of this kind
     #[arg(long, value_parser = one_of!(Kind))]
     pub kind: Option<Kind>,
     /// Only experiences of this kind of work
     #[arg(long, value_parser = one_of!(Domain))]
     pub domain: Option<Domain>,
-    /// Only experiences that ended so
+    /// Only experiences with this final status
     #[arg(long, value_parser = one_of!(Status))]
     pub outcome: Option<Status>,
-    /// Those of other projects as well, behind
+    /// Include other projects, ranked after this one
     #[arg(long)]
     pub all: bool,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub limit: usize,
-    /// Show what each score is made of
+    /// Show how each score is computed
     #[arg(long)]
     pub why: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -556,28 +557,28 @@ pub struct RecallArgs {
 /// `rutter episodes …`
 #[derive(Debug, Subcommand)]
 pub enum EpisodesCommand {
-    /// List them, those that were seen last first
+    /// List episodes, last seen first
     List(EpisodesListArgs),
-    /// Show one: the failure, the runs, the changes
+    /// Show an episode: the failure, the runs, the changes
     Show(EpisodesShowArgs),
 }
 
 /// `rutter episodes list`
 #[derive(Debug, Args)]
 pub struct EpisodesListArgs {
-    /// Of all projects
+    /// Include all projects
     #[arg(long)]
     pub all: bool,
-    /// Only those that still fail
+    /// Only episodes that still fail
     #[arg(long, conflicts_with = "ending")]
     pub open: bool,
-    /// Only those that ended so
+    /// Only episodes that ended in this way
     #[arg(long, value_name = "HOW", value_parser = one_of!(How))]
     pub ending: Option<How>,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub limit: usize,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -585,9 +586,9 @@ pub struct EpisodesListArgs {
 /// `rutter episodes show`
 #[derive(Debug, Args)]
 pub struct EpisodesShowArgs {
-    /// Which: any end of its id that is unique
+    /// The episode: any unique end of its id
     pub id: IdSuffix,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -595,9 +596,9 @@ pub struct EpisodesShowArgs {
 /// `rutter hook`
 #[derive(Debug, Args)]
 pub struct HookArgs {
-    /// The event, for a payload that was written by hand and does not say
+    /// The event, for a hand-written payload without an event name
     pub event: Option<String>,
-    /// Whose file has it run, project or plugin: it steps back where settings that are nearer to the user run rutter
+    /// The scope that starts the hook, project or plugin: the hook exits if settings nearer to the user run rutter
     #[arg(long, value_name = "SCOPE")]
     pub from: Option<String>,
 }
@@ -608,13 +609,13 @@ pub struct OutcomeArgs {
     /// The command line that was run
     #[arg(long, value_name = "CMD")]
     pub command: String,
-    /// Its exit status
+    /// The exit status of the command
     #[arg(long, value_name = "N")]
     pub exit: Option<i32>,
-    /// Some of the output is missing
+    /// The output is incomplete
     #[arg(long)]
     pub cut: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }

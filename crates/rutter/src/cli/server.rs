@@ -1,4 +1,4 @@
-//! The commands by which an agent has the memory in its own hands.
+//! Arguments of `rutter mcp` and `rutter call`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -8,19 +8,19 @@ use clap::Args;
 /// `rutter mcp`
 #[derive(Debug, Args)]
 pub struct McpArgs {
-    /// Listen for clients on this machine instead, at http://ADDRESS:PORT/mcp, until Ctrl-C
+    /// Listen at http://ADDRESS:PORT/mcp until Ctrl-C, instead of using stdin and stdout
     #[arg(long, group = "over_http")]
     pub http: bool,
-    /// Print the header that lets a client in, as JSON, for the client's `headersHelper`
+    /// Print the authorization header as JSON, for the client's `headersHelper`
     #[arg(long, group = "over_http")]
     pub http_header: bool,
-    /// The port; 0 lets the system choose one
+    /// The port; with 0 the system chooses one
     #[arg(long, value_name = "PORT", default_value_t = 7888, requires = "http")]
     pub port: u16,
-    /// The address; any but a loopback one lets other machines in
+    /// The address; any address but a loopback one admits other machines
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", requires = "http")]
     pub bind: IpAddr,
-    /// The token that clients have to bring; made if it is not there [default: http-token, beside the memory]
+    /// The file with the token that clients must send; created if missing [default: http-token, next to the memory]
     #[arg(long, value_name = "FILE", requires = "over_http")]
     pub token_file: Option<PathBuf>,
 }
@@ -28,9 +28,9 @@ pub struct McpArgs {
 /// `rutter call`
 #[derive(Debug, Args)]
 pub struct CallArgs {
-    /// The tool
+    /// The name of the tool
     pub tool: String,
-    /// What it takes, as JSON; `-` reads it from stdin
+    /// The arguments of the tool, as JSON; `-` reads them from stdin
     #[arg(value_name = "JSON", default_value = "{}")]
     pub arguments: String,
 }

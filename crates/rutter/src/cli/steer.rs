@@ -1,4 +1,5 @@
-//! The commands that show what agents are told, and stop it.
+//! Arguments of the commands that show or stop what agents are told: `context`, `status`, `sessions`, `injections` and
+//! `pause`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -11,28 +12,28 @@ use super::memory::{at_least_one, one_of};
 /// `rutter context`
 #[derive(Debug, Args)]
 pub struct ContextArgs {
-    /// What an agent is asked [default: nothing yet, as when a session begins]
+    /// The prompt of the agent [default: none, as at the start of a session]
     #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
-    /// Only of these kinds, with commas between them
+    /// Only rows of these kinds, separated by commas
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = one_of!(Source))]
     pub types: Vec<Source>,
-    /// How much: a few things, or much of what could be meant [default: as configured]
+    /// The amount of context: a few rows, or all that may be relevant [default: as configured]
     #[arg(long, value_parser = one_of!(Depth))]
     pub depth: Option<Depth>,
-    /// At most so many [default: 3 for light, 20 for rich]
+    /// Maximum number of rows [default: 3 for light, 20 for rich]
     #[arg(short = 'k', long, value_name = "N", value_parser = at_least_one)]
     pub limit: Option<usize>,
-    /// At most so many tokens [default: 300 for light, 2000 for rich]
+    /// Maximum number of tokens [default: 300 for light, 2000 for rich]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub max_tokens: Option<usize>,
-    /// Of other projects as well, behind
+    /// Include other projects, ranked after this one
     #[arg(long)]
     pub all: bool,
-    /// Show everything that was looked at, and why it was left out
+    /// Show every row that was considered, and why it was left out
     #[arg(long)]
     pub why: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -40,7 +41,7 @@ pub struct ContextArgs {
 /// `rutter status`
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -48,22 +49,22 @@ pub struct StatusArgs {
 /// `rutter sessions …`
 #[derive(Debug, Subcommand)]
 pub enum SessionsCommand {
-    /// List them, those that were seen last first
+    /// List sessions, last seen first
     List(SessionsListArgs),
-    /// Show one: its runs, its GHAPs, and what it was shown
+    /// Show a session: its runs, its GHAPs, and the rows that it was shown
     Show(SessionsShowArgs),
 }
 
 /// `rutter sessions list`
 #[derive(Debug, Args)]
 pub struct SessionsListArgs {
-    /// Of all projects
+    /// Include all projects
     #[arg(long)]
     pub all: bool,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub limit: usize,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -71,10 +72,10 @@ pub struct SessionsListArgs {
 /// `rutter sessions show`
 #[derive(Debug, Args)]
 pub struct SessionsShowArgs {
-    /// Which: the client's id of it, or any end of its id here that is unique
+    /// The session: Claude Code's id of it, or any unique end of its id in rutter
     #[arg(value_name = "ID")]
     pub id: String,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -82,19 +83,19 @@ pub struct SessionsShowArgs {
 /// `rutter injections`
 #[derive(Debug, Args)]
 pub struct InjectionsArgs {
-    /// Only of this session: the client's id of it, or any end of its id here that is unique
+    /// Only this session: Claude Code's id of it, or any unique end of its id in rutter
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only of this memory, GHAP or episode
+    /// Only this memory, GHAP or episode
     #[arg(long, value_name = "ID")]
     pub row: Option<IdSuffix>,
-    /// At most so many, the newest
+    /// Maximum number of rows, newest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub limit: usize,
-    /// Of all projects
+    /// Include all projects
     #[arg(long)]
     pub all: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -102,13 +103,13 @@ pub struct InjectionsArgs {
 /// `rutter pause`
 #[derive(Debug, Args)]
 pub struct PauseArgs {
-    /// Only in the session that this is typed in, or in the one named
+    /// Pause only the given session, or the one that runs this command
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub session: Option<String>,
-    /// End it: of the session, or without --session all of it
+    /// End the pause of the session, or without --session every pause
     #[arg(long)]
     pub off: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }

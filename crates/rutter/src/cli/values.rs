@@ -1,4 +1,4 @@
-//! The commands of what many lessons have in common.
+//! Arguments of `rutter values`.
 
 use std::path::PathBuf;
 
@@ -13,42 +13,42 @@ use super::memory::{at_least_one, one_of};
 /// `rutter values …`
 #[derive(Debug, Subcommand)]
 pub enum ValuesCommand {
-    /// List the values that hold here, those that are worth most first
+    /// List the values that apply to this project, strongest first
     List(ValuesListArgs),
-    /// List the experiences that belong together, as clusters, the largest first
+    /// List the clusters of similar experiences, largest first
     Clusters(ClustersArgs),
-    /// Show a cluster: its members, and the values that stand for it
+    /// Show a cluster: its members and its values
     Show(ClusterArgs),
-    /// Say what the members of a cluster have in common
+    /// Add a value: one sentence that states the common lesson of a cluster
     ///
-    /// It is held against them, and refused if it says something else. For example:
+    /// The text is compared with the members of the cluster, and refused if it is about something else. For example:
     /// rutter values add 6a99426f "Look at what is counted before you touch a timeout"
     Add(AddValueArgs),
-    /// Hold a value that was proposed, or one that is doubted or retired
+    /// Accept a proposed, doubted or retired value
     ///
-    /// From then on it is told as yours, before those that are only proposed.
+    /// Agents are shown accepted values before proposed ones.
     Accept(AcceptValueArgs),
-    /// Change a value: its words, where it holds, or whether you hold it
+    /// Change the text, scope or standing of a value
     Edit(EditValueArgs),
-    /// No longer hold a value; it is kept, so that it is not proposed again
+    /// Retire a value; the row stays, so that the value is not proposed again
     Retire(RetireValueArgs),
-    /// Draw all of it: a page with a map of the clusters, their members and values
+    /// Write an HTML page with a map of the clusters, their members and values
     Report(ReportArgs),
 }
 
 /// `rutter values list`
 #[derive(Debug, Args)]
 pub struct ValuesListArgs {
-    /// Of all projects
+    /// Include all projects
     #[arg(long)]
     pub all: bool,
-    /// Only those of this standing [default: all that are not retired]
+    /// Only values with this standing [default: all that are not retired]
     #[arg(long, value_name = "STANDING", value_parser = one_of!(Standing))]
     pub standing: Option<Standing>,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub limit: usize,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -56,16 +56,16 @@ pub struct ValuesListArgs {
 /// `rutter values clusters`
 #[derive(Debug, Args)]
 pub struct ClustersArgs {
-    /// Only along this axis
+    /// Only clusters along this axis
     #[arg(long, value_name = "AXIS", value_parser = one_of!(Axis))]
     pub axis: Option<Axis>,
-    /// Only those with a member of this project
+    /// Only clusters with a member of this project
     #[arg(long)]
     pub here: bool,
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     pub limit: usize,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -73,10 +73,10 @@ pub struct ClustersArgs {
 /// `rutter values show`
 #[derive(Debug, Args)]
 pub struct ClusterArgs {
-    /// Which: any end of its id that is unique
+    /// The cluster: any unique end of its id
     #[arg(value_name = "CLUSTER")]
     pub id: IdSuffix,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -84,18 +84,18 @@ pub struct ClusterArgs {
 /// `rutter values add`
 #[derive(Debug, Args)]
 pub struct AddValueArgs {
-    /// The cluster that it stands for: any end of its id that is unique
+    /// The cluster that the value is about: any unique end of its id
     #[arg(value_name = "CLUSTER")]
     pub cluster: IdSuffix,
-    /// What it says, in a sentence
+    /// The value, in one sentence
     pub text: String,
-    /// It holds everywhere, not only in this project
+    /// Apply the value to every project, not only to this one
     #[arg(long)]
     pub everywhere: bool,
-    /// Only propose it
+    /// Add it as proposed, not as accepted
     #[arg(long)]
     pub proposed: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -103,21 +103,21 @@ pub struct AddValueArgs {
 /// `rutter values edit`
 #[derive(Debug, Args)]
 pub struct EditValueArgs {
-    /// Which: any end of its id that is unique
+    /// The value: any unique end of its id
     pub id: IdSuffix,
-    /// What it says, in a sentence
+    /// The new text, in one sentence
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
-    /// Whether you hold it; `accepted` also clears one that was doubted
+    /// The new standing; `accepted` also clears a doubt
     #[arg(long, value_name = "STANDING", value_parser = one_of!(Standing))]
     pub standing: Option<Standing>,
-    /// It holds everywhere
+    /// Apply the value to every project
     #[arg(long, conflicts_with = "here")]
     pub everywhere: bool,
-    /// It holds in this project
+    /// Apply the value to this project only
     #[arg(long)]
     pub here: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -125,9 +125,9 @@ pub struct EditValueArgs {
 /// `rutter values accept`
 #[derive(Debug, Args)]
 pub struct AcceptValueArgs {
-    /// Which: any end of its id that is unique
+    /// The value: any unique end of its id
     pub id: IdSuffix,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -135,9 +135,9 @@ pub struct AcceptValueArgs {
 /// `rutter values retire`
 #[derive(Debug, Args)]
 pub struct RetireValueArgs {
-    /// Which: any end of its id that is unique
+    /// The value: any unique end of its id
     pub id: IdSuffix,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
 }
@@ -145,7 +145,7 @@ pub struct RetireValueArgs {
 /// `rutter values report`
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The file to write, which is replaced
+    /// The file to write; an existing one is replaced
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! `rutter config`: what counts here, where it comes from, and what is wrong with it.
+//! `rutter config`: prints the effective configuration, its origins and its mistakes.
 
 use std::path::{Path, PathBuf};
 
@@ -27,9 +27,9 @@ pub(crate) fn run(
     }
 }
 
-/// The files that count in a folder, and what they come to.
+/// The configuration files of a folder and the configuration that results from them.
 pub(super) struct Here {
-    /// The user's file; none where there is no home.
+    /// The user's file; None without a home directory.
     pub(super) user: Option<PathBuf>,
     /// The root of the checkout.
     pub(super) root: PathBuf,
@@ -47,7 +47,7 @@ impl Here {
         self.root.join(PROJECT_FILE)
     }
 
-    /// Both files, with a word on each.
+    /// Returns both files with the state of each.
     fn files(&self) -> Vec<(&'static str, PathBuf, &'static str)> {
         let user = self.user.iter().map(|path| {
             let state = if path.exists() { "in use" } else { "not there" };
@@ -109,7 +109,7 @@ fn show(args: &ShowConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
     findings.iter().try_for_each(|finding| Ok(ui.remark(&finding.to_string())?))
 }
 
-/// Prints a configuration as a file, with a remark behind each value.
+/// Prints a configuration as TOML, with a remark behind each value.
 fn write(
     config: &Config,
     remark: impl Fn(&'static rutter_memory::config::keys::Key) -> &'static str,
@@ -169,7 +169,7 @@ fn complain(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     if findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
 }
 
-/// A link that leads nowhere is there as well: somebody has put it there.
+/// Returns true if the path exists. A dangling link counts: the user created it on purpose.
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

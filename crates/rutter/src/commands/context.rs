@@ -1,13 +1,13 @@
-//! `rutter context`: what would be put before an agent, and why the rest would not.
+//! `rutter context`: prints the context that an agent would get, and why other rows were left out.
 
 use rutter_memory::config::{Config, Recall};
 use rutter_memory::context::{Candidate, Context, Source};
 use rutter_memory::hook::asked;
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
-use rutter_memory::search::score::FLOOR;
 use rutter_memory::store::{Audience, Owner, SessionWanted, Wanted};
 use rutter_memory::{Hands, Id, Store};
+use rutter_search::score::FLOOR;
 use serde::Serialize;
 
 use super::pause::Quiet;
@@ -17,7 +17,7 @@ use crate::cli::steer::ContextArgs;
 use crate::environment::{self, Environment};
 use crate::ui::{Ui, first_line};
 
-/// What would be said, for programs.
+/// The context in the JSON output.
 #[derive(Serialize)]
 struct Shown<'a> {
     markdown: &'a str,
@@ -30,7 +30,7 @@ struct Shown<'a> {
 struct Item<'a> {
     id: Id,
     kind: Source,
-    /// None where nothing was asked for: then nothing can be likely.
+    /// None without a prompt, because a confidence is relative to one.
     confidence: Option<f64>,
     tokens: usize,
     text: &'a str,
@@ -47,11 +47,11 @@ struct Left<'a> {
 
 pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What hooks could not write in time can be found as well.
+    // Also finds rows that hooks could only write to the spool.
     store.gather_if_free(env.now)?;
     let (owner, session, config) = (env.owner()?, env.session(), env.settings()?);
     let hook = &config.hooks.user_prompt_submit;
-    // A depth that is asked for brings its own bounds; without one, all is as the hook has it.
+    // An explicit depth has its own limits; otherwise the hook's configuration applies.
     let (depth, limit, room) = match args.depth {
         Some(depth) => (depth, depth.limit(), depth.tokens()),
         None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
     show(args, &context, true, &config, env, ui)
 }
 
-/// What a new session would begin with.
+/// Returns the context at the start of a new session.
 fn beginning(
     args: &ContextArgs,
     store: &Store,
@@ -173,10 +173,10 @@ fn json(
     })
 }
 
-/// Everything that was looked at.
+/// Prints every row that was considered.
 fn why(context: &Context, asked: bool, apart: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let row = |of: &Candidate, became: &str| {
-        // Of what was refused at once nobody has made the text that would be shown.
+        // The rendered text of an early-refused candidate does not exist, so it has no cost.
         let cost = of.refused.map_or_else(|| tokens(&of.text).to_string(), |_| "-".to_owned());
         let likely = if asked { format!("{:.0} %", of.confidence * 100.0) } else { "-".to_owned() };
         [of.row.short(), of.kind.to_string(), likely, cost, became.to_owned(), first_line(&of.text)]

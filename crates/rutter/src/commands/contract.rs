@@ -1,4 +1,4 @@
-//! `rutter contract`: the hook contract, from the command line.
+//! `rutter contract`: prints and explains the hook contract.
 
 use rutter_contract::spec::EventSpec;
 use rutter_contract::version::Contract;
@@ -21,7 +21,7 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), Fail
     }
 }
 
-/// The contract of the client that was named; says so when that client was not measured.
+/// Returns the contract of the requested client version, with a remark if that version was not measured.
 fn contract(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, Failure> {
     let contract = args.client.map_or_else(Contract::newest, Contract::for_client);
     if let Some(note) = contract.note() {
@@ -30,7 +30,7 @@ fn contract(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, Failure> {
     Ok(contract)
 }
 
-/// An event that the client in question does not have.
+/// Returns the error for an event that the client version does not have.
 fn no_such_event(event: &EventSpec, contract: Contract) -> Failure {
     Failure::Usage(format!(
         "client {} has no event {}: it came with {}; leave --client out, or name a newer one",

@@ -1,4 +1,4 @@
-//! `rutter demo`: two sessions of a scripted agent, heard by the real hooks.
+//! `rutter demo`: plays two sessions of a scripted agent against the real hooks.
 
 use crate::cli::demo::DemoArgs;
 use crate::ui::Ui;

@@ -1,4 +1,4 @@
-//! `rutter doctor`: is everything well, and what to do where it is not.
+//! `rutter doctor`: checks the installation and prints how to fix each problem.
 
 use rutter_memory::project::Located;
 use rutter_memory::store::doctor::{self, Repaired};
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
     if report.has_problems() { Err(Failure::Findings) } else { Ok(()) }
 }
 
-/// Says what came back of each table, and what did not.
+/// Returns a line for each table with its salvaged and damaged rows, and a line about unreadable pages.
 fn tables(salvaged: &Salvaged) -> Vec<String> {
     let mut lines: Vec<String> = (salvaged.tables.iter())
         .filter(|table| table.read + table.damaged > 0)
@@ -49,7 +49,7 @@ fn tables(salvaged: &Salvaged) -> Vec<String> {
     lines
 }
 
-/// What `--repair` has done. It never touches settings: that is `rutter init`'s.
+/// The results of `--repair`. It never changes settings; `rutter init` does that.
 struct Mended {
     repaired: Repaired,
     tightened: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! `rutter episodes`: failures that were followed, and what turned them green.
+//! `rutter episodes`: lists or shows followed failures, and the changes that fixed them.
 
 use rutter_memory::Store;
 use rutter_memory::change::{Change, Sort};
@@ -18,7 +18,7 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What hooks could not write in time belongs to the story.
+    // Includes rows that hooks could only write to the spool.
     store.gather_if_free(env.now)?;
     match command {
         EpisodesCommand::List(args) => list(args, &store, env, ui),
@@ -26,18 +26,18 @@ pub(crate) fn run(
     }
 }
 
-/// An episode, and what follows from where it is.
+/// An episode with its state, changes and origin.
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// What people call it.
+    /// The short id.
     short: String,
-    /// `open`, or how it ended.
+    /// `open`, or the way it ended.
     state: &'static str,
-    /// How often this failure was fixed in its project.
+    /// The number of times that this failure was fixed in its project.
     times_fixed: u32,
-    /// What was changed so far, while it is open.
+    /// The changes so far; empty if the episode has ended.
     changes: Vec<Change>,
-    /// Where it came from.
+    /// A description of the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
     #[serde(flatten)]
@@ -57,7 +57,7 @@ impl<'a> Shown<'a> {
         })
     }
 
-    /// What turned it green, or may do so.
+    /// Returns the changes of the fix, or the changes so far if the episode is open.
     fn changed(&self) -> &[Change] {
         self.episode.ending.as_ref().map_or(&self.changes, |ending| &ending.fix)
     }

@@ -1,4 +1,4 @@
-//! `rutter export` and `rutter import`.
+//! `rutter export` and `rutter import`: writes and reads the memory as lines of JSON.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -75,12 +75,12 @@ fn import_file(args: &ImportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
             let metadata = file.metadata().map_err(refuse)?;
             (Box::new(file), metadata.is_file().then_some(metadata.len()))
         };
-        // Draws nothing where stderr is no terminal.
+        // Draws only on a terminal.
         let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}") {
             bar.set_style(style);
         }
-        // Before the database is locked: a pipe may take its time, and hooks must not wait for it.
+        // Reads the input before it locks the database: a pipe can be slow, and hooks must not wait for it.
         let file = ImportFile::read(BufReader::new(input), |bytes| bar.inc(bytes));
         bar.finish_and_clear();
         file?
@@ -122,7 +122,7 @@ fn import_file(args: &ImportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
     Ok(())
 }
 
-/// Says what a file holds, so that a person can decide.
+/// Prints a summary of the file, so that the user can decide.
 fn announce(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> io::Result<()> {
     for project in &summary.projects {
         let known = if project.is_known { "known here" } else { "new here" };

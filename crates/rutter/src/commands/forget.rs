@@ -1,4 +1,4 @@
-//! `rutter forget`: rows, and every byte they were written with.
+//! `rutter forget`: deletes rows, and every byte of them.
 
 use rutter_memory::Store;
 use rutter_memory::store::{Forgotten, ProjectSummary, Row};
@@ -11,7 +11,7 @@ use crate::cli::memory::ForgetCommand;
 use crate::environment::Environment;
 use crate::ui::{Ui, count, first_line};
 
-/// What is to go.
+/// The rows to delete.
 enum What {
     Rows(Vec<Row>),
     Project(Box<ProjectSummary>),
@@ -20,7 +20,7 @@ enum What {
 
 pub(crate) fn run(args: &ForgetCommand, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What waits in the spool can only be found once it is in.
+    // A search only finds rows in the store, so drain the spool first.
     store.gather(env.now)?;
     let what = find(args, &store, env)?;
     if matches!(&what, What::Rows(rows) if rows.is_empty()) {
@@ -82,7 +82,7 @@ fn find(args: &ForgetCommand, store: &Store, env: &Environment) -> Result<What, 
     Ok(What::All)
 }
 
-/// Lists what would go, before anybody is asked.
+/// Lists the rows that would be deleted, before the confirmation.
 fn announce(what: &What, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failure> {
     match what {
         What::Rows(rows) => {

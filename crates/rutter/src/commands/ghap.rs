@@ -1,4 +1,4 @@
-//! `rutter ghap`: what an agent or a person set out to do, from the command line.
+//! `rutter ghap`: starts, changes, resolves and lists GHAPs.
 
 use rutter_memory::ghap::{Cause, Domain, GhapError, Resolve, Start, Status, Strategy, Update};
 use rutter_memory::store::GhapFilter;
@@ -34,7 +34,7 @@ pub(crate) fn run(
     }
 }
 
-/// Texts that may have been given, and those that were asked for.
+/// The answers to the questions about missing arguments.
 struct Answers {
     answers: std::vec::IntoIter<String>,
 }
@@ -51,7 +51,7 @@ impl Answers {
         Ok(Self { answers: ask::all(&missing, editor, env, ui)?.into_iter() })
     }
 
-    /// What was given, else the next answer. In the order of the questions.
+    /// Returns the given text, else the next answer. Must be called in the order of the questions.
     fn text(&mut self, given: Option<&String>) -> String {
         given.cloned().unwrap_or_else(|| self.answers.next().unwrap_or_default())
     }
@@ -73,7 +73,7 @@ impl Answers {
 fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
     let owner = env.owner()?;
-    // Before anybody is asked six questions.
+    // Refuses before it asks six questions.
     if let Some(active) = store.active_ghap(&owner)? {
         return Err(StoreError::from(GhapError::Active {
             id: active.id.short(),
@@ -152,7 +152,7 @@ fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
     if store.active_ghap(&owner)?.is_none() {
         return Err(StoreError::from(GhapError::NoneActive).into());
     }
-    // The run that settles it may have been left in the spool a moment ago.
+    // The run that is the evidence may still be in the spool.
     store.gather_if_free(env.now)?;
     let mut answers = Answers::ask(
         &[
@@ -164,7 +164,7 @@ fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
         ui,
     )?;
     let (status, result) = (answers.choice(args.status)?, answers.text(args.result.as_ref()));
-    // What a failed prediction has to teach is asked for only once it is known to have failed.
+    // Surprise and root cause are only asked for if the prediction failed.
     let given = status != Status::Falsified;
     let mut answers = Answers::ask(
         &[

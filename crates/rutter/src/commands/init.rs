@@ -1,4 +1,4 @@
-//! `rutter init`: the client's hooks run rutter, and its agent has rutter's tools.
+//! `rutter init`: adds rutter's hooks, permission rule and MCP server to the client's settings.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let settings = Site::settings(path, places);
     let servers = servers_of(scope, env, Some(server_entry(&start)))?;
     let records = Records::within(&env.data);
-    // All of them are looked at before one is changed.
+    // Plans every file before it changes the first one.
     let mut steps = vec![settings.plan(Way::In, &records)?, servers.plan(Way::In, &records)?];
     let private = steps[0].change.path().to_owned();
     let exclude = Exclude::of(folder, &private).filter(|_| scope.is_private());
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     }
 
     if !args.dry_run {
-        // First, because it can be refused: a hook without a memory is of no use.
+        // Opens the store first, because that can fail: a hook without a store is useless.
         drop(env.store(ui)?);
     }
     let over_http = steps.iter().find(|step| step.over_http);
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     if let Some(Err(failure)) = exclude.as_ref().map(Change::apply) {
         ui.remark(&format!("git will show {}: {failure}", private.display()))?;
     }
-    // Shown once it is done: a reader that goes away in the middle must not leave it undone.
+    // Prints after the changes: a reader that closes the pipe must not leave them half done.
     summarise(&steps, exclude.as_ref(), &what, true, ui)?;
     if args.verbose {
         writeln!(ui.out)?;
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     notify::ask(env, ui)
 }
 
-/// Lists the files that change and what rutter has in each, one line per file.
+/// Lists each changed file with rutter's entries in it, one line per file.
 fn summarise(
     steps: &[Step<'_>],
     exclude: Option<&Change>,
@@ -135,7 +135,7 @@ fn summarise(
     Ok(())
 }
 
-/// Tells what to do now.
+/// Prints the next steps for the user.
 fn next(
     scope: Scope,
     start: &Start,
@@ -143,7 +143,7 @@ fn next(
     folder: &Path,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    // As the command is typed again.
+    // The option as the user has to type it again.
     let option = if scope == Scope::Local { String::new() } else { format!(" --{}", scope.word()) };
     match scope {
         Scope::User => writeln!(
@@ -192,7 +192,7 @@ fn next(
     )?)
 }
 
-/// Shows what changes, file by file.
+/// Shows the changes, file by file.
 pub(super) fn show(
     steps: &[Step<'_>],
     exclude: Option<&Change>,
@@ -202,7 +202,7 @@ pub(super) fn show(
     changes.chain(exclude).try_for_each(|change| change.show(ui))
 }
 
-/// The scope that was asked for; the folder's own where nothing was.
+/// Returns the requested scope, by default the local one.
 pub(super) fn chosen(args: &ScopeArgs) -> Result<Scope, Failure> {
     if args.global {
         return Err(Failure::Usage(
@@ -218,7 +218,7 @@ pub(super) fn chosen(args: &ScopeArgs) -> Result<Scope, Failure> {
     })
 }
 
-/// Refuses to write as root into the home of somebody else, whose client could not read it then.
+/// Refuses to write as root into the home of another user, because that user's client could not read the files.
 pub(super) fn as_oneself(env: &Environment) -> Result<(), Failure> {
     let Some(home) = env.client.as_deref().and_then(Path::parent) else { return Ok(()) };
     match home.metadata().map(|home| home.uid()) {
@@ -233,12 +233,12 @@ pub(super) fn as_oneself(env: &Environment) -> Result<(), Failure> {
     }
 }
 
-/// The settings file of a scope. Only the user's own needs a home.
+/// Returns the settings file of a scope. Only the user scope needs a home directory.
 pub(super) fn settings_of(scope: Scope, env: &Environment) -> Result<PathBuf, Failure> {
     scope.settings(env.folder()?, env.client.as_deref()).ok_or_else(homeless)
 }
 
-/// The file in which a scope registers servers, with this one in it, or without.
+/// Returns the file in which a scope registers MCP servers, with rutter's entry to add, or None to remove it.
 pub(super) fn servers_of(
     scope: Scope,
     env: &Environment,
@@ -263,7 +263,7 @@ fn homeless() -> Failure {
     )
 }
 
-/// Tells of a rule by which nothing is allowed.
+/// Prints a remark if a deny rule covers rutter's tools.
 fn tell_denied(denied: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let Some((path, rule)) = denied else { return Ok(()) };
     Ok(ui.remark(&format!(
@@ -273,7 +273,7 @@ fn tell_denied(denied: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<()
     ))?)
 }
 
-/// Tells of a rule that wins over the one that allows.
+/// Prints a remark if an ask rule overrides rutter's allow rule.
 fn tell_asked(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let Some((path, rule)) = asked else { return Ok(()) };
     Ok(ui.remark(&format!(
@@ -282,7 +282,7 @@ fn tell_asked(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), 
     ))?)
 }
 
-/// Tells of what will not do what it seems to do: a program that is not found, and hooks that would run twice.
+/// Warns of a program that is not found, and of hooks that would run twice.
 fn warn(scope: Scope, start: &Start, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let program = start.program();
     if scope.is_shared() && !is_found(program, env) {
@@ -296,7 +296,7 @@ fn warn(scope: Scope, start: &Start, env: &Environment, ui: &mut Ui<'_>) -> Resu
         })?;
     }
     for (other, path, entry) in beside(scope, env.folder()?, env.client.as_deref()) {
-        // The client runs the same command once, and what is shared steps back by itself.
+        // The client runs identical commands once, and shared hooks step back by themselves.
         let steps_back = is_shared(&entry) || scope.is_shared();
         let own = start.handler();
         if !steps_back && ["command", "args"].iter().any(|key| own.get(key) != entry.get(key)) {
@@ -314,7 +314,7 @@ fn warn(scope: Scope, start: &Start, env: &Environment, ui: &mut Ui<'_>) -> Resu
     Ok(())
 }
 
-/// The change of git's list of files to leave alone. What is wrong with that list is no reason to refuse anything.
+/// Returns the change of git's exclude file. An error with that file is only a remark, never a reason to refuse.
 pub(super) fn git_list(
     change: Option<Result<Option<Change>, Failure>>,
     ui: &mut Ui<'_>,

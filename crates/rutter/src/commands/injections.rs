@@ -1,4 +1,4 @@
-//! `rutter injections`: what agents were shown, and what came of it.
+//! `rutter injections`: lists the rows that agents were shown, and their effect.
 
 use rutter_memory::injection::{Effect, Injection};
 use rutter_memory::store::{InjectionFilter, WasShown};
@@ -10,10 +10,10 @@ use crate::cli::steer::InjectionsArgs;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
-/// What was shown, for programs.
+/// An injection in the JSON output.
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// What people call the row.
+    /// The short id of the row.
     short: String,
     #[serde(flatten)]
     shown: &'a WasShown,
@@ -25,7 +25,7 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What hooks could not write in time was shown all the same.
+    // Includes injections that hooks could only write to the spool.
     if !store.freshen_shown(env.now)? {
         ui.remark(super::values::STALE)?;
     }
@@ -34,7 +34,7 @@ pub(crate) fn run(
         None => None,
     };
     let row = args.row.as_ref().map(|row| store.shown_row(row)).transpose()?;
-    // Whoever names a session or a row means it wherever it is.
+    // A named session or row is looked up in all projects.
     let anywhere = args.all || session.is_some() || row.is_some();
     let project = if anywhere { None } else { store.project(&env.owner()?.place)? };
     let found = if project.is_none() && !anywhere {
@@ -68,7 +68,7 @@ pub(crate) fn run(
     Ok(ui.table(head, rows)?)
 }
 
-/// How likely it was meant; of a one-line reference, that it was one.
+/// Returns the confidence as a percentage, or "in short" for a one-line reference.
 fn likely(injection: &Injection) -> String {
     if injection.brief {
         "in short".to_owned()
@@ -81,12 +81,12 @@ fn kind(shown: &WasShown) -> &'static str {
     shown.kind.map_or("gone", |kind| kind.as_str())
 }
 
-/// What the row says today, which need not be what was shown of it.
+/// Returns the current first line of the row, which can differ from the text that was shown.
 fn text(shown: &WasShown) -> String {
     shown.text.as_ref().map_or_else(String::new, |text| first_line(text))
 }
 
-/// In one line, where the session is known.
+/// Formats an injection as one line, for a session that is already named.
 pub(super) fn line(shown: &WasShown) -> String {
     let Injection { at, event, agent, effect, row, brief, .. } = &shown.injection;
     let to = agent.as_ref().map_or_else(String::new, |agent| format!(" to {}", first_line(agent)));

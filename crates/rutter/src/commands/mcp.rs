@@ -1,4 +1,4 @@
-//! `rutter mcp` and `rutter call`: the memory as tools, for a client or for one call.
+//! `rutter mcp` and `rutter call`: serves the memory as MCP tools to a client, or for one call.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::install::quoted;
 use crate::ui::Ui;
 
 pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    // Nobody says that two clients without a session are the same one.
+    // Each process without a session gets its own owner: two such clients need not be the same one.
     let alone = || {
         let name = Clean::new(&format!("mcp:{}", Id::new(env.now)));
         Whose::Process(name, Process::of(std::process::id()))
@@ -24,7 +24,7 @@ pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
         return print_header(args, env, ui);
     }
     if args.http {
-        // Its clients are others than who started it.
+        // HTTP clients do not belong to the session that started the server.
         return listen(args, desk(env, alone(), Door::Anybody)?, env, ui);
     }
     if ui.terminal {
@@ -69,8 +69,8 @@ fn listen(args: &McpArgs, desk: Desk, env: &Environment, ui: &mut Ui<'_>) -> Res
     })
 }
 
-/// Returns the command by which a client asks for the header. The token is in no argument, where every user of the machine could
-/// read it, and not in the client's settings.
+/// Returns the command by which a client asks for the header. The token is not an argument, which every user of the
+/// machine could read, and is not in the client's settings.
 fn helper(token: &Path) -> String {
     format!(
         "{} mcp --http-header --token-file {}",
@@ -79,7 +79,7 @@ fn helper(token: &Path) -> String {
     )
 }
 
-/// Prints the header that lets a client in.
+/// Prints the authorization header for a client.
 fn print_header(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let token = match &args.token_file {
         Some(path) => std::path::absolute(path)?,
@@ -90,7 +90,7 @@ fn print_header(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
     Ok(())
 }
 
-/// By which address a client on this machine reaches a server.
+/// Returns the address by which a client on this machine reaches the server.
 fn reached(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),

@@ -14,11 +14,11 @@ use crate::ui::{Ui, first_line};
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// What people call it.
+    /// The short id.
     short: String,
     #[serde(flatten)]
     memory: &'a Memory,
-    /// Of something to remember: whether it was there before.
+    /// For `rutter remember`: true if the memory existed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<bool>,
 }
@@ -77,7 +77,7 @@ pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     };
     let filter = MemoryFilter {
         before: None,
-        // A project that is not known has none of its own.
+        // An unknown project has no memories, so only those for every project apply.
         everywhere: args.everywhere || (project.is_none() && !args.all),
         project,
         category: args.category,

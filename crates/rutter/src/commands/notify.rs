@@ -1,4 +1,4 @@
-//! The question of `rutter init`: what the user wants to see of what the agent is told.
+//! The question of `rutter init` about notifications: how much the user sees of the text that the agent is told.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const KEY: &str = "notify";
 const QUESTION: &str = "What do you want to see of it: nothing, a line when the agent is told something, or a card when a \
                         session begins as well?";
 
-/// Asks once, on a terminal, unless the configuration says it; and writes the answer there.
+/// Asks once, on a terminal, unless the configuration has the key or is broken, and writes the answer into it.
 pub(super) fn ask(env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let Some(path) = env.config_file.as_deref().filter(|_| ui.terminal) else { return Ok(()) };
     let loaded = env.config(None);
@@ -27,7 +27,7 @@ pub(super) fn ask(env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     if is_set || is_broken {
         return Ok(());
     }
-    // Whatever was printed so far stands above the question.
+    // Earlier output must appear above the question.
     ui.out.flush()?;
     let Some(answer) = ask::choose(QUESTION, Notify::NAMES, Notify::Brief.as_str(), ui)? else {
         return Ok(());
@@ -36,7 +36,7 @@ pub(super) fn ask(env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     Ok(writeln!(ui.out, "{KEY} = \"{answer}\" is in {}.", path.display())?)
 }
 
-/// Puts the key in front of the file's own lines: a key at the top stands before every table.
+/// Writes the key before the first table: in TOML a top-level key has to stand there.
 fn write(path: &Path, answer: &str) -> Result<(), Failure> {
     let refuse = |error: std::io::Error| {
         Failure::Refused(format!("cannot write {}: {error}", path.display()))
@@ -49,12 +49,12 @@ fn write(path: &Path, answer: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(refuse)?;
     }
-    // A link to a file that is kept elsewhere stays one.
+    // Writes through a symbolic link, so that the link stays.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     file::write(&target, |out| Ok(out.write_all(with_answer(&old, answer).as_bytes())?))
 }
 
-/// A configuration with the key behind the comments at its top.
+/// Returns the configuration with the key added after its leading comments.
 fn with_answer(old: &str, answer: &str) -> String {
     let comments: usize =
         old.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();

@@ -1,7 +1,7 @@
-//! `rutter outcome`: what a run said, and how that was decided. Nothing is stored: what is typed in is no evidence.
+//! `rutter outcome`: explains how the output of a run is read. Stores nothing, because typed input is not evidence.
 
-use rutter_memory::runs::command_line::CommandLine;
-use rutter_memory::runs::read::{Configured, NO_RUN, Reading, Seen};
+use rutter_runs::command_line::CommandLine;
+use rutter_runs::read::{Configured, NO_RUN, Reading, Seen};
 use serde_json::json;
 
 use crate::Failure;
@@ -13,7 +13,7 @@ use crate::ui::Ui;
 pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let output = ui.stdin()?;
     let seen = Seen { exit: args.exit, output: &output, cut: args.cut };
-    // Without a home there is no configuration.
+    // The configuration is optional: without a home directory there cannot be one.
     let config = Environment::read().and_then(|env| env.settings()).ok();
     let settings = config.as_ref().map(|config| &config.hooks.outcome_capture);
     let configured = settings.map_or_else(Configured::default, |settings| Configured {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
     }
 }
 
-/// What to write into the configuration for a command that is not known as a run.
+/// Returns the configuration to add for a command that rutter does not recognise as a run.
 pub(crate) fn how_to_follow(command: &str) -> String {
     let command = command.lines().next().unwrap_or_default().trim();
     let quoted = serde_json::Value::from(command).to_string();

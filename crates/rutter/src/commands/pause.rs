@@ -1,4 +1,4 @@
-//! `rutter pause`: hooks that do nothing at all, until somebody ends it.
+//! `rutter pause`: stops all hooks until the user ends the pause.
 
 use std::io;
 
@@ -12,24 +12,24 @@ use crate::cli::steer::PauseArgs;
 use crate::environment::{self, Environment};
 use crate::ui::Ui;
 
-/// Why agents are left alone.
+/// The reason why hooks say nothing to agents.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Quiet {
-    /// `RUTTER=off` where this was typed; a client has its own environment.
+    /// `RUTTER=off` is set in this environment; a client has a separate one.
     Off,
-    /// Somebody has paused everything.
+    /// The user paused everything.
     Paused,
-    /// Somebody has paused the session in question.
+    /// The user paused this session.
     SessionPaused,
-    /// The folder is one that the user has excluded.
+    /// The user's configuration excludes the folder.
     Excluded,
-    /// The session is one of those that are only watched.
+    /// The session is in the control cohort: hooks record it and say nothing.
     Watched,
 }
 
 impl Quiet {
-    /// None where hooks do their work.
+    /// Returns None if hooks are active.
     pub(super) fn of(env: &Environment, session: Option<&Clean>) -> Result<Option<Self>, Failure> {
         let Paused { everywhere, sessions } = Paused::read(&env.files())?;
         let named = |session: &Clean| sessions.iter().any(|one| one == session.as_str());
@@ -54,7 +54,7 @@ impl Quiet {
         })
     }
 
-    /// For people, with what to type.
+    /// Returns the reason as text, with the command that ends it where one exists.
     pub(super) const fn reason(&self) -> &'static str {
         match self {
             Self::Off => "RUTTER=off is set here",
@@ -66,11 +66,11 @@ impl Quiet {
     }
 }
 
-/// What is paused.
+/// All active pauses.
 #[derive(Serialize)]
 struct Paused {
     everywhere: bool,
-    /// By the client's names for them.
+    /// The client's session ids.
     sessions: Vec<String>,
 }
 
@@ -124,8 +124,8 @@ pub(crate) fn run(args: &PauseArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     Ok(())
 }
 
-/// The session that is meant, by the client's name for it. The memory is opened only where it has to tell: whoever wants
-/// quiet may want it because something is wrong there.
+/// Returns the client's id of the session. Opens the store only if it has to look the name up, because the user may
+/// pause the hooks when the store is broken.
 fn named(name: &str, off: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<Clean, Failure> {
     let own = env.session();
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! `rutter init --plugin` and `rutter uninstall --plugin`: a folder that is a plugin of the client, and is none again.
+//! `rutter init --plugin` and `rutter uninstall --plugin`: writes a client plugin into a folder, or removes it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `rutter project`: what the memory is divided by.
+//! `rutter project`: lists, shows and merges the projects of the memory.
 
 use rutter_memory::store::ProjectSummary;
 use rutter_memory::store::entry::Place;
@@ -24,7 +24,7 @@ pub(crate) fn run(
     }
 }
 
-/// The project that was named; an empty name is the project of this folder.
+/// Returns the project with this name; an empty name is the project of the current folder.
 pub(super) fn named(
     name: &str,
     store: &Store,
@@ -65,7 +65,7 @@ fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
 fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let store = env.store(ui)?;
     let name = args.name.as_deref().unwrap_or_default();
-    // Remarks first: the project of a folder may be new, and what is said about the folder explains that.
+    // Prints remarks first: the project of a folder may be new, and the remarks about the folder explain that.
     let (earlier, ignored) = if name.is_empty() {
         let located = env.located()?;
         (store.earlier_projects(&Place::from(&located))?, located.ignored)
@@ -116,15 +116,15 @@ fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
 struct Shown<'a> {
     #[serde(flatten)]
     summary: &'a ProjectSummary,
-    /// Separate projects that were at this folder before.
+    /// Separate projects that were in this folder before.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     earlier: &'a [ProjectSummary],
-    /// The part of git's files that does not decide the project, and why.
+    /// The part of git's files that was ignored for the project identity, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<String>,
 }
 
-/// How much there is of a project.
+/// Returns the row counts of a project as text.
 pub(super) fn holds(summary: &ProjectSummary) -> String {
     [
         count(summary.ghaps, "GHAP"),
@@ -167,7 +167,7 @@ fn merge(args: &ProjectMergeArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
     Ok(writeln!(ui.out, "{} is part of {} now", from.project.key, into.project.key)?)
 }
 
-/// Says what a merge moves, before anybody is asked.
+/// Prints both projects with their row counts, before the confirmation.
 fn announce(from: &ProjectSummary, into: &ProjectSummary, ui: &mut Ui<'_>) -> Result<(), Failure> {
     writeln!(ui.err, "  from  {}: {}", from.project.key, holds(from))?;
     Ok(writeln!(ui.err, "  into  {}: {}", into.project.key, holds(into))?)

@@ -1,10 +1,10 @@
-//! `rutter recall`: what was learnt or remembered about something, and why it was found.
+//! `rutter recall`: searches lessons and memories, and explains each score.
 
+use rutter_memory::document::Kind;
 use rutter_memory::episode::Episode;
 use rutter_memory::injection::Effects;
-use rutter_memory::search::document::Kind;
-use rutter_memory::search::score::{COVERED, FLOOR, MEANING};
 use rutter_memory::store::{Ask, Recall};
+use rutter_search::score::{COVERED, FLOOR, MEANING};
 use serde::Serialize;
 
 use crate::Failure;
@@ -13,7 +13,7 @@ use crate::cli::memory::RecallArgs;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
-/// Why each change of an episode is taken for a part of its fix.
+/// Returns the reason why each change of an episode counts as part of its fix.
 fn fix_reasons(episode: &Episode) -> Vec<String> {
     let changes = episode.ending.iter().flat_map(|ending| &ending.fix);
     let reasons = changes.filter_map(|change| {
@@ -24,7 +24,7 @@ fn fix_reasons(episode: &Episode) -> Vec<String> {
     reasons.collect()
 }
 
-/// One thing that was found, for programs.
+/// A search result in the JSON output.
 #[derive(Serialize)]
 struct Shown<'a> {
     short: String,
@@ -72,7 +72,7 @@ impl<'a> From<&'a Recall> for Shown<'a> {
 
 pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What hooks could not write in time can be found as well.
+    // Also finds rows that hooks could only write to the spool.
     store.gather_if_free(env.now)?;
     let place = env.owner()?.place;
     let ask = Ask {

@@ -1,4 +1,4 @@
-//! `rutter review`: everything that waits for a person, in one place.
+//! `rutter review`: lists, accepts and rejects everything that waits for a decision of the user.
 
 use rutter_memory::config::Standing as FileStanding;
 use rutter_memory::quote::field;
@@ -14,7 +14,7 @@ use crate::cli::memory::{ReviewArgs, ReviewCommand, ReviewIds};
 use crate::environment::Environment;
 use crate::ui::{Ui, count, first_line};
 
-/// Something that waits for a person.
+/// A row that waits for a decision of the user.
 enum Waiting {
     Proposal(Box<Proposal>),
     Import(BatchSummary),
@@ -30,7 +30,7 @@ impl Waiting {
         }
     }
 
-    /// What is to be decided, in one or two words.
+    /// Returns the kind of decision, in a few words.
     fn kind(&self) -> &'static str {
         match self {
             Self::Import(_) => "import",
@@ -49,7 +49,7 @@ impl Waiting {
 
     fn text(&self) -> String {
         match self {
-            // Whole: whoever accepts it accepts all of it.
+            // The whole text, because the user accepts all of it.
             Self::Value(value) => field(&value.text),
             Self::Proposal(proposal) => field(&proposal.what.text()),
             Self::Import(import) => format!(
@@ -62,7 +62,7 @@ impl Waiting {
     }
 }
 
-/// Everything that waits: imports, what came with them, what agents propose, and values that were found.
+/// Returns everything that waits: imports, their proposals, proposals of agents, and proposed values.
 fn all_waiting(store: &Store) -> Result<Vec<Waiting>, StoreError> {
     let imports = store.imports()?.into_iter().filter(|import| !import.batch.is_accepted);
     let mut waiting: Vec<Waiting> = imports.map(Waiting::Import).collect();
@@ -90,7 +90,7 @@ fn list(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let waiting = all_waiting(store)?;
-    // What a file of this checkout wants is decided by `rutter trust`, which shows it.
+    // `rutter trust` shows and decides an untrusted configuration file of the checkout.
     let untrusted = Here::find(env)
         .ok()
         .filter(|here| here.loaded.project == FileStanding::Untrusted)
@@ -129,7 +129,7 @@ fn decide(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let waiting = all_waiting(store)?;
-    // All are found before the first is decided.
+    // Resolves all ids before it decides the first row.
     let chosen = ids.ids.iter().map(|id| find(&waiting, id)).collect::<Result<Vec<_>, _>>()?;
     for one in chosen {
         let text = one.text();

@@ -1,4 +1,4 @@
-//! `rutter sessions`: sessions of the client, and what happened in them.
+//! `rutter sessions`: lists sessions of the client, or shows one with its runs, GHAPs and injections.
 
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome::Outcome;
@@ -19,7 +19,7 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What hooks could not write in time belongs to the story.
+    // Includes rows that hooks could only write to the spool.
     if !store.freshen_shown(env.now)? {
         ui.remark(super::values::STALE)?;
     }
@@ -29,12 +29,12 @@ pub(crate) fn run(
     }
 }
 
-/// A session, and what follows from where it is.
+/// A session with its short id and state.
 #[derive(Serialize)]
 pub(super) struct Shown<'a> {
-    /// What people call it.
+    /// The short id.
     short: String,
-    /// It ended, its process is gone, or nobody has seen it for long.
+    /// True if the session ended, its process is gone, or it was not seen for a long time.
     over: bool,
     #[serde(flatten)]
     summary: &'a SessionSummary,
@@ -96,7 +96,7 @@ fn list(
     Ok(ui.table(["ID", "STATE", "SOURCE", "SEEN", "RUNS", "GHAPS", "SHOWN", "CLIENT'S ID"], rows)?)
 }
 
-/// A session with everything that is known of it, for programs.
+/// A session with all its rows, in the JSON output.
 #[derive(Serialize)]
 struct Whole<'a> {
     #[serde(flatten)]
@@ -137,7 +137,7 @@ fn show(
         line("emptied", &format!("{refreshed}, its context"))?;
     }
     line("cohort", known.cohort.as_ref().map_or("-", |cohort| cohort.as_str()))?;
-    // Calls are counted only while there is something to ask about.
+    // Hooks count tool calls only while a GHAP is active.
     line("calls", &format!("{} while a GHAP was active", count(known.calls, "tool call")))?;
     line("runs", &session.runs())?;
     for outcome in &outcomes {

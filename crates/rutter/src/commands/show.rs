@@ -1,4 +1,4 @@
-//! `rutter show`: any row by its id, with where it came from.
+//! `rutter show`: prints any row by its id, with its origin.
 
 use rutter_memory::Id;
 use rutter_memory::quote::field;
@@ -12,7 +12,7 @@ use crate::cli::memory::{EpisodesCommand, EpisodesShowArgs, ShowRowArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, one_line};
 
-/// The origin of a row in words; none where nobody wrote it down.
+/// Returns a description of a row's origin, or None if no origin is recorded.
 pub(super) fn origin(
     row: Id,
     store: &rutter_memory::Store,
@@ -21,7 +21,7 @@ pub(super) fn origin(
     Ok(store.origin(row)?.map(|origin| origin.describe(env.now)))
 }
 
-/// The origin of something that waits for a person.
+/// Returns a description of the origin of a proposal.
 fn proposed_by(id: Id, store: &rutter_memory::Store, env: &Environment) -> Result<String, Failure> {
     let waiting = store.proposals()?.into_iter().find(|proposal| proposal.id == id);
     Ok(match waiting.map(|proposal| (proposal.import, proposal.what)) {

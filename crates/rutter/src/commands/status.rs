@@ -1,4 +1,4 @@
-//! `rutter status`: where things stand, on one screen.
+//! `rutter status`: the state of the current project on one screen.
 
 use rutter_memory::episode::Episode;
 use rutter_memory::ghap::{Ghap, Told};
@@ -19,34 +19,34 @@ use crate::environment::{self, Environment};
 use crate::install::is_installed_in;
 use crate::ui::{Ui, count, first_line, size};
 
-/// How much of each list fits on a screen.
+/// The maximum number of entries per list, so that the output fits on a screen.
 const FEW: usize = 3;
 
-/// Where things stand.
+/// The state of the current project.
 #[derive(Serialize)]
 struct Status {
-    /// The client's session that this was typed in; none is the standing one of the command line.
+    /// The client's session that runs this command; None for the standing session of the command line.
     client: Option<Clean>,
     #[serde(skip)]
     session: Option<SessionSummary>,
     project: Option<Project>,
-    /// The folder, by what it would be known as.
+    /// The project key of the folder.
     key: String,
     ghap: Option<Active>,
     runs: Vec<Outcome>,
-    /// Commands that look like runs and are not followed, with how often each was typed.
+    /// Commands that look like runs but are not followed, with the number of times each was typed.
     unfollowed: Vec<(Clean, u32)>,
     failures: Vec<Episode>,
     orphans: Vec<Ghap>,
     here: Counts,
     in_all: Counts,
     quiet: Option<Quiet>,
-    /// Whether a client that is started here runs the hooks, by its settings or by what the memory has seen.
+    /// True if a client that is started here runs the hooks, by its settings or by a session in the store.
     hooks_installed: bool,
     store: Kept,
 }
 
-/// What is worked on, and how far that has come.
+/// The active GHAP and its progress.
 #[derive(Serialize)]
 struct Active {
     short: String,
@@ -56,19 +56,19 @@ struct Active {
     ghap: Ghap,
 }
 
-/// Where the memory is kept.
+/// The size of the store on disk.
 #[derive(Serialize)]
 struct Kept {
     database: std::path::PathBuf,
-    /// Of the database and its log of changes.
+    /// The size of the database and its write-ahead log.
     bytes: u64,
-    /// What waits to be taken in.
+    /// The size of the spool.
     spool: u64,
 }
 
 pub(crate) fn run(args: &StatusArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // What hooks could not write in time is part of it. What still waits after that is said below.
+    // Includes rows that hooks could only write to the spool. The rest of the spool is reported below.
     store.gather_if_free(env.now)?;
     let status = Status::of(&store, env)?;
     if args.format.chosen() == Format::Text {
@@ -89,7 +89,7 @@ impl Status {
             None => store.standing_session(&owner.place)?,
         };
         let session = match name {
-            // One that the memory has not seen yet is no mistake.
+            // A session that the store has not seen yet is not an error.
             Some(name) if store.session(&name)?.is_some() => Some(store.session_named(&name)?),
             _ => None,
         };
@@ -106,7 +106,7 @@ impl Status {
             here = store.counts(Some(project.id))?;
         }
         let active = store.active_ghap(&owner)?;
-        // What one's own session has left open is nobody's orphan here, even if it was silent for long.
+        // The session's own active GHAP is not an orphan, even after a long silence.
         orphans.retain(|orphan| active.as_ref().is_none_or(|active| active.id != orphan.id));
         let ghap = match active {
             Some(ghap) => {
@@ -139,7 +139,7 @@ impl Status {
             store: Kept {
                 database: files.database(),
                 bytes: length(files.database()) + length(files.wal()),
-                // A folder that cannot be read is the doctor's to tell of.
+                // `rutter doctor` reports an unreadable spool folder.
                 spool: spool::size(files).unwrap_or_default(),
             },
         })
@@ -249,7 +249,7 @@ fn session(status: &Status, env: &Environment) -> String {
     }
 }
 
-/// How much there is.
+/// Returns the row counts as text.
 fn holds(counts: &Counts) -> String {
     [
         count(counts.memories, "memory"),

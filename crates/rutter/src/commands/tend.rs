@@ -1,4 +1,4 @@
-//! `rutter tend`: housekeeping, mostly started by hooks.
+//! `rutter tend`: maintenance of the store, usually started by hooks.
 
 use rutter_memory::store::tend::{Bounds, tend};
 
@@ -8,20 +8,20 @@ use crate::cli::memory::TendArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// As much as a process can step back.
+/// The highest nice value, that is the lowest priority.
 const LOWEST_PRIORITY: i32 = 19;
 
 pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     if args.detached {
-        // Both are courtesies; where they are refused, the work is done all the same.
+        // Both only spare other processes; the work is done even if they fail.
         let _ = rustix::process::setsid();
         let _ = rustix::process::nice(LOWEST_PRIORITY);
     }
-    // A hook has started it for a memory that was there a moment ago. Whoever took it away meant it.
+    // A hook starts it for an existing data directory. If the user has removed that since, do not create it again.
     if args.detached && !env.data.exists() {
         return Ok(());
     }
-    // A project has no say in it: there is one memory for all.
+    // A project's configuration does not apply: all projects share one store.
     let bounds = Bounds::from(&env.config(None).config.retention);
     let tended = tend(&env.data, &bounds, env.now)?;
     match (args.format.chosen(), tended) {

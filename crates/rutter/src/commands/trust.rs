@@ -1,4 +1,4 @@
-//! `rutter trust`: the file of a checkout may do what it says, as long as it says that.
+//! `rutter trust`: grants the configuration file of a checkout full effect until the file changes.
 
 use rutter_memory::config::keys::{KEYS, Value};
 use rutter_memory::config::{Config, Mistake, Standing, preview, project_bytes, trust};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
             return Err(Failure::Declined);
         }
     }
-    // What was shown, not what the file may say by now.
+    // Records the bytes that the user saw, not the current content of the file.
     trust::record(&env.data, &here.root, &bytes).map_err(|error| unwritten(env, &error))?;
     if json {
         let changes: Vec<Json> = changes
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     Ok(writeln!(ui.out, "`rutter trust --revoke` takes this back.")?)
 }
 
-/// What becomes different, key by key.
+/// Returns the keys with different values, each with the old and the new value.
 fn changes(before: &Config, after: &Config) -> Vec<(String, Value, Value)> {
     KEYS.iter()
         .map(|key| (key.path(), key.value(before), key.value(after)))

@@ -1,4 +1,4 @@
-//! `rutter uninstall`: the client's files as they were.
+//! `rutter uninstall`: removes rutter from the client's settings and restores the files.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     Ok(())
 }
 
-/// Tells of a server that no `init` has registered.
+/// Prints a remark about a server that was registered by hand, over HTTP.
 fn tell_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     Ok(ui.remark(&format!(
@@ -76,7 +76,7 @@ fn tell_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> Result<(), Failure> {
     ))?)
 }
 
-/// Tells that there is nothing, and where there is something.
+/// Prints that this scope has no entries of rutter, and which other scopes have.
 fn tell_nothing(
     scope: Scope,
     path: &Path,

@@ -1,4 +1,4 @@
-//! `rutter values`: what many lessons have in common.
+//! `rutter values`: lists, shows and changes values and the clusters behind them.
 
 use rutter_memory::project::ProjectKey;
 use rutter_memory::store::{
@@ -17,7 +17,7 @@ use crate::environment::Environment;
 use crate::ui::{Ui, count, first_line, one_line};
 use crate::{Failure, file, report};
 
-/// What is said where things could not be brought up to date.
+/// The remark if rows could not be brought up to date.
 pub(super) const STALE: &str = "another process is writing; this may be a moment old";
 
 pub(crate) fn run(
@@ -26,7 +26,7 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
     let mut store = env.store(ui)?;
-    // Whoever looks sees what is known now; hooks never wait for it.
+    // Brings the values up to date for the reader; hooks never wait for this.
     let fresh = store.freshen_values(env.now)?;
     let looks = !matches!(
         command,
@@ -35,7 +35,7 @@ pub(crate) fn run(
             | ValuesCommand::Edit(_)
             | ValuesCommand::Retire(_)
     );
-    // Whoever writes is told of it by the writing.
+    // A command that writes reports this itself.
     if looks && !fresh {
         ui.remark(STALE)?;
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(
     }
 }
 
-/// A row, and what people call it.
+/// A row with its short id.
 #[derive(Serialize)]
 struct Named<T> {
     short: String,
@@ -73,7 +73,7 @@ fn list(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), Failure> {
-    // A project that is not known has what holds everywhere.
+    // An unknown project only has the values that apply to every project.
     let project = if args.all { None } else { Some(store.project_key(&env.owner()?.place)?) };
     let filter = ValueFilter {
         project,
@@ -92,7 +92,7 @@ fn list(
              says it",
         )?);
     }
-    // Whoever looks into all of them wants to know which.
+    // With `--all` the list names the project of each value.
     let projects = if args.all { store.projects()? } else { Vec::new() };
     let place = |key: &ProjectKey| {
         let known = projects.iter().map(|summary| &summary.project);
@@ -116,7 +116,7 @@ fn list(
     Ok(ui.table(["ID", "STANDING", "SUPPORT", "EFFECT", "WHERE", "TEXT"], rows)?)
 }
 
-/// What a value is worth, and whether it was worth more.
+/// Returns the standing of a value, and "doubted" if it is in doubt.
 fn standing(value: &Value) -> String {
     match value.doubted {
         Some(_) => format!("{}, doubted", value.standing),
@@ -156,7 +156,7 @@ fn clusters(
     Ok(ui.table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?)
 }
 
-/// A cluster with all that belongs to it.
+/// A cluster with its members and values.
 #[derive(Serialize)]
 struct Whole<'a> {
     #[serde(flatten)]
@@ -202,7 +202,7 @@ fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failur
     Ok(ui.table(["GHAP", "DISTANCE", "ENDED", "TIER", "WHEN", "SAYS"], rows)?)
 }
 
-/// What came of writing one.
+/// Prints the result of adding or changing a value.
 fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Told<'a> {

@@ -1,23 +1,23 @@
-//! What is shown, before it is known how wide the screen is.
+//! Lines of the demo, before they are wrapped to the width of the screen.
 
-/// How text is written. Few inks, and nothing that is told by colour alone.
+/// The style of a text. There are few styles, and none carries information that the text lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
     Plain,
-    /// Who acts, and headings.
+    /// Names of actors, and headings.
     Strong,
-    /// What can be passed over.
+    /// Text that readers can skip.
     Faint,
-    /// What rutter says.
+    /// Output of rutter.
     Rutter,
     Good,
     Bad,
 }
 
-/// Text in one ink.
+/// Text in one style.
 pub(super) type Piece = (Ink, String);
 
-/// Whose turn it is.
+/// The actor of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Client,
@@ -37,20 +37,20 @@ impl Who {
     }
 }
 
-/// The column that names who acts.
+/// Width of the column with the actor's name.
 const MARGIN: usize = 8;
-/// The column that names the parts of what is said.
+/// Width of the column with the names of fields.
 const NAMES: usize = 12;
 
-/// A line as it is meant; a screen may need several rows for it.
+/// A logical line, which may need several rows on the screen.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// What the first row begins with.
+    /// Prefix of the first row.
     pub(super) first: Vec<Piece>,
-    /// What the other rows begin with.
+    /// Prefix of the other rows.
     pub(super) others: Vec<Piece>,
     pub(super) text: Vec<Piece>,
-    /// Whether the rest of the row is a rule.
+    /// True if a horizontal rule fills the rest of the last row.
     pub(super) ruled: bool,
 }
 
@@ -69,7 +69,7 @@ impl Line {
         self
     }
 
-    /// A heading with a rule behind it.
+    /// Creates a heading followed by a horizontal rule.
     pub(super) fn heading(text: &str) -> Self {
         Self {
             ruled: true,
@@ -77,25 +77,25 @@ impl Line {
         }
     }
 
-    /// What somebody does.
+    /// Creates a line with an actor and the action.
     pub(super) fn turn(who: Who, text: Vec<Piece>) -> Self {
         let ink = if who == Who::Rutter { Ink::Rutter } else { Ink::Strong };
         let name = format!("{:<MARGIN$}", who.name());
         Self { text, ..Self::new(ink, "").led(vec![(ink, name)], vec![blank(MARGIN)]) }
     }
 
-    /// Something that belongs to what somebody does.
+    /// Creates a line with a detail of an action.
     pub(super) fn detail(ink: Ink, text: &str) -> Self {
         Self::new(ink, text).led(vec![blank(MARGIN)], vec![blank(MARGIN)])
     }
 
-    /// A part of it that has a name.
+    /// Creates a line with a named field of an action.
     pub(super) fn named(name: &str, ink: Ink, text: &str) -> Self {
         let name = (Ink::Faint, format!("{name:<NAMES$}"));
         Self::new(ink, text).led(vec![blank(MARGIN), name], vec![blank(MARGIN + NAMES)])
     }
 
-    /// A line of what the agent reads. What is quoted in it keeps its place when it has to be broken.
+    /// Creates a line of text that the agent reads. Quoted text keeps its indentation when the line is wrapped.
     pub(super) fn read(text: &str) -> Self {
         let rest = text.trim_start_matches(' ');
         let indent = text.len() - rest.len();

@@ -1,14 +1,14 @@
-//! Days that pass: what was exported, as if it had been written earlier.
+//! Simulates the passing of days: shifts the times of an export into the past.
 
 use std::time::Duration;
 
 use rutter_memory::Time;
 use serde_json::Value;
 
-/// How long the agent stays away.
+/// Simulated time between the two sessions.
 pub(super) const AWAY: Duration = Duration::from_hours(3 * 24);
 
-/// Every row of an export, each of its times set back.
+/// Returns all rows of an export with earlier times.
 pub(super) fn set_back(exported: &str) -> Result<String, serde_json::Error> {
     let mut rows = String::with_capacity(exported.len());
     for line in exported.lines() {

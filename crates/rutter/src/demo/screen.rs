@@ -1,4 +1,4 @@
-//! Where it is shown: rows that fit, colours where they can be seen, and time to read.
+//! The output of the demo: wrapped rows, colours if the terminal supports them, and pauses for reading.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use super::block::{Ink, Line, Piece};
 use crate::ui;
 
-/// What a page is wide, on the widest screen as well: longer lines are hard to read.
+/// Maximum width in columns, also on wider screens: longer lines are hard to read.
 const PAGE: usize = 80;
-/// Narrower than this the margins would eat the text.
+/// Minimum width in columns. On narrower screens, the margins would leave no room for text.
 const NARROWEST: usize = 40;
-/// Where a terminal has no more columns than this, a row that fills them all would be broken.
+/// Unused columns at the right edge. Some terminals wrap a row that fills all columns.
 const SPARE: usize = 1;
 
-/// How fast a story is told.
+/// The pauses of the demo.
 pub(super) struct Pace {
     row: Duration,
-    /// The most for one block.
+    /// Longest pause after one block.
     most: Duration,
-    /// What is left: however much the hooks say, it is told within a minute.
+    /// Remaining total of pauses, which keeps the demo within a minute for any amount of hook output.
     left: Duration,
 }
 
@@ -43,13 +43,13 @@ impl Pace {
     }
 }
 
-/// Where blocks are shown, one below the other.
+/// The screen that shows blocks, one below the other.
 pub(super) struct Screen<'a> {
     out: &'a mut dyn Write,
     columns: usize,
     colours: bool,
     pace: Pace,
-    /// The time that the last block takes to read.
+    /// Reading time of the last block.
     pause: Duration,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Screen<'a> {
         Self { out, columns, colours, pace, pause: Duration::ZERO }
     }
 
-    /// Shows lines that belong together, once there was time to read those before.
+    /// Shows a block of lines, after the reading time of the previous block.
     pub(super) fn show(&mut self, block: &[Line]) -> io::Result<()> {
         if !self.pause.is_zero() {
             std::thread::sleep(self.pause);
@@ -69,7 +69,7 @@ impl<'a> Screen<'a> {
         let rows: Vec<Vec<Piece>> =
             block.iter().flat_map(|line| rows(line, self.columns)).collect();
         for row in &rows {
-            // In one write, with every colour ended in it: whoever is stopped leaves no colour behind.
+            // One write per row, with all colours reset in it: an interrupted demo leaves no colour behind.
             let text: String = row.iter().map(|piece| self.written(piece)).collect();
             writeln!(self.out, "{text}")?;
         }
@@ -93,7 +93,7 @@ impl<'a> Screen<'a> {
     }
 }
 
-/// A line in as many rows as it needs, broken between words where there are any.
+/// Wraps a line into rows, between words if possible.
 fn rows(line: &Line, columns: usize) -> Vec<Vec<Piece>> {
     let width =
         |pieces: &[Piece]| -> usize { pieces.iter().map(|(_, text)| text.chars().count()).sum() };
@@ -123,7 +123,7 @@ fn rows(line: &Line, columns: usize) -> Vec<Vec<Piece>> {
     }
 }
 
-/// How many signs the next row takes.
+/// Returns the number of characters in the next row.
 fn fitting(signs: &[(Ink, char)], room: usize) -> usize {
     if signs.len() <= room {
         return signs.len();
@@ -131,12 +131,12 @@ fn fitting(signs: &[(Ink, char)], room: usize) -> usize {
     let text = signs.iter().take_while(|(_, sign)| *sign == ' ').count();
     match signs[..=room].iter().rposition(|(_, sign)| *sign == ' ') {
         Some(space) if space > text => space,
-        // A word that is longer than a row.
+        // A word is longer than a row.
         _ => room,
     }
 }
 
-/// Takes away what nobody sees at the end of a row.
+/// Removes trailing whitespace from a row.
 fn trim(row: &mut Vec<Piece>) {
     while let Some((_, text)) = row.last_mut() {
         text.truncate(text.trim_end().len());
@@ -147,7 +147,7 @@ fn trim(row: &mut Vec<Piece>) {
     }
 }
 
-/// Puts signs behind what a row has, those of one ink together.
+/// Appends characters to a row, merged by style.
 fn gather(row: &mut Vec<Piece>, signs: &[(Ink, char)]) {
     for run in signs.chunk_by(|one, next| one.0 == next.0) {
         row.push((run[0].0, run.iter().map(|(_, sign)| sign).collect()));

@@ -1,4 +1,4 @@
-//! Where the story takes place: a project and a memory that nobody else has, and hooks that are run as a client runs them.
+//! The temporary project and memory of the demo, and hooks that run as under a client.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ use super::calendar;
 use crate::scratch::Scratch;
 use crate::{Failure, environment};
 
-/// Hooks that are silent on a busy machine would make no demo.
+/// Configuration with long deadlines. On a busy machine, hooks with the default deadlines might print nothing.
 const CONFIGURATION: &str = "\
     hooks.session_start.deadline_ms = 1000\n\
     hooks.user_prompt_submit.deadline_ms = 1000\n\
@@ -26,23 +26,23 @@ const CONFIGURATION: &str = "\
     hooks.stop.deadline_ms = 1000\n\
     hooks.session_end.deadline_ms = 1000\n";
 
-/// A hook that has run.
+/// The result of a hook run.
 pub(super) struct Heard {
     pub(super) event: EventName,
-    /// The whole process, from its start to its end.
+    /// Duration of the whole process.
     pub(super) took: Duration,
-    /// What the client puts before the model of its answer; empty is silence.
+    /// Text that the client passes to the model. Empty if the hook is silent.
     pub(super) read: String,
 }
 
-/// How long hooks took, and how many had something to say.
+/// The durations of hook runs, and the number of hooks with output.
 #[derive(Default)]
 pub(super) struct Timings {
     pub(super) took: Vec<Duration>,
     pub(super) spoke: usize,
 }
 
-/// An event of the client: of a call of a tool, if one is named, with what differs from one that was captured.
+/// A client event, with the tool if it is a tool call. `fields` replaces fields of a captured payload.
 pub(super) struct Call {
     pub(super) event: EventName,
     pub(super) tool: Option<&'static str>,
@@ -53,7 +53,7 @@ pub(super) struct Stage {
     program: PathBuf,
     project: PathBuf,
     memory: PathBuf,
-    /// The client's name for the session.
+    /// Id of the current session.
     pub(super) session: &'static str,
     timings: Timings,
     scratch: Scratch,
@@ -82,12 +82,12 @@ impl Stage {
     }
 
     fn furnish(&self) -> io::Result<()> {
-        // A repository, or one around the temporary folder would have its say.
+        // A repository, so that one around the temporary folder has no effect.
         for folder in [".git/objects", ".git/refs"] {
             std::fs::create_dir_all(self.project.join(folder))?;
         }
         self.put(".git/HEAD", "ref: refs/heads/main\n")?;
-        // On the agent's path, so that it can be told to type `rutter`.
+        // In the agent's PATH, so that messages can tell it to type `rutter`.
         let programs = self.programs();
         std::fs::create_dir(&programs)?;
         symlink(&self.program, programs.join("rutter"))?;
@@ -103,17 +103,17 @@ impl Stage {
         self.scratch.path().join("bin")
     }
 
-    /// A file of the project, by its absolute path.
+    /// Returns the absolute path of a project file.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.project.join(name)
     }
 
-    /// Writes a file of the project.
+    /// Writes a project file.
     pub(super) fn put(&self, name: &str, text: &str) -> io::Result<()> {
         write(&self.file(name), text)
     }
 
-    /// Runs the hook, as the client does, and says what comes of it.
+    /// Runs the hook as the client does, and returns its result.
     pub(super) fn hook(&mut self, call: &Call) -> Result<Heard, Failure> {
         let mut payload = payload::realistic(call.event, call.tool)?.value;
         if let (Some(payload), Some(fields)) = (payload.as_object_mut(), call.fields.as_object()) {
@@ -143,7 +143,7 @@ impl Stage {
         Ok(Heard { event: call.event, took, read })
     }
 
-    /// Runs a command of ours as the agent would type it, and returns what it printed.
+    /// Runs a rutter command as the agent would, and returns its output.
     pub(super) fn rutter(&self, args: &[&str], stdin: &str) -> Result<String, Failure> {
         let output = self.run(args, stdin)?;
         if output.status.success() {
@@ -160,7 +160,7 @@ impl Stage {
 
     fn run(&self, args: &[&str], stdin: &str) -> Result<Output, Failure> {
         let mut command = Command::new(&self.program);
-        // Nothing of the user's: no memory, no configuration, no switch.
+        // The user's memory, configuration and RUTTER=off have no effect.
         command
             .args(args)
             .env_clear()
@@ -178,13 +178,13 @@ impl Stage {
         };
         let mut child = command.spawn().map_err(failed)?;
         if let Some(mut pipe) = child.stdin.take() {
-            // It need not read it.
+            // The command need not read its stdin.
             drop(pipe.write_all(stdin.as_bytes()));
         }
         child.wait_with_output().map_err(failed)
     }
 
-    /// Lets days pass: what the memory holds is taken out, set back, and put into a new one.
+    /// Simulates the passing of days: exports the memory, shifts its times, and imports it into a new one.
     pub(super) fn let_days_pass(&mut self) -> Result<(), Failure> {
         let wrong = |error: &dyn std::fmt::Display| {
             Failure::Refused(format!("the demo's memory cannot be set back: {error}"))
@@ -197,14 +197,14 @@ impl Stage {
         Ok(())
     }
 
-    /// Leaves nothing behind.
+    /// Removes the temporary folder, and returns the timings.
     pub(super) fn close(self) -> Result<Timings, Failure> {
         self.scratch.close()?;
         Ok(self.timings)
     }
 }
 
-/// A file in a folder of our own: nobody else can see half of it.
+/// Writes a file. It need not be atomic, because no other process reads the folder at that time.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     File::create(path)?.write_all(text.as_bytes())
 }

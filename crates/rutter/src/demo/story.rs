@@ -1,7 +1,7 @@
-//! The story: half a cent, a wrong guess about it, and the same trap three days later.
+//! The script of the demo: a rounding bug, a wrong hypothesis about it, and the same bug three days later.
 //!
-//! Only what the user and the agent do is written here. What the agent reads comes from the hooks, what its `rutter ghap`
-//! prints from that command; each step says what it expects of them.
+//! The script contains only the actions of the user and the agent. The agent reads the output of the real hooks and of the real
+//! `rutter ghap` command; each step checks that output.
 
 use rutter_contract::EventName;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const ROUNDED: &str = "round(cents * (100 - percent) / 100)";
 const EXACT: &str = "(cents * (100 - percent) + 50) // 100";
 
 const RUN: &str = "pytest -q";
-/// What pytest 9.2 prints for `ROUNDED`, behind what the client puts before it.
+/// Output of pytest 9.2 for `ROUNDED`, after the prefix of the client.
 const RED: &str = "Exit code 1
 .F                                                                       [100%]
 =================================== FAILURES ===================================
@@ -35,7 +35,7 @@ test_price.py:9: AssertionError
 =========================== short test summary info ============================
 FAILED test_price.py::test_half_a_cent_goes_up - assert 722 == 723
 1 failed, 1 passed in 0.02s";
-/// The same for `EXACT`.
+/// Output of pytest for `EXACT`.
 const GREEN: &str =
     "..                                                                       [100%]
 2 passed in 0.01s";
@@ -88,16 +88,16 @@ fn body(expression: &str) -> String {
     format!("def discounted(cents, percent):\n    return {expression}\n")
 }
 
-/// What the hooks of a step are expected to do.
+/// The expected output of the hooks of a step.
 enum Expect {
-    /// Say nothing.
+    /// No hook prints anything.
     Silence,
-    /// The last one says all of this, and no other says anything.
+    /// The last hook prints all of these texts, and the others print nothing.
     Words(&'static [&'static str]),
 }
 
 impl Expect {
-    /// Holds hooks to it. `step` is where in the story this is.
+    /// Fails if the hooks do not match the expectation. `step` names the step in the message.
     fn check(&self, step: &str, heard: &[Heard]) -> Result<(), Failure> {
         let wrong = |hook: &Heard, expected: &str| {
             let said = match hook.read.as_str() {
@@ -145,7 +145,7 @@ pub(super) fn play(stage: &mut Stage, screen: &mut Screen<'_>) -> Result<(), Fai
 struct Scene<'a, 'b> {
     stage: &'a mut Stage,
     screen: &'a mut Screen<'b>,
-    /// Paragraphs that were read already: nobody reads them twice.
+    /// Paragraphs that were already shown, and are abbreviated when repeated.
     read: Vec<String>,
 }
 
@@ -240,7 +240,7 @@ impl Scene<'_, '_> {
         self.tell(Who::Client, "the session ends", &[], &[stop, end], &Expect::Silence, None)
     }
 
-    /// A command of ours. What it printed, of which the screen shows the lines with these names.
+    /// Runs a rutter command and returns its output. The screen shows the output lines with these names.
     fn types(
         &mut self,
         shown: &str,
@@ -325,7 +325,7 @@ impl Scene<'_, '_> {
         self.stage.hook(&Call { event, tool, fields })
     }
 
-    /// Shows what somebody did and what the hooks made of it, and holds them to what was expected.
+    /// Shows an action and the output of its hooks, and checks the expectation.
     fn tell(
         &mut self,
         who: Who,
@@ -349,7 +349,7 @@ impl Scene<'_, '_> {
         held
     }
 
-    /// What the agent reads, paragraph by paragraph; of those that the screen has shown already, that they are there.
+    /// Returns the text that the agent reads, by paragraphs. Paragraphs that were shown before are abbreviated.
     fn reading(&mut self, text: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
@@ -368,7 +368,7 @@ impl Scene<'_, '_> {
     }
 }
 
-/// Which hooks ran, and how long each took.
+/// Lists the hooks that ran, with their durations.
 fn ran(heard: &[Heard]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for hook in heard {
@@ -389,14 +389,14 @@ fn millis(took: std::time::Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1000.0)
 }
 
-/// What the client hands on of a command that ended well.
+/// Returns the client's `tool_response` for a successful command.
 fn response(stdout: &str) -> Value {
     json!({
         "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
     })
 }
 
-/// Arguments as they would be typed.
+/// Returns the arguments as they would be typed in a shell.
 fn typed(args: &[&str]) -> String {
     let plain = |arg: &str| arg.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '-');
     let words: Vec<String> = args
@@ -406,7 +406,7 @@ fn typed(args: &[&str]) -> String {
     words.join(" ")
 }
 
-/// What it came to, and how to have it.
+/// Shows the summary, and the commands for an installation.
 pub(super) fn sum_up(timings: &Timings, screen: &mut Screen<'_>) -> Result<(), Failure> {
     let mut took = timings.took.clone();
     took.sort_unstable();
@@ -436,7 +436,7 @@ pub(super) fn sum_up(timings: &Timings, screen: &mut Screen<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Something to type, and what it does.
+/// Returns a line with a command and its description.
 fn command(typed: &str, does: &str) -> Line {
     let mut line = Line::new(Ink::Strong, &format!("  {typed:<36}"));
     line.text.push((Ink::Faint, does.to_owned()));

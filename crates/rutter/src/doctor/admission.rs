@@ -1,4 +1,4 @@
-//! Who may start a server: the lists of settings, the organisation, and what the user has answered.
+//! Settings, organisation policies and user answers that decide if the client may start a server.
 
 use rutter_contract::javascript::{Kind, Node};
 
@@ -9,7 +9,7 @@ use super::layers::{Layer, Whose};
 use super::servers::{Around, Server};
 use crate::install::{Scope, server};
 
-/// What is noted in the client's own file of the folder that this one goes by.
+/// Returns the client's state for the folder under which it records the current one.
 fn noted<'a>(around: &Around<'a>) -> Option<(&'a Document, &'a Node)> {
     let document = around.state.document.as_deref()?;
     let (_, keys) = Scope::Local.servers(&around.places.folder, Some(&document.path))?;
@@ -17,7 +17,7 @@ fn noted<'a>(around: &Around<'a>) -> Option<(&'a Document, &'a Node)> {
     Some((document, node))
 }
 
-/// Whether a list of names, or one name in its place, has this one.
+/// Returns true if a list of names, or a single name, contains this name.
 fn names(node: &Node, name: &str) -> bool {
     match &node.kind {
         Kind::List(names) => names.iter().any(|one| one.text() == Some(name)),
@@ -26,7 +26,7 @@ fn names(node: &Node, name: &str) -> bool {
     }
 }
 
-/// Why the client does not start a server, if it does not.
+/// Returns a finding with the reason for which the client does not start a server, if any.
 pub(super) fn off(server: &Server, around: &Around<'_>) -> Option<Finding> {
     if server.plugin.is_none()
         && let Some(finding) = managed(around)
@@ -62,8 +62,8 @@ pub(super) fn off(server: &Server, around: &Around<'_>) -> Option<Finding> {
     None
 }
 
-/// Whether the server of a project waits for a yes. What was said of a folder that is not trusted does not count, but for
-/// what the user says of all folders.
+/// Returns true if the project's server waits for the user's approval. In an untrusted folder, only approval in the user's or
+/// managed settings counts.
 pub(super) fn is_pending(around: &Around<'_>) -> bool {
     let trusted = around.state.trusts(&around.places.folder);
     let says = |key: &dyn Fn(&str) -> Option<Node>| {
@@ -79,7 +79,7 @@ pub(super) fn is_pending(around: &Around<'_>) -> bool {
     !of_layers && !of_notes
 }
 
-/// What an organisation has decided about all servers.
+/// Returns a finding if the organisation's policy excludes our server.
 fn managed(around: &Around<'_>) -> Option<Finding> {
     let finding = |what: &str, place: Place| {
         let finding = Finding::new(&codes::SERVER_NOT_ADMITTED, what).at(place);
@@ -105,7 +105,7 @@ fn managed(around: &Around<'_>) -> Option<Finding> {
     })
 }
 
-/// The lists of who may and who may not. Those of all settings count together.
+/// Returns a finding if the lists of allowed and denied servers exclude the server. The lists of all settings are combined.
 fn excluded(server: &Server, layers: &[Layer]) -> Option<Finding> {
     let lists = |key: &'static str| {
         layers.iter().filter_map(move |layer| {
@@ -139,12 +139,12 @@ fn excluded(server: &Server, layers: &[Layer]) -> Option<Finding> {
             return Some(finding(layer, what, document.place(entry.at), "take it out there"));
         }
     }
-    // A plugin's goes by another name, and what these lists do to it was not measured.
+    // A plugin's server has another name, and the effect of these lists on it was not measured.
     let (layer, document, node, _) =
         lists("allowedMcpServers").next().filter(|_| server.plugin.is_none())?;
     let entries: Vec<&Node> =
         lists("allowedMcpServers").flat_map(|(.., entries)| entries.iter()).collect();
-    // Measured: where commands are listed, a name is not enough.
+    // Measured: if any entry lists a command, names have no effect.
     let by_command = entries.iter().any(|entry| entry.get("serverCommand").is_some());
     let admitted = if by_command {
         entries.iter().any(|entry| is_started(entry))

@@ -1,4 +1,4 @@
-//! What to type, where that depends on more than the finding: on the file it is about, and on whose that is.
+//! Advice that depends on the file of a finding and on its owner.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use super::layers::{Layer, Whose};
 use crate::environment::{self, Environment};
 use crate::shell;
 
-/// What `rutter init` is called in advice that does not know yet which file it is about.
+/// Placeholder for the `rutter init` command in advice without a known file.
 const INIT: &str = "rutter init";
 
-/// Completes the advice of all findings.
+/// Completes the advice of all findings by the files that they are about.
 pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environment) {
     let user = rustix::process::geteuid().as_raw();
     let home = environment::home();
@@ -24,7 +24,7 @@ pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environ
         }
         let own = if finding.code == &codes::SETTINGS_UNREADABLE {
             match layer {
-                // That of an organisation is not the user's to have.
+                // Users cannot take ownership of an organisation's file.
                 Some(layer) if layer.whose == Whose::Managed => continue,
                 _ => vec![file.clone()],
             }
@@ -41,10 +41,10 @@ pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environ
     }
 }
 
-/// `rutter init` for the file that is meant, where it is not the one that it would take by itself.
+/// Adds to `rutter init` the option for the file of the layer, unless it is the default file.
 fn installation(advice: &str, layer: &Layer) -> Option<String> {
     let (before, rest) = advice.split_once(INIT)?;
-    // Advice that knows better names its file itself.
+    // More specific advice already contains an option.
     if !(rest.is_empty() || rest.starts_with(" --bin")) {
         return None;
     }
@@ -59,12 +59,12 @@ fn installation(advice: &str, layer: &Layer) -> Option<String> {
     }
 }
 
-/// `rutter init` for whom.
+/// Returns the `rutter init` command for a kind of settings file.
 pub(super) fn init(whose: Whose) -> String {
     in_scope(INIT, whose)
 }
 
-/// Advice about a server, where `rutter init` is typed as for whose it is.
+/// Adds to `rutter init` in advice about a server the option for the kind of file.
 pub(super) fn in_scope(advice: &str, whose: Whose) -> String {
     let option = match whose {
         Whose::Project => " --project",
@@ -75,7 +75,8 @@ pub(super) fn in_scope(advice: &str, whose: Whose) -> String {
     advice.replacen(INIT, &format!("{INIT}{option}"), 1)
 }
 
-/// How far a file is from the user's hand. Nobody takes anything out of an organisation's, so there the others give way.
+/// Returns the rank by which one of two competing entries is removed, the highest first. Managed settings rank lowest,
+/// because users cannot remove anything from them.
 pub(super) const fn distance(whose: Whose) -> u8 {
     match whose {
         Whose::Managed => 0,
@@ -87,7 +88,7 @@ pub(super) const fn distance(whose: Whose) -> u8 {
     }
 }
 
-/// What takes rutter out of a file.
+/// Returns the command that removes rutter from a file.
 pub(super) fn removal(layer: &Layer) -> Option<String> {
     Some(match layer.whose {
         Whose::Local => "rutter uninstall --local".to_owned(),
@@ -99,26 +100,26 @@ pub(super) fn removal(layer: &Layer) -> Option<String> {
     })
 }
 
-/// The way to the folder whose `.claude` a file lies in.
+/// Returns the `cd` command to the folder that contains the file's `.claude` folder.
 fn there(layer: &Layer) -> Option<String> {
     let folder = layer.path.parent()?.parent()?;
     Some(format!("cd {} && ", shell::word(&folder.to_string_lossy())))
 }
 
-/// The path, or the nearest folder above it that can be seen, if that is somebody else's.
+/// Returns the path, or its nearest visible parent folder, if it belongs to another user.
 fn strange(path: &Path, user: u32) -> Option<PathBuf> {
     let (seen, found) =
         path.ancestors().find_map(|path| Some((path, path.symlink_metadata().ok()?)))?;
     (found.uid() != user).then(|| seen.to_owned())
 }
 
-/// What makes a path the user's. Only what rutter or the client has made, or what lies in the home: to have everything below
-/// `/var` would be worse than any finding.
+/// Returns the command that gives a path to the user. Limited to files of rutter or the client and to the home folder: taking
+/// over everything below `/var` would be worse than any finding.
 fn handover(path: &Path, own: &[PathBuf], home: Option<&Path>) -> Option<String> {
     let owned = own.iter().find(|own| path.starts_with(own));
     let homely = home.is_some_and(|home| path != home && path.starts_with(home));
     let path = match owned {
-        // One file of a memory is seldom alone.
+        // Usually the other files of the memory have the same owner, so the command covers the whole folder.
         Some(own) => own,
         None if homely => path,
         None => return None,

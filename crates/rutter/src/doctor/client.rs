@@ -1,4 +1,4 @@
-//! The client: which `claude` is found, and of which version it is.
+//! The installed client: the path and the version of `claude`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,12 +14,12 @@ use super::places::Places;
 use super::process;
 use crate::scratch::Scratch;
 
-/// How long it may take to say its version. It starts a runtime of its own first.
+/// Time limit for `claude --version`. The client starts a JavaScript runtime first.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The first that knows `args`.
+/// First client version that supports `args`.
 const EXEC_FORM: Version = Version::new(2, 1, 139);
 
-/// What is known of the client.
+/// The installed client.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
     pub(crate) path: Option<PathBuf>,
@@ -36,7 +36,7 @@ impl Serialize for Client {
 }
 
 impl Client {
-    /// Asks the `claude` that is typed here.
+    /// Finds `claude` in `PATH` and runs it for its version.
     pub(crate) fn ask(
         places: &Places,
         scratch: Option<&Scratch>,
@@ -72,7 +72,7 @@ impl Client {
         Self { path: Some(path), version }
     }
 
-    /// Whether it is too old for an entry of ours that names its arguments apart. A line for a shell it has always known.
+    /// Returns a finding if the client is too old for an entry with `args`. Every client supports shell command lines.
     pub(crate) fn too_old(&self, entries: &[&Entry]) -> Option<Finding> {
         let old = self.version.filter(|version| *version < EXEC_FORM)?;
         entries.iter().find(|entry| entry.handler.get("args").is_some())?;
@@ -83,7 +83,7 @@ impl Client {
         Some(finding.at(Place::file(self.path.as_ref()?)))
     }
 
-    /// The contract that it keeps, as far as that was measured.
+    /// Returns the measured contract of this client version, or the newest contract if the version is unknown.
     pub(crate) fn contract(&self) -> Contract {
         self.version.map_or(Contract::newest(), Contract::for_client)
     }

@@ -1,21 +1,21 @@
-//! Everything that `rutter doctor` can find: the one table of codes, from which the reference is made.
+//! The table of all finding codes of `rutter doctor`. The reference page is generated from it.
 
 use serde::Serialize;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something does not work. The command ends with 1.
+    /// Something does not work. The command exits with 1.
     Problem,
-    /// It works, but.
+    /// Something works, but needs attention.
     Warning,
-    /// It may be wanted.
+    /// Something that may be intended.
     Note,
 }
 
 impl Severity {
-    /// Its name in output and documents.
+    /// Returns the name in output and documents.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Problem => "problem",
@@ -25,18 +25,18 @@ impl Severity {
     }
 }
 
-/// One thing that can be found.
+/// A kind of finding.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
-    /// What it is called, for good: scripts look for it.
+    /// Permanent name: scripts search for it.
     pub name: &'static str,
-    /// How bad it is.
+    /// Severity of each finding with this code.
     pub severity: Severity,
-    /// The part of the setup it is about.
+    /// Part of the setup that the code is about.
     pub about: &'static str,
-    /// What is wrong, in a sentence.
+    /// Sentence that describes the fault.
     pub summary: &'static str,
-    /// What to do about it, where the finding itself does not know better.
+    /// Default advice, for findings without more specific advice.
     pub advice: &'static str,
 }
 
@@ -53,7 +53,7 @@ macro_rules! codes {
             };
         )*)*
 
-        /// Every code, in the order of the reference.
+        /// All codes, in the order of the reference page.
         pub static CODES: &[&Code] = &[$($(&$constant),*),*];
     };
 }
@@ -405,7 +405,7 @@ codes! {
     }
 }
 
-/// The code of a name.
+/// Finds a code by its name.
 pub fn of(name: &str) -> Option<&'static Code> {
     CODES.iter().copied().find(|code| code.name == name)
 }

@@ -1,4 +1,4 @@
-//! A JSON file of somebody else's, read as the client reads it.
+//! JSON files of the user and the client, parsed as the client parses them.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,22 +14,22 @@ use super::finding::{Finding, Place, named};
 use crate::install::{Outline, position};
 use crate::ui::size;
 
-/// The longest file that is read. What the client notes of its own can be some megabytes; nothing that people write is.
+/// Largest file that is read. The client's own state can have some megabytes; hand-written files are smaller.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// Why a file was not read.
+/// The reason for which a file was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// There is none.
+    /// The path does not exist.
     Absent,
     /// A pipe, a folder, a device.
     NoFile,
-    /// It has more than [`LONGEST`].
+    /// The file is larger than [`LONGEST`].
     Long,
     Failed(io::Error),
 }
 
-/// The bytes of a file. A pipe that has its name is not waited for, and nothing is read that has no end.
+/// Reads a regular file. Does not block on a pipe, and stops at [`LONGEST`] bytes.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unread> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let failed = |error: io::Error| match error.kind() {
@@ -47,35 +47,35 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unread> {
     if bytes.len() as u64 > LONGEST { Err(Unread::Long) } else { Ok(bytes) }
 }
 
-/// The text of a file, as far as it can be read.
+/// Reads a file as text. Returns None if it cannot be read or is not UTF-8.
 pub(crate) fn text(path: &Path) -> Option<String> {
     String::from_utf8(bytes(path).ok()?).ok()
 }
 
-/// A file that holds an object.
+/// A parsed file that holds an object.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) root: Node,
-    /// Whether it held bytes that are no UTF-8, which the client replaces.
+    /// True if the file held invalid UTF-8, which the client replaces.
     pub(crate) replaced: bool,
 }
 
-/// What became of reading a file.
+/// The result of reading a file.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// There is none.
+    /// The path does not exist.
     Absent,
-    /// It says nothing, and the client takes that for no settings.
+    /// The file is blank, which the client treats as no settings.
     Blank,
-    /// The client goes without it.
+    /// The client ignores the file.
     Void {
         finding: Box<Finding>,
-        /// Whether its text speaks of rutter.
+        /// True if the text mentions rutter.
         speaks_of_us: bool,
     },
-    /// It is there.
+    /// The file holds an object.
     Document(Box<Document>),
 }
 
@@ -139,18 +139,18 @@ impl Reading {
 }
 
 impl Document {
-    /// The place of a byte.
+    /// Returns the line and column of a byte offset.
     pub(crate) fn place(&self, at: usize) -> Place {
         place(&self.path, &self.text, at)
     }
 
-    /// A value as other readers take it; nothing where they refuse it, which nothing of ours is.
+    /// Converts a node to a `serde_json` value. Returns Null if serde_json rejects it, which does not happen to our entries.
     pub(crate) fn value(&self, node: &Node) -> Value {
         serde_json::from_str(self.text.get(self.range(node)).unwrap_or_default())
             .unwrap_or(Value::Null)
     }
 
-    /// Keys that stand more than once in the root, in `hooks` or in `env`.
+    /// Finds duplicate keys in the root, in `hooks` and in `env`.
     pub(crate) fn doubles(&self) -> Vec<Finding> {
         let Ok((outline, _)) = Outline::read(&self.text) else { return Vec::new() };
         let inner = ["hooks", "env"].into_iter().filter_map(|key| self.root.get(key));

@@ -1,4 +1,4 @@
-//! An entry of ours, and how the client would start it.
+//! A hook entry that runs rutter, and the way in which the client would start it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,29 +15,29 @@ use crate::install::{self, Scope, groups, program_of};
 pub(crate) struct Entry {
     pub(crate) event: EventName,
     pub(crate) matcher: Option<String>,
-    /// Where the matcher is, or the group.
+    /// Position of the matcher, or of the group if it has no matcher.
     pub(crate) matcher_place: Place,
     pub(crate) place: Place,
     pub(crate) handler: Value,
-    /// Of a plugin: where it is.
+    /// Folder of the plugin that contains the entry. None for settings.
     pub(crate) plugin: Option<PathBuf>,
-    /// Whose file it stands in.
+    /// The kind of settings file that contains the entry.
     pub(crate) whose: Whose,
 }
 
-/// How the client starts an entry.
+/// The way in which the client starts an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Start {
     /// A program with arguments.
     Exec { program: String, args: Vec<String> },
-    /// A line for a shell, and the word of it that is the program.
+    /// A shell command line, and the word of it that is the program.
     Shell { line: String, word: String },
-    /// A line for a shell that starts a program if it is there, and says nothing if it is not.
+    /// A shell command line that starts a program if it exists, and otherwise does nothing.
     Guarded { line: String, program: String },
 }
 
 impl Start {
-    /// The program, as it is written.
+    /// Returns the program as it is written in the entry.
     pub(crate) fn program(&self) -> &str {
         match self {
             Self::Exec { program, .. } | Self::Guarded { program, .. } => program,
@@ -70,13 +70,13 @@ impl Entry {
         }
     }
 
-    /// Whether it comes with a checkout, which may be anybody's: a clone can have any of these files.
+    /// Returns true if the entry may come from a checkout. A clone of a repository can contain any of these files.
     pub(crate) const fn is_of_checkout(&self) -> bool {
         matches!(self.whose, Whose::Local | Whose::Checkout | Whose::Project)
     }
 
-    /// For whose file the line was written that others get as well, if it is one: to the byte as `rutter init` writes it.
-    /// Whatever differs is somebody's own, and may do anything.
+    /// Returns the scope of a shared entry: one with the exact command line that `rutter init` writes for a project or a plugin.
+    /// An entry that differs in any byte was written by hand and may do anything, so it does not count.
     pub(crate) fn shared(&self) -> Option<Scope> {
         let program = program_of(&self.handler)?;
         [Scope::Project, Scope::Plugin].into_iter().find(|scope| {
@@ -87,13 +87,13 @@ impl Entry {
         })
     }
 
-    /// Whether what it starts is there, as far as a hook that would step back for it looks.
+    /// Returns true if the program of the entry exists, by the same test that a shared hook makes before it defers to the entry.
     pub(crate) fn is_there(&self) -> bool {
         let program = Path::new(program_of(&self.handler).unwrap_or_default());
         !program.is_absolute() || program.is_file()
     }
 
-    /// With what the client puts in the place of its variables.
+    /// Expands the client's variables in a text.
     fn filled_in(&self, text: &str, places: &Places) -> String {
         let mut text = text.replace("${CLAUDE_PROJECT_DIR}", &places.folder.to_string_lossy());
         if let Some(plugin) = &self.plugin {
@@ -102,7 +102,7 @@ impl Entry {
         text
     }
 
-    /// What the client tells two entries apart by: the same one runs once, however often it is registered.
+    /// Returns the key by which the client deduplicates entries: equal entries run once, even if registered several times.
     pub(crate) fn identity(&self) -> String {
         let part = |key: &str| self.handler.get(key).map(Value::to_string).unwrap_or_default();
         let plugin = self.plugin.as_ref().map(|plugin| plugin.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! Which events have come, and which never do.
+//! The event counts of the last days, and registered events that never occurred.
 
 use rutter_contract::EventName;
 use rutter_memory::Time;
@@ -11,10 +11,10 @@ use super::finding::Finding;
 use super::memory::strange_files;
 use crate::environment::Environment;
 
-/// How often others must have come before it says something that one has not.
+/// Count of another event above which the absence of an event is significant.
 const OFTEN: u64 = 100;
 
-/// The events that every session of some length has. Others wait for a subagent, or for a long conversation.
+/// The events of every session of some length. Other events need a subagent or a long conversation.
 const USUAL: [EventName; 7] = [
     EventName::SessionStart,
     EventName::UserPromptSubmit,
@@ -25,7 +25,7 @@ const USUAL: [EventName; 7] = [
     EventName::SessionEnd,
 ];
 
-/// An event, how often it came in the last fortnight, and when last.
+/// An event, its count in the last fortnight, and the time of its last occurrence.
 #[derive(Debug, Serialize)]
 pub(crate) struct Came {
     pub(crate) event: EventName,
@@ -33,13 +33,13 @@ pub(crate) struct Came {
     pub(crate) last: Time,
 }
 
-/// What has come. Of those that are registered and never came, while others did, there is something to say.
+/// Returns the counts of all events. Adds a finding for each registered event that never occurred while others did.
 pub(crate) fn examine(
     env: &Environment,
     entries: &[&Entry],
     findings: &mut Vec<Finding>,
 ) -> Vec<Came> {
-    // That it cannot be read is told by what is said of the folder.
+    // The check of the data directory reports an unreadable file.
     let files = env.files();
     let strange = strange_files(&files).contains(&files.tally());
     let seen = if strange { Vec::new() } else { tally::read(&files, env.now).unwrap_or_default() };

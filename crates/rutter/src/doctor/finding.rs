@@ -1,4 +1,4 @@
-//! What was found: which code, where, what, and what to type.
+//! A finding of the doctor: code, location, description and advice.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::codes::{Code, Severity};
 
-/// A place in a file, or a file.
+/// A file, or a position in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: PathBuf,
@@ -38,7 +38,7 @@ impl Serialize for Place {
     }
 }
 
-/// One finding.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) code: &'static Code,
@@ -48,7 +48,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// With the advice of the table.
+    /// Creates a finding with the advice of the code table.
     pub(crate) fn new(code: &'static Code, what: impl Into<String>) -> Self {
         Self { code, place: None, what: what.into(), advice: code.advice.to_owned() }
     }
@@ -58,7 +58,7 @@ impl Finding {
         self
     }
 
-    /// With other advice than the table's, because more is known here.
+    /// Replaces the advice of the code table by more specific advice.
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
         self
@@ -82,10 +82,10 @@ impl Serialize for Finding {
     }
 }
 
-/// How much of a name from somebody's file a message can bear.
+/// Maximum length of a name from a user's file in a message.
 const NAME: usize = 60;
 
-/// A name from somebody's file, as a message can bear it: short, on one line, and without what looks like a secret.
+/// Prepares a name from a user's file for a message: short, on one line, and without text that looks like a secret.
 pub(crate) fn named(name: &str) -> String {
     let clean = Clean::new(name);
     let mut shown: String =

@@ -1,24 +1,24 @@
-//! One entry under `hooks`, held against what the client can load.
+//! Validates one entry under `hooks` by the rules with which the client loads it.
 
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
 
 use super::finding::named;
 
-/// Why an entry cannot be loaded.
+/// The reason for which the client cannot load an entry.
 pub(super) struct Fault<'a> {
-    /// The field that is to blame, where it is one that is there.
+    /// The wrong field. None if a field is missing or the entry as a whole is wrong.
     pub(super) at: Option<&'a Node>,
     pub(super) what: String,
 }
 
-/// What a field has to be.
+/// The required type of a field.
 #[derive(Clone, Copy)]
 enum Type {
     Text,
     Url,
     Flag,
-    /// A number over zero.
+    /// A number greater than zero.
     Seconds,
     Texts,
     Object,
@@ -28,12 +28,12 @@ enum Type {
 
 use Type::{Flag, Object, OneOf, Seconds, Text, TextObject, Texts, Url};
 
-/// The fields of all kinds.
+/// Fields that every kind of entry may have.
 const COMMON: &[(&str, Type)] =
     &[("if", Text), ("timeout", Seconds), ("statusMessage", Text), ("once", Flag)];
 const ON_FAILURE: (&str, Type) = ("onFailure", OneOf(&["continue", "block"]));
 
-/// A kind of entry: its name, what it needs, and what it may have beside [`COMMON`].
+/// A kind of entry: its name, its required fields, and its optional fields in addition to [`COMMON`].
 type Form = (&'static str, &'static [(&'static str, Type)], &'static [(&'static str, Type)]);
 
 const FORMS: &[Form] = &[
@@ -89,7 +89,7 @@ impl Type {
     }
 }
 
-/// Why the client cannot load an entry, if it cannot.
+/// Returns the reason for which the client cannot load an entry, if any.
 pub(super) fn fault(entry: &Node, contract: Contract) -> Option<Fault<'_>> {
     let whole = |what: String| Some(Fault { at: None, what });
     if !matches!(entry.kind, Kind::Object(_)) {
@@ -113,7 +113,7 @@ pub(super) fn fault(entry: &Node, contract: Contract) -> Option<Fault<'_>> {
         }
     }
     let known = needs.iter().chain(*may).chain(COMMON);
-    // Before it was read, `onFailure` was a key like any other that nobody knows.
+    // Clients that do not support `onFailure` ignore it like any unknown key.
     let mut known = known.filter(|(field, _)| *field != "onFailure" || contract.reads_on_failure());
     known.find_map(|(field, wanted)| {
         let node = entry.get(field).filter(|node| !wanted.takes(node))?;

@@ -1,4 +1,4 @@
-//! Our entries, held against what `rutter init` writes.
+//! Compares our entries with those that `rutter init` writes.
 
 use std::path::{Path, PathBuf};
 
@@ -15,19 +15,19 @@ use super::layers::{Layer, Whose};
 use super::places::Places;
 use crate::install::{self, Group, Scope, groups, is_same, runs};
 
-/// Longer than anybody wants to wait for a hook, in seconds; who writes more means milliseconds.
+/// Longest plausible timeout in seconds. A larger number was meant as milliseconds.
 const LONG: f64 = 60.0;
-/// Shorter than a hook of ours may take to end itself, in seconds.
+/// Shortest safe timeout in seconds: our hook may take this long to end itself.
 const SHORT: f64 = 1.0;
 
-/// Everything about our entries that can be told without running them.
+/// Runs all checks of our entries that need no process.
 pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
     let wanted = groups(&install::Start::Path(super::NAME.to_owned()));
     let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
     let lost: Vec<EventName> = layers.iter().flat_map(|layer| layer.lost.clone()).collect();
     let mut findings = Vec::new();
     if entries.is_empty() && lost.is_empty() {
-        // A file that cannot be read may have them; what is wrong with it is said already.
+        // An unreadable file may contain entries. It has its own finding.
         if !layers.iter().any(|layer| layer.may_have_ours) {
             findings.push(none(places));
         }
@@ -62,14 +62,14 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
     findings
 }
 
-/// The entries that do not leave their event to another one.
+/// Returns the entries that do not defer to another entry.
 fn heard<'a>(entries: &[&'a Entry]) -> Vec<&'a Entry> {
     entries.iter().copied().filter(|entry| !steps_back(entry, entries)).collect()
 }
 
-/// Whether an entry leaves its event to another one, as the hook decides that it starts: what others get as well does so for
-/// the user's own on the same event, and the copy of a plugin for that of the project. One that would start nothing is no
-/// reason, and neither is the file itself under another name.
+/// Returns true if an entry defers to another one on the same event, by the rule of the hook itself: a shared entry defers to
+/// the user's own, and a plugin's entry also to the project's. Entries with a missing program do not count, nor does the same
+/// file under another path.
 fn steps_back(entry: &Entry, entries: &[&Entry]) -> bool {
     let Some(scope) = entry.shared() else { return false };
     let is_nearer = |other: &Entry| match other.whose {
@@ -96,7 +96,7 @@ fn none(places: &Places) -> Finding {
     Finding::new(&codes::HOOKS_NONE, what).at(Place::file(&places.local()))
 }
 
-/// A folder above, or the checkout that a worktree belongs to, whose settings run rutter.
+/// Returns a parent folder, or the main checkout of a worktree, with settings that run rutter.
 fn elsewhere(folder: &Path) -> Option<PathBuf> {
     let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let main =
@@ -126,7 +126,7 @@ fn missing(entries: &[&Entry], lost: &[EventName], wanted: &[Group]) -> Option<F
     })
 }
 
-/// The same remark about several entries of a file is one finding.
+/// Remarks about entries. Equal remarks about several entries of a file become one finding.
 #[derive(Default)]
 struct Remarks(Vec<Remark>);
 
@@ -180,7 +180,7 @@ fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
         return remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
     };
     let shown = named(text);
-    // What rutter listens to, else what the event can be about, where that is known.
+    // The names in rutter's own matcher, else the possible values of the event if they are known.
     let known = wanted.and_then(list).or_else(|| match values {
         MatcherValues::List(choice) => {
             Some(choice.values.iter().map(|value| value.text.to_owned()).collect())
@@ -207,7 +207,7 @@ fn is_everything(matcher: &str) -> bool {
     matches!(matcher, "" | "*")
 }
 
-/// The names that a matcher lists; nothing for what the client takes for a regular expression.
+/// Returns the names that a matcher lists, or None if the client treats the matcher as a regular expression.
 fn list(matcher: &str) -> Option<Vec<String>> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|');
     matcher.chars().all(plain).then(|| {
@@ -216,8 +216,9 @@ fn list(matcher: &str) -> Option<Vec<String>> {
     })
 }
 
-/// What a matcher in the form of a permission rule, `Bash(pytest|npm test)`, needs to find in a name: to the client it is a
-/// regular expression, and the bracket a group of it. Nothing where that cannot be told without an engine.
+/// Returns the texts of which a name must contain one to match a matcher in the form of a permission rule, such as
+/// `Bash(pytest|npm test)`. The client treats it as a regular expression with a group. Returns None if the texts cannot be
+/// determined without a regex engine.
 fn calls(matcher: &str) -> Option<Vec<String>> {
     let (tool, rest) = matcher.split_once('(')?;
     let group = rest.strip_suffix(')')?;
@@ -278,11 +279,11 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
     }
 }
 
-/// Entries that run beside each other on one event. The finding is about the one that is further from the user's hand.
+/// Returns a finding if two different entries run on one event. It points at the one that the user should remove.
 fn twice(entries: &[&Entry], layers: &[Layer]) -> Option<Finding> {
     let mut events = Vec::new();
     let mut pair: Option<(&Entry, &Entry)> = None;
-    // One whose program is gone is heard by nobody; that it is gone is said elsewhere.
+    // An entry with a missing program does not run, and has its own finding.
     let entries: Vec<&Entry> = entries.iter().copied().filter(|entry| entry.is_there()).collect();
     for (at, entry) in entries.iter().enumerate() {
         let other = entries[..at]
@@ -300,7 +301,7 @@ fn twice(entries: &[&Entry], layers: &[Layer]) -> Option<Finding> {
     let what = format!("this and {} both run rutter on {}", near.place, events.join(", "));
     let finding = Finding::new(&codes::HOOKS_TWICE, what).at(far.place.clone());
     if near.place.file == far.place.file {
-        // In one file `init` makes them one again.
+        // `init` merges entries within one file.
         return Some(finding.advise("rutter init"));
     }
     let layer = layers.iter().find(|layer| layer.path == far.place.file);

@@ -1,7 +1,7 @@
-//! Keys of the client's settings for which a value of the wrong type costs the whole file.
+//! Settings keys for which a value of the wrong type makes the client skip the whole file.
 //!
-//! Each was put to clients 2.1.325 and 2.1.197 with a value of another type beside a hook, which then did not run. Keys whose
-//! wrong values the client forgives are not here, and neither are those that nobody writes by hand.
+//! Each was tested on clients 2.1.325 and 2.1.197 with a value of another type in a file with a hook, which then did not run.
+//! Keys with wrong values that the client tolerates are left out, as are keys that users do not write by hand.
 
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
@@ -10,20 +10,20 @@ use super::codes;
 use super::document::Document;
 use super::finding::Finding;
 
-/// What a value has to be.
+/// The required type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     Text,
     Flag,
-    /// A flag for which `null` is as good as nothing, in the newer client.
+    /// A flag, or `null` in newer clients, which counts as absent.
     FlagOrNull,
     Number,
-    /// A number over zero.
+    /// A number greater than zero.
     Positive,
     Object,
     FlagOrObject,
     Texts,
-    /// A list, or one text in its place.
+    /// A list of strings, or a single string.
     TextsOrText,
 }
 
@@ -117,14 +117,14 @@ impl Type {
     }
 }
 
-/// What costs the client a whole file, apart from its hooks.
+/// Finds values for which the client skips the whole file. Does not check the hooks.
 pub(super) fn examine(document: &Document, contract: Contract) -> Vec<Finding> {
     let wrong = document.root.members().iter().filter_map(|(key, node)| {
         let (name, wanted) = KEYS.iter().find(|(name, _)| name == key)?;
         if wanted.takes(node, contract) {
             return None;
         }
-        // The value itself may be a secret in the wrong place.
+        // The value is not quoted: it may be a misplaced secret.
         let what = format!(
             "`{name}` has to be {}, and this is {}; the client skips the whole file for it",
             wanted.wanted(),

@@ -1,4 +1,4 @@
-//! The settings that a client which is started here reads, the strongest first, and what they decide together.
+//! The settings files that a client reads in this folder, the strongest first, and their combined effect.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,29 +18,29 @@ use super::{keys, shape};
 use crate::install::{checkout_settings, is_ours, is_same};
 use crate::shell;
 
-/// The variable that makes the client run no hooks.
+/// Variable that makes the client run no hooks.
 const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
 
-/// How the name of a file begins that `init` writes beside another.
+/// Prefix of the temporary files that `init` writes next to settings files.
 const BESIDE: &str = ".rutter-";
-/// Writing one takes a moment.
+/// Age above which such a temporary file counts as abandoned. Writing one takes a moment.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// Whose settings.
+/// The kind of file that a setting comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Whose {
-    /// The organisation's.
+    /// Settings of the organisation.
     Managed,
-    /// The user's, in this folder.
+    /// Settings of the user for this folder.
     Local,
-    /// The user's, in the main checkout of the repository that the folder is in.
+    /// Settings of the user in the main checkout of the repository that contains the folder.
     Checkout,
-    /// The project's.
+    /// Settings of the project.
     Project,
-    /// The user's, everywhere.
+    /// Settings of the user for all folders.
     User,
-    /// A plugin's.
+    /// A file of a plugin.
     Plugin,
 }
 
@@ -57,47 +57,47 @@ impl Whose {
     }
 }
 
-/// How the client takes a file.
+/// The way in which the client treats a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum State {
     Absent,
-    /// It says nothing.
+    /// The file is blank.
     Blank,
-    /// The client goes without it.
+    /// The client ignores the whole file.
     Void,
-    /// It counts.
+    /// The client uses the file.
     Read,
 }
 
-/// One settings file.
+/// A settings file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Layer {
     pub(crate) whose: Whose,
     pub(crate) path: PathBuf,
     pub(crate) state: State,
-    /// How many entries under `hooks` the client can load.
+    /// Number of entries under `hooks` that the client can load.
     pub(crate) hooks: usize,
-    /// How many of them are ours.
+    /// Number of loadable entries that run rutter.
     pub(crate) ours: usize,
-    /// Those.
+    /// The loadable entries that run rutter.
     #[serde(skip)]
     pub(crate) entries: Vec<Entry>,
-    /// Events of entries of ours that the client cannot load.
+    /// Events of rutter entries that the client cannot load.
     #[serde(skip)]
     pub(crate) lost: Vec<EventName>,
-    /// Whether the file cannot be read and yet speaks of rutter.
+    /// True if the file cannot be parsed but mentions rutter.
     #[serde(skip)]
     pub(crate) may_have_ours: bool,
     #[serde(skip)]
     pub(crate) document: Option<Box<Document>>,
-    /// Of a plugin: its name, `name@marketplace`.
+    /// Name of the plugin that contains the file, as `name@marketplace`. None for settings.
     #[serde(skip)]
     pub(crate) plugin: Option<String>,
 }
 
 impl Layer {
-    /// Reads a file, and says what is wrong with it.
+    /// Reads a settings file, and adds findings for its faults.
     pub(crate) fn read(
         whose: Whose,
         path: &Path,
@@ -143,7 +143,7 @@ impl Layer {
             findings.push(finding.at(Place::file(&document.path)));
         }
         findings.extend(document.doubles());
-        // A plugin's file has other keys.
+        // The keys of a plugin's file are different.
         let wrong = if plugin.is_none() { keys::examine(&document, contract) } else { Vec::new() };
         let shape = shape::read(&document, contract);
         let void = shape.is_void() || !wrong.is_empty();
@@ -173,7 +173,7 @@ impl Layer {
         self.document = Some(document);
     }
 
-    /// A key of it, if the file counts. That of a plugin has other keys than settings have.
+    /// Returns the value of a settings key if the client uses the file. Returns None for plugins, which have other keys.
     pub(crate) fn get(&self, key: &str) -> Option<(&Document, &Node)> {
         if self.whose == Whose::Plugin {
             return None;
@@ -183,7 +183,7 @@ impl Layer {
     }
 }
 
-/// Every layer but plugins, the strongest first.
+/// Reads all settings files except those of plugins, the strongest first.
 pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Finding>) -> Vec<Layer> {
     let mut files: Vec<(Whose, PathBuf)> = Vec::new();
     files.extend(places.managed.iter().map(|path| (Whose::Managed, path.clone())));
@@ -191,7 +191,7 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
     files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
     files.push((Whose::Project, places.project()));
     files.extend(places.user().map(|path| (Whose::User, path)));
-    // In the home folder the project's file is the user's, by whichever way one went there.
+    // In the home folder, the project's file and the user's file are the same, even if the paths differ by symbolic links.
     if places.user().is_some_and(|user| is_same(&user, &places.project())) {
         files.retain(|(whose, _)| *whose != Whose::Project);
     }
@@ -201,14 +201,14 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
         .collect()
 }
 
-/// The local settings of the main checkout, for a client that reads them.
+/// Returns the local settings of the main checkout if the client version reads them.
 fn checkout(places: &Places, contract: Contract) -> Option<PathBuf> {
     let newer = contract.version() == Contract::NEWEST;
     let home = places.variables.home.as_ref().map(Path::new);
     checkout_settings(&places.folder, home).filter(|_| newer)
 }
 
-/// Copies of settings that were being written when their writer was killed. They hold what settings hold, tokens included.
+/// Finds temporary copies of settings that a killed writer left behind. They may contain tokens, as settings do.
 pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
     let mut folders: Vec<&Path> = layers
         .iter()
@@ -233,7 +233,7 @@ pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
     findings
 }
 
-/// The strongest layer that says something, and what.
+/// Returns the value from the strongest layer that defines it, and its position.
 fn decided<'a, T>(
     layers: &'a [Layer],
     said: impl Fn(&'a Document, &'a Layer) -> Option<(T, &'a Node)>,
@@ -245,7 +245,7 @@ fn decided<'a, T>(
     })
 }
 
-/// What the layers switch off together.
+/// Finds settings that disable hooks, after precedence.
 pub(crate) fn switches(
     layers: &[Layer],
     places: &Places,
@@ -291,9 +291,9 @@ pub(crate) fn switches(
     findings
 }
 
-/// What `env` in the settings changes for hooks.
+/// Finds variables in the `env` settings that change the behaviour of hooks.
 fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Path) -> Vec<Finding> {
-    // Measured: the newer client takes this one from settings of a folder no longer.
+    // Measured: the newer client ignores this variable in the settings of a folder.
     let may_simplify = |layer: &Layer| {
         let of_folder = matches!(layer.whose, Whose::Local | Whose::Checkout | Whose::Project);
         !of_folder || contract.version() < Contract::NEWEST
@@ -331,7 +331,7 @@ fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Pat
                 None => here.as_ref().map(PathBuf::from),
             },
         );
-    // As the hooks work it out; see the environment of this program.
+    // The same rule by which hooks find their data directory; see `crate::environment`.
     let there = home.filter(|home| !home.as_os_str().is_empty()).or_else(|| {
         data_home
             .filter(|folder| folder.is_absolute())

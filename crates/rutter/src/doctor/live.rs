@@ -1,8 +1,8 @@
-//! The whole chain, with the client that is installed: settings, client, hook, memory, and the request that the model gets.
+//! `rutter doctor --live`: a test of the whole chain of settings, client, hook, memory and model request.
 //!
-//! What each part promises can be checked alone, and hooks still die between two of them. So here nothing is taken for granted: the real client
-//! is started in a sandbox of its own, offline, with the entries of ours that the user's settings have, and a scripted model
-//! makes a test fail, mends it, and has it fail again in a second session. What counts is what the model is sent.
+//! Each part can pass its own checks while hooks still fail between two parts. So this check starts the installed client offline
+//! in a sandbox, with our entries from the user's settings. A scripted model makes a test fail, fixes it, and makes it fail again
+//! in a second session. The check examines the requests that the model receives.
 
 use std::path::Path;
 
@@ -27,40 +27,40 @@ use crate::environment::Environment;
 use crate::install::{Place, Scope, Start, groups, install, server};
 use crate::scratch::Scratch;
 
-/// What was seen.
+/// The result of the live check.
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
-    /// What had to happen, in order.
+    /// Expected observations, in order.
     pub(crate) steps: Vec<Step>,
 }
 
-/// Something that had to happen.
+/// An expected observation.
 #[derive(Debug, Serialize)]
 pub(crate) struct Step {
-    /// What.
+    /// Description of the expected behaviour.
     pub(crate) what: String,
-    /// Whether it did.
+    /// True if it was observed.
     pub(crate) seen: bool,
 }
 
-/// Settings of a scope, as far as they are about rutter.
+/// The part of a scope's settings that is about rutter.
 struct Copy {
     scope: Scope,
     settings: Value,
 }
 
-/// What of the user's setup is tried.
+/// The parts of the user's setup that the check uses.
 struct Copies {
     settings: Vec<Copy>,
-    /// The server and for whom it is registered.
+    /// The server's scope and entry.
     server: Option<(Scope, Value)>,
-    /// Whether tools are tried: not where there is a server that cannot be had here, because it is a plugin's, runs already, or
-    /// came with a checkout that nobody trusts.
+    /// True if tools are checked. False if the server cannot run here: it belongs to a plugin, runs already, or comes from an
+    /// untrusted checkout.
     tools: bool,
 }
 
 impl Proof {
-    /// Starts the client that is installed, with our entries as they are registered, or as `rutter init` would.
+    /// Starts the installed client with our registered entries, or with those of `rutter init` if none are registered.
     pub(crate) fn of(
         client: &Installed,
         (layers, servers): (&[Layer], &Servers),
@@ -97,8 +97,8 @@ impl Proof {
     }
 }
 
-/// What the settings say of our hooks and tools, and nothing else of them: other people's hooks are not run, and no token goes along.
-/// What a stranger's checkout brings is not handed to a client that would ask nobody.
+/// Copies only our hooks and tool rules from the settings: no foreign hooks and no tokens. Entries from an untrusted checkout
+/// are left out, because the sandboxed client would run them without asking.
 fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environment) -> Copies {
     let mut copies: Vec<Copy> = Vec::new();
     for layer in layers.iter().filter(|layer| layer.state == State::Read) {
@@ -108,7 +108,7 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
             Whose::User => Scope::User,
             Whose::Plugin | Whose::Managed => continue,
         };
-        // The folder's own and that of the main checkout are one here.
+        // The local settings of the folder and of the main checkout are merged here.
         let known = copies.iter().position(|copy| copy.scope == scope);
         let copy = known.unwrap_or_else(|| {
             copies.push(Copy { scope, settings: json!({ "hooks": {} }) });
@@ -136,7 +136,7 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
                 }
             }
         }
-        // The stronger layer came first.
+        // Stronger layers come first.
         if let Some((_, node)) = layer.get(SWITCH)
             && let Kind::Bool(switch) = node.kind
             && settings.get(SWITCH).is_none()
@@ -166,7 +166,7 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
         };
         server.start().filter(|start| !bench.is_foreign(server, start))?;
         let mut entry = server.entry.clone();
-        // By its variables it could find the memory of the user.
+        // Its variables could point to the user's data directory.
         entry.as_object_mut()?.shift_remove("env");
         Some((scope, entry))
     });
@@ -174,10 +174,10 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
     Copies { settings: copies, server, tools }
 }
 
-/// The key that switches all hooks off.
+/// Settings key that disables all hooks.
 const SWITCH: &str = "disableAllHooks";
 
-/// The events that two such sessions fire. A subagent and a compaction take longer to bring about than a doctor has.
+/// The events of the two sessions. A subagent and a compaction would take too long here.
 const EVENTS: [EventName; 7] = [
     EventName::SessionStart,
     EventName::UserPromptSubmit,
@@ -191,7 +191,7 @@ const EVENTS: [EventName; 7] = [
 const WRONG: &str = "def total(items):\n    return sum(items) * 0.9\n";
 const RIGHT: &str = "def total(items):\n    return sum(items)\n";
 
-/// What stands for a runner of tests: the machine need not have one. It prints what pytest would.
+/// Substitute for a test runner, which the machine may lack. It prints pytest output.
 const RUNNER: &str = r"#!/bin/sh
 if grep -q '0\.9' cart.py; then
 cat <<'OUT'
@@ -224,7 +224,7 @@ test_cart.py .                                                           [100%]
 OUT
 ";
 
-/// Runs two sessions of a client with these settings.
+/// Runs two client sessions with these settings.
 fn prove(
     client: &Client,
     copies: &Copies,
@@ -235,9 +235,9 @@ fn prove(
     let now = env.now;
     let memory = sandbox.home().join("memory");
     let failed = |source| LiveError::File { path: memory.clone(), source };
-    // Hooks would make one, but only for the session after.
+    // Hooks would create the store too late: only the next session could use it.
     drop(Store::open(&memory, now).map_err(|error| failed(std::io::Error::other(error)))?);
-    // A machine that is busy with something else is no fault of the hooks.
+    // Long deadlines, so that a busy machine does not fail the check.
     sandbox.file(memory.join("config.toml"), patient_configuration());
     sandbox.file("cart.py", WRONG).program("bin/pytest", RUNNER);
     register(&mut sandbox, copies.server.as_ref());
@@ -248,7 +248,7 @@ fn prove(
             sandbox.file(path, layer.settings.to_string());
         }
     }
-    // The project's file the sandbox writes itself, and anew for each session.
+    // The sandbox itself writes the project's settings, anew for each session.
     let shared = layers.iter().find(|layer| layer.scope == Scope::Project);
     let session = |mut sandbox: Sandbox, turns| {
         for (key, value) in shared.iter().filter_map(|layer| layer.settings.as_object()).flatten() {
@@ -258,12 +258,12 @@ fn prove(
     };
     let cart = sandbox.project().join("cart.py");
     let first = [vec![run()], edit(&cart, WRONG, RIGHT), vec![run()]].concat();
-    // Last, for what an agent predicts changes what hooks say.
+    // The prediction comes last, because it changes the output of hooks.
     let last = if copies.tools { vec![run(), predict()] } else { vec![run()] };
     let second = [edit(&cart, RIGHT, WRONG), last].concat();
     let first = session(sandbox, first)?;
     let second = session(first.again(), second)?;
-    // What the last hook has started may still be at work here, and the folder is about to go.
+    // Wait for maintenance that the last hook has started, before the folder is removed.
     while let Ok(None) = tend(&memory, &Bounds::default(), now) {
         std::thread::yield_now();
     }
@@ -274,7 +274,7 @@ fn prove(
     Ok(Proof { steps })
 }
 
-/// Has the client know the server, and trust the project: rules that are shared count in no other.
+/// Registers the server and marks the project as trusted: shared permission rules count only in a trusted project.
 fn register(sandbox: &mut Sandbox, server: Option<&(Scope, Value)>) {
     let file = sandbox.home().join(".claude.json");
     let mut state = json!({ "projects": {} });
@@ -325,7 +325,7 @@ fn run() -> Turn {
     Turn::call("Bash", json!({ "command": "pytest", "description": "Run the tests" }))
 }
 
-/// A call of a tool of ours that is always at hand.
+/// A tool of our server that is always available.
 const TOOL: &str = "start_ghap";
 
 fn predict() -> Turn {
@@ -338,10 +338,10 @@ fn predict() -> Turn {
     )
 }
 
-/// By which what was predicted is known again.
+/// Goal that identifies the prediction in the store.
 const GOAL: &str = "the total of the cart is right";
 
-/// The client wants a file read before it is changed.
+/// Returns the turns that change a file. The client requires that a file is read first.
 fn edit(file: &Path, old: &str, new: &str) -> Vec<Turn> {
     vec![
         Turn::call("Read", json!({ "file_path": file })),

@@ -1,4 +1,4 @@
-//! The memory, and what was decided about it.
+//! Checks of the data directory, the log, the configuration and the project identity.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,21 +17,21 @@ use super::places::Places;
 use crate::environment::{self, Environment};
 use crate::shell;
 
-/// With less than this, the next run of tests may not be recorded.
+/// Free disk space below which the next test run may not be recorded.
 const LITTLE: u64 = 50 * 1024 * 1024;
-/// What is older has been lived with.
+/// Age above which faults in the log are not reported any more.
 const RECENT: Duration = Duration::from_hours(7 * 24);
-/// How many of the last faults are shown.
+/// Number of recent faults that are shown.
 const FEW: usize = 3;
-/// How much of each.
+/// Characters of each fault that are shown.
 const LINE: usize = 160;
 
-/// Looks at the folder of the memory.
+/// Checks the data directory.
 pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health {
     let unreadable =
         |what: String| Finding::new(&codes::MEMORY_UNREADABLE, what).at(Place::file(&env.data));
     let none = || Health { folder: env.data.clone(), ..Health::default() };
-    // Where a folder above cannot be looked into, there only seems to be none.
+    // Without access to a parent folder, the data directory only seems to be missing.
     if let Err(error) = env.data.metadata()
         && error.kind() == io::ErrorKind::PermissionDenied
     {
@@ -46,9 +46,9 @@ pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health 
         }
     };
     let mut found = health.findings.clone();
-    // What cannot be read was said above.
+    // An unreadable file has its own finding from above.
     found.extend(doctor::neglected(&env.data, env.now).unwrap_or_default());
-    // Files that others may read are one finding, however many.
+    // All files that others may read become one finding.
     let open = found.iter().filter(|finding| finding.ailment == Ailment::Readable).count();
     let mut first = true;
     for finding in found {
@@ -65,7 +65,7 @@ pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health 
             advice = advice.replace("FILE", &shell::word(&file.to_string_lossy()));
         }
         let database = env.files().database();
-        // What may not be read is not damaged, as far as anybody knows.
+        // A database that this user may not read is not reported as damaged.
         if finding.ailment == Ailment::Damaged && access(&database, Access::READ_OK).is_err() {
             findings.push(Finding::new(&codes::MEMORY_UNREADABLE, what).at(Place::file(&database)));
             continue;
@@ -85,7 +85,7 @@ pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health 
     health
 }
 
-/// Pipes, folders and the like in the place of files that are read whole: whoever reads a pipe may wait for ever.
+/// Finds pipes, folders and other special files in the place of regular files: reading a pipe may block for ever.
 pub(super) fn strange_files(files: &Files) -> Vec<PathBuf> {
     let log = files.log();
     let mut paths =
@@ -94,7 +94,7 @@ pub(super) fn strange_files(files: &Files) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether there is room to write to.
+/// Checks that the data directory is writable and its disk has free space.
 fn room(data: &Path, findings: &mut Vec<Finding>) {
     let Some(there) = data.ancestors().find(|folder| folder.exists()) else { return };
     if !there.is_dir() {
@@ -127,7 +127,7 @@ fn shortage(folder: &Path, left: u64) -> Option<Finding> {
     })
 }
 
-/// What hooks could not say aloud lately.
+/// Reports recent hook faults and permission changes from the log.
 fn faults(env: &Environment, findings: &mut Vec<Finding>) {
     let files = env.files();
     if !strange_files(&files).is_empty() {
@@ -156,7 +156,7 @@ fn faults(env: &Environment, findings: &mut Vec<Finding>) {
     findings.push(Finding::new(&codes::LOG_FAULTS, what).at(Place::file(&path)).advise(advice));
 }
 
-/// Parts of git's files that do not decide the project of this folder.
+/// Reports git files that are ignored when the project of this folder is identified.
 pub(crate) fn identity(located: &Located, findings: &mut Vec<Finding>) {
     if let Some(ignored) = &located.ignored {
         let finding = Finding::new(&codes::CONFIG_GIT_IGNORED, ignored.to_string());
@@ -164,7 +164,7 @@ pub(crate) fn identity(located: &Located, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What the user, the checkout and the environment have decided.
+/// Reports the decisions of the configuration, the checkout and the environment that affect hooks.
 pub(crate) fn decisions(
     loaded: &Loaded,
     env: &Environment,
@@ -218,7 +218,7 @@ pub(crate) fn decisions(
     }
 }
 
-/// The tables of hooks that do nothing.
+/// Returns the configuration tables of disabled hooks.
 fn switched_off(hooks: &Hooks) -> Vec<String> {
     let all = [
         ("session_start", hooks.session_start.enabled),

@@ -1,6 +1,6 @@
-//! Where the client keeps what it reads, and what a client that is started here would be told by its environment.
+//! The files that the client reads, and the environment of a client that is started here.
 //!
-//! Plain data, so that a test can put managed settings somewhere else than in `/etc`.
+//! Plain data, so that a test can use managed settings outside `/etc`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use crate::Failure;
 use crate::environment::{self, Environment};
 
-/// The files of a client that is started in a folder.
+/// The files and variables of a client that is started in a folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
-    /// The folder.
+    /// Working directory of the client.
     pub(crate) folder: PathBuf,
     /// Settings of the organisation, the strongest first.
     pub(crate) managed: Vec<PathBuf>,
-    /// Where an organisation lists the servers that are started, and no others.
+    /// The organisation's exclusive list of servers. If it exists, the client starts no other servers.
     pub(crate) managed_servers: PathBuf,
-    /// The user's folder of the client; none where there is no home.
+    /// The client's user-level configuration folder. None if the home folder is unknown.
     pub(crate) config: Option<PathBuf>,
-    /// Where the client notes which folders it trusts, and servers of the user.
+    /// The client's state file, with trusted folders and user-level servers.
     pub(crate) state: Option<PathBuf>,
-    /// What a client that is started here finds in its environment.
+    /// Environment variables of a client that is started here.
     pub(crate) variables: Variables,
-    /// Where programs are looked for.
+    /// Folders of `PATH`.
     pub(crate) search: Vec<PathBuf>,
 }
 
-/// Variables that decide about hooks.
+/// Environment variables that affect hooks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     pub(crate) off: bool,
@@ -77,7 +77,7 @@ impl Places {
         self.config.as_ref().map(|folder| folder.join("settings.json"))
     }
 
-    /// A program by its name. Not from a folder of `PATH` that is a different one in every checkout.
+    /// Finds a program by its name. Relative folders of `PATH` are skipped, because each checkout would resolve them differently.
     pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let folders = self.search.iter().filter(|folder| folder.is_absolute());
         let mut paths = folders.map(|folder| folder.join(name));
@@ -85,7 +85,7 @@ impl Places {
     }
 }
 
-/// What the client takes for yes in a variable. Measured: `1` is, `0` is not.
+/// Returns true if the client treats the value of a variable as yes. Measured: `1` is yes, `0` is not.
 pub(crate) fn is_yes(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
 }
@@ -95,12 +95,13 @@ pub(crate) fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The list of servers in a folder of an organisation.
+/// Returns the path of the server list in an organisation's folder.
 pub(crate) fn managed_servers(folder: &Path) -> PathBuf {
     folder.join("managed-mcp.json")
 }
 
-/// The managed settings in a folder: single files go before the whole, the last name first.
+/// Returns the managed settings in a folder, the strongest first: files of the `.d` folder in reverse order of their names,
+/// then the main file.
 pub(crate) fn managed(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join("managed-settings.d"))
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())

@@ -1,4 +1,4 @@
-//! Plugins: which are switched on, and which of them run rutter.
+//! Enabled plugins, and their hooks and servers that run rutter.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use super::finding::Finding;
 use super::layers::{Layer, Whose};
 use super::places::Places;
 
-/// A plugin that settings speak of, `name@marketplace`.
+/// An enabled plugin, `name@marketplace`.
 pub(crate) struct Plugin {
     pub(crate) name: String,
-    /// The settings file that switches it on.
+    /// The settings file that enables it.
     pub(crate) by: PathBuf,
-    /// Where it is, as far as the client says.
+    /// Installation folder. None if the client has not recorded it.
     folder: Option<PathBuf>,
 }
 
-/// The plugins that are switched on, after precedence.
+/// Returns the enabled plugins, after precedence.
 pub(crate) fn enabled(layers: &[Layer], places: &Places) -> Vec<Plugin> {
     let installed = places.config.as_ref().and_then(|config| {
         let text = document::text(&config.join("plugins/installed_plugins.json"))?;
@@ -48,7 +48,7 @@ pub(crate) fn enabled(layers: &[Layer], places: &Places) -> Vec<Plugin> {
     found
 }
 
-/// Where the client has put a plugin: the last place that it notes, in either form of its notes.
+/// Returns the installation folder of a plugin: the last one recorded, in either format of the client's file.
 fn folder(installed: &Value, name: &str) -> Option<PathBuf> {
     let of = |entry: &Value| entry["installPath"].as_str().map(PathBuf::from);
     let entry = &installed["plugins"][name];
@@ -58,12 +58,12 @@ fn folder(installed: &Value, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// The plugins of which the client says where they are.
+/// Returns the names and folders of the plugins with a known folder.
 pub(crate) fn with_folders(plugins: &[Plugin]) -> impl Iterator<Item = (&str, &Path)> {
     plugins.iter().filter_map(|plugin| Some((plugin.name.as_str(), plugin.folder.as_deref()?)))
 }
 
-/// The files of a plugin that have servers. What is wrong with them, their author should hear.
+/// Reads the files of a plugin that define servers. Faults in them are not reported, because only the author can fix them.
 pub(crate) fn server_files(folder: &Path) -> Vec<Document> {
     let read = |path: &Path| match Reading::of(path) {
         Reading::Document(document) => Some(*document),
@@ -84,7 +84,7 @@ pub(crate) fn server_files(folder: &Path) -> Vec<Document> {
     files
 }
 
-/// The hooks of plugins that run rutter, each a layer of its own.
+/// Reads the hook files of plugins that run rutter, each as a separate layer.
 pub(crate) fn read(
     plugins: &[Plugin],
     contract: Contract,
@@ -97,7 +97,7 @@ pub(crate) fn read(
             let mut found = Vec::new();
             let mut layer = Layer::read(Whose::Plugin, &path, Some(folder), contract, &mut found);
             layer.plugin = Some(plugin.name.clone());
-            // What is wrong with somebody else's plugin, its author should hear.
+            // Faults of other plugins are not reported, because only their authors can fix them.
             if !layer.entries.is_empty() || !layer.lost.is_empty() {
                 findings.extend(found);
                 layers.push(layer);
@@ -107,7 +107,7 @@ pub(crate) fn read(
     layers
 }
 
-/// The files of a plugin that may have hooks.
+/// Returns the files of a plugin that may define hooks.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let manifest = folder.join(".claude-plugin/plugin.json");
     let mut found = vec![folder.join("hooks/hooks.json")];
@@ -122,7 +122,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         Value::Object(_) => found.push(manifest),
         _ => {}
     }
-    // `./hooks/hooks.json` is the one that is read anyway.
+    // A manifest may name `./hooks/hooks.json`, which the client reads in any case.
     let mut found: Vec<PathBuf> =
         found.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     found.dedup();

@@ -1,4 +1,4 @@
-//! Running a program that may hang, with an eye on the clock.
+//! Runs programs that may hang, with a time limit.
 
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -11,24 +11,24 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::scratch::{Group, Scratch};
 
-/// The most that is taken of what a program prints.
+/// Maximum output that is read from a program.
 const OUTPUT: u64 = 1024 * 1024;
-/// How often a process that has closed its output is asked whether it has ended.
+/// Interval for polling the exit of a process that has closed its output.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// A process that has ended, or was ended.
+/// The result of a process that has ended or was killed.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// None when a signal ended it.
+    /// Exit code. None if a signal ended the process.
     pub(crate) exit: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
-    /// Whether its time was up.
+    /// True if the process exceeded the time limit.
     pub(crate) late: bool,
     pub(crate) took: Duration,
 }
 
-/// Runs a command with this on its stdin. It need not read it. With a scratch folder it does not outlive us.
+/// Runs a command with input that it need not read. With a scratch folder, the process does not outlive this one.
 pub(crate) fn run(
     command: &mut Command,
     stdin: &[u8],
@@ -41,7 +41,7 @@ pub(crate) fn run(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // So that what it starts can be ended with it.
+        // A process group, so that children of the command can be killed with it.
         .process_group(Pid::as_raw(group.as_ref().map(Group::id)))
         .spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
@@ -62,7 +62,7 @@ pub(crate) fn run(
     Ok(Ended { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
 }
 
-/// Reads a pipe in a thread of its own, for nobody can say when it ends.
+/// Reads a pipe in a separate thread, because the pipe may never close.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     if let Some(pipe) = pipe {

@@ -1,4 +1,4 @@
-//! The programs that our entries run: whether each is there, runs, is a rutter, and is safe to run.
+//! Checks of the programs that our entries run: they must exist, run, be rutter, and be safe to run.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::install::build_folder;
 use crate::scratch::Scratch;
 use crate::shell;
 
-/// How long a program may take to say its version.
+/// Time limit for printing the version.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How much of a shell's complaint is repeated.
+/// Characters of a program's error output that are repeated.
 const COMPLAINT: usize = 120;
 
-/// Looks at the program that something at a place starts. Whether it is worth running.
+/// Examines the program of an entry. Returns true if it can be run.
 pub(crate) fn examine(
     start: &Start,
     place: Place,
@@ -57,11 +57,11 @@ pub(crate) fn examine(
     true
 }
 
-/// Where the program of an entry is; nothing where none is found by its name.
+/// Returns the path of an entry's program, or None if its name is not found.
 pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
     match start {
         Start::Exec { program, .. } if program.contains('/') => Some(places.folder.join(program)),
-        // A path of which the line asks whether it is there.
+        // The guarded line itself tests that the path exists.
         Start::Guarded { program, .. } if program.contains('/') => {
             Some(places.folder.join(program)).filter(|path| path.exists())
         }
@@ -87,7 +87,7 @@ pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
     }
 }
 
-/// Whatever a shell makes of a word, only a shell can tell. Whoever comes here has seen to it that the word is the user's.
+/// Lets a shell expand a word. Callers must ensure that the word comes from the user, not from an untrusted checkout.
 fn ask_shell(word: &str, places: &Places) -> Option<PathBuf> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.folder);
@@ -140,7 +140,7 @@ fn unusable(path: &Path, place: &Place) -> Option<Finding> {
     }
 }
 
-/// What is wrong with what a program says of itself.
+/// Runs a program for its version, and returns a finding if it fails, is not rutter or has another version.
 fn version(
     command: &mut Command,
     path: &Path,
@@ -154,7 +154,7 @@ fn version(
     };
     let ended = match process::run(command, b"", PATIENCE, scratch) {
         Ok(ended) => ended,
-        // The shell would try to read it as a script.
+        // A shell would interpret the file as a script.
         Err(error) => return broken(&error.to_string()),
     };
     if ended.late {
@@ -187,8 +187,8 @@ fn version(
     }
 }
 
-/// What lets others decide what hooks run: that the program is theirs, or that they may write to it or to a folder on the
-/// way to it. A folder in which everybody may only touch what is their own is none.
+/// Returns a finding if other users can change the program: they own it, or may write to it or to a folder above it.
+/// A folder with the sticky bit is safe.
 fn writable(path: &Path, user: u32) -> Option<Finding> {
     const OTHERS: u32 = 0o002;
     const STICKY: u32 = 0o1000;
@@ -201,7 +201,7 @@ fn writable(path: &Path, user: u32) -> Option<Finding> {
         let shown = path.display();
         let word = shell::word(&path.to_string_lossy());
         let (what, advice) = match (open, strange, found.uid() == user) {
-            // Whoever owns it can open it again.
+            // The owner could restore the permission.
             (true, true, _) => (
                 format!("others may write to {shown}, and it is not yours to close: hooks are safe with a copy of your own"),
                 "rutter init --bin PATH".to_owned(),

@@ -1,4 +1,4 @@
-//! A report for people: short where all is well, and what to type where it is not.
+//! The text form of a report: short if all checks pass, otherwise with the commands to type.
 
 use std::io::{self, Write};
 
@@ -13,13 +13,13 @@ use super::runs::{Answer, Row};
 use super::servers::{Sort, State as Registered};
 use crate::ui::{count, size};
 
-/// No line is longer, unless a path is.
+/// Maximum line length. Only long paths exceed it.
 const WIDTH: usize = 100;
-/// What stands before a line.
+/// Width of the label column.
 const INDENT: usize = 10;
 
 impl Report {
-    /// Writes it down.
+    /// Writes the report as text.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.program(out)?;
         self.client(out)?;
@@ -156,7 +156,7 @@ impl Report {
         memory.set_aside.iter().try_for_each(|path| line(out, "aside", &path.display().to_string()))
     }
 
-    /// Whether nobody can say what the folder of the memory holds.
+    /// Returns true if the data directory cannot be read.
     fn is_unknown(&self) -> bool {
         self.findings.iter().any(|finding| finding.code == &codes::MEMORY_UNREADABLE)
     }
@@ -217,12 +217,12 @@ fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     for text in wrapped(&finding.what) {
         line(out, "", &text)?;
     }
-    // One line, however long: what is to be typed is typed as it stands.
+    // Commands stay on one line, so that they can be copied.
     let advice: String = seen(&finding.advice).collect();
     line(out, "", &format!("-> {advice}"))
 }
 
-/// A text in lines that fit. A word that does not, a path for instance, has a line of its own.
+/// Wraps a text. A word that is too long, such as a path, gets a separate line.
 fn wrapped(text: &str) -> Vec<String> {
     const ROOM: usize = WIDTH - INDENT - 3;
     let mut lines = vec![String::new()];

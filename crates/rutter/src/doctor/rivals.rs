@@ -1,4 +1,4 @@
-//! Other memories that put their own text before the agent.
+//! Finds other memory tools that add their own text to the agent's context.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use super::shape;
 use super::trust::ClientState;
 use crate::shell;
 
-/// What each is called, and the words by which it is known in commands and as the name of a plugin or server. Words that a
-/// project of anybody's may be called are not among them.
+/// The name of each tool, and the words that identify it in commands and as the name of a plugin or server. Words that are
+/// likely names of unrelated projects are left out.
 const RIVALS: &[(&str, &[&str])] = &[
     ("claude-mem", &["claude-mem", "mcp-search-claude-mem"]),
     ("agentmemory", &["agentmemory", "agent-memory"]),
@@ -35,7 +35,7 @@ const RIVALS: &[(&str, &[&str])] = &[
     ("cass-memory", &["cass", "cass-memory", "cass_memory"]),
 ];
 
-/// The rival that a text speaks of.
+/// Returns the tool that a text mentions.
 fn known(text: &str) -> Option<&'static str> {
     let words = || text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
     let rival = RIVALS.iter().find(|(_, names)| {
@@ -44,7 +44,7 @@ fn known(text: &str) -> Option<&'static str> {
     rival.map(|(name, _)| *name)
 }
 
-/// Every rival once, where it is met first.
+/// Reports every tool once, at its first occurrence.
 pub(crate) fn find(
     layers: &[Layer],
     plugins: &[Plugin],
@@ -85,7 +85,7 @@ pub(crate) fn find(
     met.findings
 }
 
-/// The words of a hook or of a server that say what it runs.
+/// Returns the words of a hook or a server entry that identify its program.
 fn command(node: &Node) -> String {
     let mut words = Vec::new();
     for key in ["command", "url", "server"] {
@@ -97,7 +97,7 @@ fn command(node: &Node) -> String {
     words.into_iter().map(program_words).collect::<Vec<_>>().join(" ")
 }
 
-/// A text without folders, but for the last: anybody may work in one that is called `engram`.
+/// Reduces each path in a text to its last component: a user may work in a folder named `engram`.
 fn program_words(text: &str) -> String {
     let last = |word: &str| {
         let name = Path::new(word).file_name().map(|name| name.to_string_lossy().into_owned());

@@ -1,7 +1,7 @@
-//! The permission rules of all settings, as far as they decide about the tools of rutter's server.
+//! The permission rules of all settings that affect the tools of rutter's server.
 //!
-//! Measured on 2.1.325 and 2.1.197: a rule that denies counts from any file and leaves the agent without the tools; one by
-//! which the client asks goes before one that allows; and `mcp__*` denies, but does not allow.
+//! Measured on 2.1.325 and 2.1.197: a deny rule in any file removes the tools from the agent; an ask rule takes precedence over
+//! an allow rule; and `mcp__*` works in deny rules but not in allow rules.
 
 use rutter_contract::javascript::{Kind, Node};
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use super::finding::{Finding, Place, named};
 use super::layers::{Layer, State, Whose};
 use crate::install::server::{self, covers};
 
-/// The lists of rules.
+/// The keys of the rule lists.
 const LISTS: [&str; 3] = ["deny", "ask", "allow"];
 
-/// The texts of a list of rules, with where they stand.
+/// Returns the texts of a rule list, with their positions.
 fn list<'a>(layer: &'a Layer, name: &str) -> Vec<(&'a str, &'a Document, &'a Node)> {
     let Some((document, permissions)) = layer.get("permissions") else { return Vec::new() };
     let Some(Kind::List(rules)) = permissions.get(name).map(|list| &list.kind) else {
@@ -24,12 +24,12 @@ fn list<'a>(layer: &'a Layer, name: &str) -> Vec<(&'a str, &'a Document, &'a Nod
     rules.iter().filter_map(|rule| Some((rule.text()?, document, rule))).collect()
 }
 
-/// Whether a rule allows tools of the server that this rule would allow: all of them, or those that somebody chose.
+/// Returns true if a rule allows all tools of the server (`all`) or one of them.
 fn allows(rule: &str, all: &str) -> bool {
     rule == all || rule.strip_prefix(all).is_some_and(|rest| rest.starts_with("__"))
 }
 
-/// Where the agent is allowed to call tools of the server that this rule is about.
+/// Returns the position of the first rule that allows tools of the server.
 pub(super) fn allowed(layers: &[Layer], all: &str) -> Option<Place> {
     layers.iter().find_map(|layer| {
         let rules = list(layer, "allow");
@@ -38,7 +38,7 @@ pub(super) fn allowed(layers: &[Layer], all: &str) -> Option<Place> {
     })
 }
 
-/// A flag of the organisation.
+/// Returns the position of a flag that managed settings set to true.
 fn managed_flag(layers: &[Layer], key: &str) -> Option<Place> {
     layers.iter().filter(|layer| layer.whose == Whose::Managed).find_map(|layer| {
         let (document, node) = layer.get(key)?;
@@ -46,7 +46,7 @@ fn managed_flag(layers: &[Layer], key: &str) -> Option<Place> {
     })
 }
 
-/// Whether the client asks nobody in any case.
+/// Returns true if the default mode bypasses all permission questions.
 fn asks_nobody(layers: &[Layer]) -> bool {
     let mode = layers.iter().find_map(|layer| {
         layer.get("permissions").and_then(|(_, permissions)| permissions.get("defaultMode")?.text())
@@ -54,7 +54,8 @@ fn asks_nobody(layers: &[Layer]) -> bool {
     mode == Some("bypassPermissions")
 }
 
-/// What keeps the agent from tools of the server that this rule allows. `here` is where `init` would allow it.
+/// Returns a finding if the agent cannot call tools of the server freely. `all` is the rule for all its tools, `here` the file
+/// to which `init` would add rules.
 pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Option<Finding> {
     for (name, code, does) in [
         ("deny", &codes::SERVER_DENIED, "denies the agent every tool of rutter's"),
@@ -90,8 +91,8 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
         let finding = Finding::new(&codes::SERVER_NOT_ALLOWED, what).at(place);
         return Some(finding.advise(codes::HOOKS_MANAGED_ONLY.advice));
     }
-    // One that waits for the folder to be trusted, or stands in a file that the client skips, is told of by what is said of
-    // that; and where nothing of ours is installed there is more to do than this.
+    // A rule in a skipped file or in an untrusted folder is covered by the finding about that file or folder. Without any of
+    // our hooks, more than a rule is missing.
     if allowed(layers, all).is_some() || layers.iter().any(|layer| layer.state == State::Void) {
         return None;
     }
@@ -100,7 +101,7 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
     let mut finding = Finding::new(&codes::SERVER_NOT_ALLOWED, what);
     finding.place = Some(Place::file(&here.file));
     if all != server::RULE {
-        // No plugin can bring a rule, and `init` writes none for it.
+        // A plugin cannot contain permission rules, and `init` writes none for it.
         finding = finding.advise(
             "add the rules that `rutter init --plugin` names to permissions.allow of your settings",
         );
@@ -108,7 +109,7 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
     Some(finding)
 }
 
-/// A rule that allows every tool of the server, those that remove rows or look into other projects included.
+/// Finds a rule that allows every tool of the server, including those that remove rows or read other projects.
 pub(super) fn allowed_whole(layers: &[Layer], all: &str) -> Option<Finding> {
     layers.iter().find_map(|layer| {
         let rules = list(layer, "allow");
@@ -119,7 +120,7 @@ pub(super) fn allowed_whole(layers: &[Layer], all: &str) -> Option<Finding> {
             named(rule)
         );
         let finding = Finding::new(&codes::SERVER_ALLOWED_WHOLE, what).at(document.place(node.at));
-        // What a plugin needs nobody writes but the user.
+        // Only the user can write the rules for a plugin.
         Some(if all == server::RULE {
             finding
         } else {
@@ -128,7 +129,7 @@ pub(super) fn allowed_whole(layers: &[Layer], all: &str) -> Option<Finding> {
     })
 }
 
-/// What a file says of our tools, and nothing else of it.
+/// Returns only the rules of a file that affect our tools.
 pub(super) fn about_us(layer: &Layer) -> Option<Value> {
     let mut said = json!({});
     for name in LISTS {

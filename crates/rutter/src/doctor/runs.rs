@@ -1,5 +1,4 @@
-//! Each entry of ours, run as the client runs it, on a payload that the client sent, in a scratch memory and a scratch
-//! project.
+//! Runs each of our entries as the client does, with a recorded payload, in a scratch memory and a scratch project.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,65 +25,65 @@ use crate::Failure;
 use crate::environment;
 use crate::scratch::Scratch;
 
-/// How often each is run.
+/// Number of runs per entry.
 const TIMES: usize = 3;
-/// Longer than a hook of ours may ever take; an entry that says less is given less.
+/// Time limit of a run, longer than our hook may ever take. A shorter `timeout` of the entry takes precedence.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The client's name for the session that is played.
+/// Session id of the simulated session.
 const SESSION: &str = "rutter-doctor";
-/// What to do where nothing can be tried.
+/// Advice for a missing scratch folder.
 pub(super) const ELSEWHERE: &str =
     "set TMPDIR to a folder that you may write to, then rutter doctor";
-/// What of this environment a client hands on that a program needs to start at all. Nothing that decides where the memory is.
+/// Variables that a program needs in order to start. None of them decides the data directory.
 const INHERITED: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM"];
 
-/// How an entry did.
+/// The result of running an entry.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Row {
     pub(crate) event: EventName,
     pub(crate) matcher: Option<String>,
     pub(crate) place: Place,
     pub(crate) exit: Option<i32>,
-    /// The median of its runs; nothing for one that was not run.
+    /// Median duration of the runs. None if the entry was not run.
     pub(crate) milliseconds: Option<f64>,
     pub(crate) answer: Answer,
 }
 
-/// What became of what an entry said.
+/// The client's treatment of an entry's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
-    /// It said nothing.
+    /// The entry printed nothing.
     Silent,
-    /// The client uses all of it.
+    /// The client uses all of the output.
     Heard,
-    /// It is not what the client takes whole.
+    /// The client does not use all of the output, or the output decides something.
     Wrong,
-    /// It failed.
+    /// The run failed.
     Failed,
-    /// It was not run, because its program cannot be.
+    /// The entry was not run, because its program cannot run.
     Unusable,
-    /// It was not run: the checkout is not trusted, and what it runs lies inside.
+    /// The entry was not run, because the checkout is untrusted and the entry may run code from it.
     Untrusted,
 }
 
-/// Everything that a run needs to know.
+/// Everything that is needed to run entries and servers.
 pub(crate) struct Bench<'a> {
     pub(crate) places: &'a Places,
     pub(crate) contract: Contract,
     pub(crate) config: &'a Config,
     pub(crate) now: Time,
-    /// Whether the client trusts the folder.
+    /// True if the client trusts the folder.
     pub(crate) trusted: bool,
-    /// The root of the checkout that the folder is in.
+    /// Root of the checkout that contains the folder.
     pub(crate) root: &'a Path,
-    /// Where hooks are run, or why there is no such place.
+    /// Scratch folder for the runs, or the reason for which it could not be created.
     pub(crate) scratch: &'a Result<Scratch, Failure>,
 }
 
 impl Bench<'_> {
-    /// Runs every entry, one of each kind. Beside how they did, the programs that were looked at for that.
+    /// Runs every distinct entry. Returns the results, and the programs that were examined for them.
     pub(crate) fn run(
         &self,
         entries: &[&Entry],
@@ -123,7 +122,7 @@ impl Bench<'_> {
                 answer,
             });
         }
-        // A session ends when everything else has happened in it.
+        // SessionStart must run first and SessionEnd last.
         ready.sort_by_key(|(_, entry, _)| match entry.event {
             EventName::SessionStart => 0,
             EventName::SessionEnd => 2,
@@ -146,17 +145,17 @@ impl Bench<'_> {
         (rows, examined.collect())
     }
 
-    /// Whether an entry may run what came with a checkout that nobody has looked at.
+    /// Returns true if an entry may run code from an untrusted checkout.
     pub(crate) fn is_strange(&self, entry: &Entry) -> bool {
         if self.trusted {
             return false;
         }
         let start = entry.start(self.places);
-        // Before anything is asked about it: to find a program may take a shell.
+        // The text is checked first, because resolving a program may start a shell.
         (entry.is_of_checkout() && may_do_more(entry, &start)) || self.is_inside(&start)
     }
 
-    /// Whether the program lies in the checkout.
+    /// Returns true if the program is inside the checkout.
     pub(super) fn is_inside(&self, start: &Start) -> bool {
         let Some(path) = program::resolve(start, self.places) else { return false };
         let real = path.canonicalize().unwrap_or(path);
@@ -184,7 +183,7 @@ impl Bench<'_> {
                     took.push(ended.took);
                 }
                 (rows[*row].answer, rows[*row].exit, worst) = self.judge(entry, &ended);
-                // The first that is wrong stands for all.
+                // The first fault stands for all runs.
                 if worst.is_some() {
                     break;
                 }
@@ -206,20 +205,20 @@ impl Bench<'_> {
         }
     }
 
-    /// Makes the memory and the project in which hooks and the server are run.
+    /// Creates the memory and the project for runs of hooks and servers.
     pub(crate) fn furnish(&self, scratch: &Scratch) -> io::Result<()> {
         let (memory, project) = (scratch.path().join("memory"), scratch.path().join("project"));
-        // A repository, or one around the temporary folder would have its say.
+        // A repository, so that one around the temporary folder has no effect.
         for folder in [".git/objects", ".git/refs"] {
             std::fs::create_dir_all(project.join(folder))?;
         }
         File::create(project.join(".git/HEAD"))?.write_all(b"ref: refs/heads/main\n")?;
-        // So that hooks find what they find in a memory that is in use. Without it they do as on their first day.
+        // An initialized store, as in normal use. Without it, hooks behave as on their first run.
         drop(Store::open(&memory, self.now));
         Ok(())
     }
 
-    /// What the client would start, for a plugin with the plugin's folder.
+    /// Builds the command that the client would run, with the plugin's folder for an entry of a plugin.
     pub(super) fn prepared(&self, start: &Start, plugin: Option<&Path>, scratch: &Path) -> Command {
         let mut command = match start {
             Start::Exec { program, args } => {
@@ -241,7 +240,7 @@ impl Bench<'_> {
         }
         command
             .env("RUTTER_HOME", scratch.join("memory"))
-            // Or what others get as well would step back for the user's own settings, and nobody would hear it.
+            // An empty client folder: a shared hook would defer to the user's own settings and print nothing.
             .env("CLAUDE_CONFIG_DIR", scratch.join("client"))
             .env("CLAUDE_PROJECT_DIR", &project)
             .env("CLAUDECODE", "1")
@@ -253,7 +252,7 @@ impl Bench<'_> {
         command
     }
 
-    /// What the client makes of a run.
+    /// Evaluates a run as the client does.
     fn judge(
         &self,
         entry: &Entry,
@@ -296,9 +295,9 @@ impl Bench<'_> {
     }
 }
 
-/// Whether a line for a shell may be more than a rutter and its arguments. One that asks first has to be what `rutter init`
-/// writes, to the byte, and nothing of the client's may have been put into it; of one that does not, every sign has to be
-/// known. Nothing else is safe to say of a line that a stranger wrote.
+/// Returns true if a shell command line may do more than run rutter with arguments. A guarded line must equal, byte for byte,
+/// the line that `rutter init` writes, without expanded variables. Any other line may contain only known harmless characters.
+/// No weaker test is safe for a line from a stranger.
 fn may_do_more(entry: &Entry, start: &Start) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+~ '\"".contains(c);
     match start {
@@ -310,14 +309,14 @@ fn may_do_more(entry: &Entry, start: &Start) -> bool {
     }
 }
 
-/// How long an entry may take.
+/// Returns the time limit of an entry.
 fn patience(entry: &Entry) -> Duration {
     let seconds = entry.handler["timeout"].as_f64().filter(|seconds| *seconds > 0.0);
     let own = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     own.unwrap_or(PATIENCE).min(PATIENCE)
 }
 
-/// Why an answer is not one that a hook of ours gives.
+/// Returns the reason for which an answer is not a valid answer of our hook, if any.
 fn complaint(verdict: &Verdict) -> Option<String> {
     let bad = |severity| severity != Severity::Info;
     if let Some(diagnostic) = verdict.diagnostics.iter().find(|found| bad(found.severity)) {
@@ -334,14 +333,14 @@ fn complaint(verdict: &Verdict) -> Option<String> {
     decides.then(|| "its answer decides what the agent may do".to_owned())
 }
 
-/// What the client would write to an entry, with a folder that is there.
+/// Returns a payload that the client would send to an entry, with an existing folder.
 fn payload(entry: &Entry, project: &Path) -> String {
     let first = entry.matcher.as_deref().and_then(|matcher| matcher.split(['|', ',']).next());
     let tool = first.map(str::trim).filter(|tool| {
         !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
     let of = |tool| payload::realistic(entry.event, tool).ok();
-    // An event without tools has none of this name.
+    // The matcher of an event without tools is not a tool name.
     let mut value = of(tool).or_else(|| of(None)).map(|payload| payload.value).unwrap_or_default();
     value["session_id"] = SESSION.into();
     value["cwd"] = project.to_string_lossy().into_owned().into();
@@ -349,7 +348,7 @@ fn payload(entry: &Entry, project: &Path) -> String {
     format!("{value}\n")
 }
 
-/// When a hook stops trying to speak.
+/// Returns the time after which a hook prints nothing any more.
 fn deadline(config: &Config, event: EventName) -> Duration {
     let hooks = &config.hooks;
     let milliseconds = match event {

@@ -1,8 +1,9 @@
-//! Where the server of tools is registered, which registration counts, and what keeps the client from starting it.
+//! The registrations of rutter's MCP server: their files, their precedence, and the reasons for which the client does not start
+//! the server.
 //!
-//! Put to clients 2.1.325 and 2.1.197 with `claude mcp get`: of several servers of one name the local one counts, then the
-//! project's, then the user's; one that is switched off or waits for a yes leaves its place to the next. A `.mcp.json` is
-//! read in every folder above as well. An entry that cannot be loaded is skipped alone, a file that cannot be is skipped whole.
+//! Measured on clients 2.1.325 and 2.1.197 with `claude mcp get`: of several servers with one name the client starts the local
+//! one, else the project's, else the user's. It passes over one that is disabled or waits for approval. It also reads `.mcp.json`
+//! in every parent folder. It skips a single entry that it cannot load, and the whole of a file that it cannot parse.
 
 use std::path::PathBuf;
 
@@ -22,23 +23,23 @@ use super::{admission, advice, rules};
 use crate::install::{Scope, server};
 use crate::shell;
 
-/// What the client calls the list of servers.
+/// The client's key for the list of servers.
 const SERVERS: &str = "mcpServers";
 
-/// A registration of a server that is called as ours is, or is ours and a plugin's.
+/// A registration of a server with rutter's name, or of a plugin's server that starts rutter.
 #[derive(Debug, Serialize)]
 pub(crate) struct Server {
     pub(crate) whose: Whose,
     pub(crate) place: Place,
     pub(crate) state: State,
     pub(crate) kind: Sort,
-    /// How many tools it has; nothing for one that was not started, or did not say.
+    /// Number of tools. None if the server was not started or did not answer.
     pub(crate) tools: Option<usize>,
-    /// Until it had said so.
+    /// Time until the server had listed its tools.
     pub(crate) milliseconds: Option<f64>,
     #[serde(skip)]
     pub(crate) entry: Value,
-    /// Of a plugin.
+    /// The plugin that contains the registration. None for other registrations.
     #[serde(skip)]
     pub(crate) plugin: Option<Plugged>,
 }
@@ -48,36 +49,36 @@ pub(crate) struct Server {
 pub(crate) struct Plugged {
     /// `name@marketplace`.
     plugin: String,
-    /// What the plugin calls the server.
+    /// The plugin's name for the server.
     server: String,
     pub(crate) folder: PathBuf,
 }
 
-/// What becomes of a registration.
+/// The effect of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum State {
     /// The client starts it.
     Used,
-    /// The client starts another one of that name.
+    /// The client starts another server with that name.
     Shadowed,
-    /// It waits for a yes.
+    /// The registration waits for the user's approval.
     Pending,
-    /// It is switched off, or not let in.
+    /// The server is disabled, or not admitted by the settings.
     Off,
     /// The client cannot load it.
     Skipped,
 }
 
-/// What a registration starts.
+/// The program that a registration starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sort {
     /// `rutter mcp`.
     Ours,
-    /// A `rutter mcp --http` of this machine, which somebody else has started.
+    /// A running `rutter mcp --http` on this machine, which the client does not start.
     Http,
-    /// Something else.
+    /// Another program.
     Foreign,
 }
 
@@ -103,7 +104,7 @@ impl Server {
         }
     }
 
-    /// What the client calls it.
+    /// Returns the client's name for the server.
     pub(super) fn name(&self) -> String {
         match &self.plugin {
             Some(Plugged { plugin, server, .. }) => {
@@ -113,14 +114,14 @@ impl Server {
         }
     }
 
-    /// The rule that allows all of its tools.
+    /// Returns the permission rule that allows all tools of the server.
     fn rule(&self) -> String {
         let plain =
             |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
         format!("mcp__{}", self.name().chars().map(plain).collect::<String>())
     }
 
-    /// How the client starts it.
+    /// Returns the command with which the client starts the server.
     pub(crate) fn start(&self) -> Option<Start> {
         let program = server::program(&self.entry)?.to_owned();
         let args = self.entry["args"].as_array()?;
@@ -132,7 +133,7 @@ impl Server {
         })
     }
 
-    /// What takes it out.
+    /// Returns the command that removes the registration.
     fn removal(&self) -> String {
         match &self.plugin {
             Some(plugged) => format!("claude plugin disable {}", shell::word(&plugged.plugin)),
@@ -140,7 +141,7 @@ impl Server {
         }
     }
 
-    /// Why the client cannot load it, if it cannot.
+    /// Returns the reason for which the client cannot load the entry, if any.
     fn fault(&self) -> Option<&'static str> {
         let entry = &self.entry;
         let texts = |value: &Value| match value {
@@ -176,11 +177,11 @@ impl Server {
 pub(crate) struct Servers {
     /// The nearest first.
     pub(crate) all: Vec<Server>,
-    /// Whether something cannot be read that may have ours.
+    /// True if an unreadable file may contain a registration of ours.
     unknown: bool,
 }
 
-/// What the settings decide.
+/// The client files and settings that decide about servers.
 pub(crate) struct Around<'a> {
     pub(crate) places: &'a Places,
     pub(crate) state: &'a ClientState,
@@ -188,7 +189,7 @@ pub(crate) struct Around<'a> {
 }
 
 impl Servers {
-    /// Reads every place in which a client that is started here looks.
+    /// Reads all files in which a client that is started here looks for servers.
     pub(crate) fn read(
         around: &Around<'_>,
         plugins: &[Plugin],
@@ -234,7 +235,7 @@ impl Servers {
                 let list = document.root.get(SERVERS).unwrap_or(&document.root);
                 for (name, node) in list.members() {
                     let mut found = Server::new(Whose::Plugin, &document, node);
-                    // What else a plugin has is nobody's business here.
+                    // Other servers of a plugin are not checked.
                     if found.kind == Sort::Ours {
                         found.plugin = Some(Plugged {
                             plugin: plugin.to_owned(),
@@ -249,7 +250,7 @@ impl Servers {
         servers
     }
 
-    /// Looks for the server in an object of servers.
+    /// Adds the server with rutter's name from the object of servers at this key path.
     fn look(
         &mut self,
         whose: Whose,
@@ -276,7 +277,7 @@ impl Servers {
         }
     }
 
-    /// Decides which of them count, and says what is wrong with them.
+    /// Determines the state of each registration, and adds findings for their faults.
     pub(crate) fn examine(&mut self, around: &Around<'_>, findings: &mut Vec<Finding>) {
         let mut reasons: Vec<Option<Finding>> = Vec::new();
         for server in &mut self.all {
@@ -322,14 +323,14 @@ impl Servers {
         }
     }
 
-    /// Those of ours that a session has, or would have after a yes.
+    /// Returns our servers that a session has, or would have after approval.
     pub(crate) fn running(&self) -> impl Iterator<Item = &Server> {
         let counts = |server: &&Server| matches!(server.state, State::Used | State::Pending);
         self.all.iter().filter(counts).filter(|server| server.kind != Sort::Foreign)
     }
 
-    /// Of several of one name one is used: the first that does not wait, else the first that does. One that waits before it is
-    /// not shadowed: `claude -p` asks nobody, and starts it.
+    /// Marks registrations as shadowed. Of several with one name, the client uses the first approved one, else the first pending
+    /// one. A pending one before the used one is not shadowed: `claude -p` starts it without asking.
     fn settle(&mut self) {
         let own = |server: &Server| server.plugin.is_none();
         let first =
@@ -342,7 +343,7 @@ impl Servers {
         }
     }
 
-    /// Somebody else's server of our name. One that waits for a yes counts: `claude -p` asks for none.
+    /// Finds a server with our name that runs another program. Pending ones count: `claude -p` starts them without asking.
     fn foreigners(&self, layers: &[Layer], findings: &mut Vec<Finding>) {
         let mut own = self.all.iter().filter(|server| server.plugin.is_none());
         let first = own.find(|server| matches!(server.state, State::Used | State::Pending));
@@ -366,19 +367,19 @@ impl Servers {
         findings.push(finding.advise(again));
     }
 
-    /// Where there are hooks of ours there has to be a server.
+    /// Returns a finding if our hooks are registered but our server is not.
     fn missing(&self, layers: &[Layer]) -> Option<Finding> {
         if self.unknown || !self.all.is_empty() {
             return None;
         }
         let entry = layers.iter().flat_map(|layer| &layer.entries).next()?;
         let what = "rutter's hooks are here, and its server is registered nowhere: the agent has none of its tools";
-        // In the file of the hooks, by which is told how `init` is to be typed.
+        // The file of the hooks decides the `rutter init` command in the advice.
         let place = Place::file(&entry.place.file);
         Some(Finding::new(&codes::SERVER_MISSING, what).at(place))
     }
 
-    /// The server of a plugin beside one of the user's own. The client starts one that is written the same once.
+    /// Finds a plugin's server that runs in addition to a registered one. The client starts identical commands only once.
     fn twice(&self) -> Option<Finding> {
         let same = |one: &Server, other: &Server| {
             ["command", "args"].iter().all(|key| one.entry.get(key) == other.entry.get(key))
@@ -391,7 +392,7 @@ impl Servers {
     }
 }
 
-/// An entry that does not do. `init` mends what it writes, and nothing else: neither variables nor a stranger's entry.
+/// Returns a finding for a wrong entry. `init` corrects only entries that it writes, not variables or foreign entries.
 fn wrong(server: &Server, what: String) -> Finding {
     let init = advice::init(server.whose);
     let advice = if server.kind == Sort::Ours && server.fault().is_none() {
@@ -402,7 +403,7 @@ fn wrong(server: &Server, what: String) -> Finding {
     Finding::new(&codes::SERVER_WRONG, what).at(server.place.clone()).advise(advice)
 }
 
-/// Variables by which a server would use another memory than everybody else.
+/// Finds variables that would give a server another data directory than the hooks have.
 fn moved(server: &Server) -> Option<Finding> {
     let set = |name: &&str| server.entry["env"].get(name).is_some();
     let name = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"].into_iter().find(|name| set(name))?;

@@ -1,4 +1,4 @@
-//! The server, started as the client starts it, in the scratch memory, and asked which tools it has.
+//! Starts the server as the client does, in the scratch memory, and requests its list of tools.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -18,18 +18,18 @@ use super::{advice, program};
 use crate::install::server::is_right;
 use crate::scratch::Scratch;
 
-/// How often a server that is slow is started.
+/// Maximum number of starts of a slow server.
 const TIMES: usize = 3;
-/// A client waits longer, but nobody wants to.
+/// Time limit for an answer. The client waits longer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What is longer, people notice. Ours takes some hundredths.
+/// Time above which users notice the delay. Our server takes some hundredths of a second.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A program and whether it is worth running.
+/// A program, and true if it can be run.
 pub(crate) type Examined = (String, bool);
 
 impl Bench<'_> {
-    /// Starts every server of ours that a session has. Programs that hooks run as well have been looked at before.
+    /// Starts each of our servers that a session has. Skips the examination of programs that were examined for hooks.
     pub(crate) fn serve(
         &self,
         servers: &mut Servers,
@@ -41,7 +41,7 @@ impl Bench<'_> {
             .iter()
             .filter(|entry| !self.is_strange(entry))
             .map(|entry| entry.start(self.places))
-            // Of one that does not run something is said already.
+            // A program that does not run has its own finding.
             .filter(|start| {
                 examined.iter().any(|(program, runs)| *runs && program == start.program())
             })
@@ -78,7 +78,7 @@ impl Bench<'_> {
                 examined.push((start.program().to_owned(), usable));
                 usable
             };
-            // Of one that is to do something else something is said already.
+            // An entry with other arguments has its own finding.
             if !usable || !is_right(&server.entry) {
                 continue;
             }
@@ -100,13 +100,13 @@ impl Bench<'_> {
                     let what = format!("the server could not be tried: {failure}");
                     findings.push(Finding::new(&codes::SERVER_FAILS, what).advise(ELSEWHERE));
                 }
-                // It is said of hooks.
+                // The runs of hooks have reported it.
                 Err(_) => {}
             }
         }
     }
 
-    /// Whether a server may be what came with a checkout that nobody has looked at. Its variables alone could have any
+    /// Returns true if a server may run code from an untrusted checkout. The variables of its entry alone could make any
     /// program do anything.
     pub(crate) fn is_foreign(&self, server: &Server, start: &Start) -> bool {
         let of_checkout = server.whose == Whose::Project;
@@ -114,7 +114,7 @@ impl Bench<'_> {
         !self.trusted && ((of_checkout && more) || self.is_inside(start))
     }
 
-    /// Asks a server which tools it has, and says what is wrong with the answer.
+    /// Requests the tools of a server, and returns a finding if the answer is wrong or slow.
     fn ask(&self, server: &mut Server, start: &Start, scratch: &Scratch) -> Option<Finding> {
         let mut fastest = Duration::MAX;
         let failed = |why: String| {
@@ -130,7 +130,7 @@ impl Bench<'_> {
             for (name, value) in server.entry["env"].as_object().into_iter().flatten() {
                 command.envs(value.as_str().map(|value| (name, value)));
             }
-            // Last, so that nothing of the user's is written to whatever the entry says.
+            // Set last, so that the entry cannot redirect writes to the user's data.
             command.env("RUTTER_HOME", scratch.path().join("memory"));
             let ended = process::run(&mut command, &questions(), PATIENCE, Some(scratch));
             let (tools, took) = match answers(&ended) {
@@ -152,7 +152,7 @@ impl Bench<'_> {
     }
 }
 
-/// What a client says first.
+/// Returns the first messages of an MCP client.
 fn questions() -> Vec<u8> {
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -166,7 +166,7 @@ fn questions() -> Vec<u8> {
     format!("{hello}\n{ready}\n{tools}\n").into_bytes()
 }
 
-/// How many tools a server has and how long it took, or why it has none.
+/// Returns the number of tools and the elapsed time, or the reason for a failure.
 fn answers(ended: &io::Result<Ended>) -> Result<(usize, Duration), String> {
     let ended = match ended {
         Ok(ended) => ended,
@@ -193,7 +193,7 @@ fn answers(ended: &io::Result<Ended>) -> Result<(usize, Duration), String> {
     };
     let has = |name: &str| tools.iter().any(|tool| tool["name"] == name);
     let version = hello["result"]["serverInfo"]["version"].as_str().unwrap_or_default();
-    // Another version may have others; that it is another one is said already.
+    // Another version may have other tools, and the version has its own finding.
     if version == env!("CARGO_PKG_VERSION") || tools.is_empty() {
         let missing: Vec<&str> = rutter_server::tools::TOOLS
             .iter()
@@ -211,9 +211,9 @@ fn answers(ended: &io::Result<Ended>) -> Result<(usize, Duration), String> {
     Ok((tools.len(), ended.took))
 }
 
-/// One of the user's own that starts another program than the one that is used.
+/// Returns a finding for a shadowed server of the user that starts another program than the used server.
 fn shadowed(server: &Server, path: Option<&Path>, used: Option<&Path>) -> Option<Finding> {
-    // What a team shares is meant to leave its place to what is nearer.
+    // A shared registration is meant to give way to a nearer one.
     let own = matches!(server.whose, Whose::Local | Whose::User) && server.entry["command"] != "sh";
     let (path, used) = (path.filter(|_| own)?, used?);
     if is_one_file(path, used) {
@@ -224,7 +224,7 @@ fn shadowed(server: &Server, path: Option<&Path>, used: Option<&Path>) -> Option
     Some(finding.advise(format!("rutter uninstall --{}", server.whose.as_str())))
 }
 
-/// Whether two paths lead to one file.
+/// Returns true if two paths lead to the same file.
 fn is_one_file(one: &Path, other: &Path) -> bool {
     let number = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
     one == other || number(one).is_some_and(|one| number(other) == Some(one))

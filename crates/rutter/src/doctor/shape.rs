@@ -1,8 +1,8 @@
-//! The hooks of a settings file as the client takes them in: which it runs, which it passes over, and for which it skips
-//! the whole file.
+//! Loads the hooks of a settings file as the client does: it finds the entries that the client runs, the ones that it skips, and
+//! the faults for which it skips the whole file.
 //!
-//! The rules are the client's own, in its order. What passes over an entry and what costs a file was put to clients 2.1.325
-//! and 2.1.197; where hooks may hide outside of `hooks` was read in the former.
+//! The rules and their order are the client's. The rules for skipping an entry or a file were measured on clients 2.1.325 and
+//! 2.1.197; the rule for hooks outside `hooks` was read in the code of the former.
 
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;
@@ -14,9 +14,9 @@ use super::finding::{Finding, named};
 use super::handler;
 use crate::install::is_ours;
 
-/// How deep the client looks for guards that stand where it does not expect them.
+/// Depth to which the client searches for guard hooks in unexpected places.
 const DEPTH: usize = 3;
-/// Keys under which it does not look for them.
+/// Keys that the client does not search for them.
 const UNSEARCHED: &[&str] = &[
     "mcpServers",
     "managedMcpServers",
@@ -28,16 +28,16 @@ const UNSEARCHED: &[&str] = &[
     "skillOverrides",
     "modelSettings",
 ];
-/// The end of what is said of a file that is skipped.
+/// End of a message about a skipped file.
 const VOID: &str = "the client skips the whole file for it";
 
-/// What the client takes in.
+/// The hooks of a file that the client loads, and the findings about the others.
 #[derive(Debug, Default)]
 pub(crate) struct Shape<'a> {
-    /// The groups it can load, with the entries of each that it can load.
+    /// The loadable groups, each with its loadable entries.
     pub(crate) groups: Vec<Group<'a>>,
     pub(crate) findings: Vec<Finding>,
-    /// Entries of ours that it cannot load: for which events.
+    /// Events of our entries that the client cannot load.
     pub(crate) lost: Vec<EventName>,
 }
 
@@ -46,19 +46,19 @@ pub(crate) struct Shape<'a> {
 pub(crate) struct Group<'a> {
     pub(crate) event: EventName,
     pub(crate) matcher: Option<&'a str>,
-    /// Where the matcher stands, or the group where it has none.
+    /// Offset of the matcher, or of the group if it has no matcher.
     pub(crate) at: usize,
     pub(crate) entries: Vec<&'a Node>,
 }
 
 impl Shape<'_> {
-    /// Whether the file is skipped because of its hooks.
+    /// Returns true if the client skips the file because of its hooks.
     pub(crate) fn is_void(&self) -> bool {
         self.findings.iter().any(|finding| finding.code == &codes::SETTINGS_VOIDED)
     }
 }
 
-/// Takes in the hooks of a settings file.
+/// Loads the hooks of a settings file.
 pub(crate) fn read(document: &Document, contract: Contract) -> Shape<'_> {
     let mut reader = Reader { document, contract, shape: Shape::default() };
     reader.root(&document.root);
@@ -72,7 +72,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Whether the client looks for guards, and passes over single entries. The older one does neither.
+    /// Returns true if the client searches for guard hooks and skips single entries. The older client does neither.
     fn is_newer(&self) -> bool {
         self.contract.malformed_handler_is_skipped_alone()
     }
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         self.shape.groups.push(Group { event, matcher, at, entries: taken });
     }
 
-    /// A group or an entry that cannot be loaded.
+    /// Adds a finding for a group or an entry that the client cannot load.
     fn wrong(&mut self, event: EventName, node: &Node, what: &str, ours: bool) {
         if ours {
             self.shape.lost.push(event);
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Names that other documents give to events, or that the client had once.
+/// Returns the event for a name from other documentation or from an earlier client.
 fn meant(name: &str) -> Option<EventName> {
     match name {
         "PreToolCall" => Some(EventName::PreToolUse),
@@ -233,18 +233,18 @@ fn is_event(name: &str) -> bool {
     name.parse::<EventName>().is_ok()
 }
 
-/// Whether an event guards permissions, so that the client would rather do without a file than without a hook of it.
+/// Returns true if an event guards permissions. The client skips a whole file rather than a single guard hook.
 fn is_guard(event: &str) -> bool {
     matches!(event, "PreToolUse" | "PermissionRequest")
 }
 
-/// Whether hooks could be in there.
+/// Returns true if a value may contain hooks.
 fn is_there(node: &Node) -> bool {
     !matches!(&node.kind, Kind::Null)
         && !matches!(&node.kind, Kind::List(items) if items.is_empty())
 }
 
-/// Whether something looks like a matcher group, wherever it stands.
+/// Returns true if a value looks like a matcher group.
 fn is_group(node: &Node) -> bool {
     let has_matcher = node.get("matcher").is_some();
     if !has_matcher && node.members().iter().any(|(key, _)| is_event(key)) {
@@ -259,7 +259,7 @@ fn is_group(node: &Node) -> bool {
     }
 }
 
-/// Whether hooks that guard permissions hide in a value, or, where `groups` count, anything that looks like a group.
+/// Returns true if a value contains guard hooks or, with `groups`, anything that looks like a matcher group.
 fn holds_guards(
     node: &Node,
     depth: usize,

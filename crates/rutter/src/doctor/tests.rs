@@ -1,4 +1,4 @@
-//! What no user can plant: settings of an organisation, a form of entry that a shared file has, and any text at all.
+//! Tests of situations that an integration test cannot set up: managed settings, shared entries, and arbitrary text.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -53,7 +53,7 @@ fn start(program: &str) -> crate::install::Start {
     crate::install::Start::Path(program.to_owned())
 }
 
-/// What `init` would have in the settings.
+/// Returns the changes of `init` to the settings.
 fn wanted(program: &str) -> [install::Place; 2] {
     [install::Place::Hooks(groups(&start(program))), install::Place::Rule(true)]
 }
@@ -76,7 +76,7 @@ fn an_organisation_decides() {
         assert_eq!(found(&places(folder.path()), folder.path()), expected, "{text}");
     }
     put(&whole, "{\"strictPluginOnlyCustomization\": [\"skills\"], \"disableAllHooks\": true}");
-    // A single file goes before the whole, and the last of several before the others.
+    // Files of the `.d` folder take precedence over the main file, and later names over earlier ones.
     put(&at("etc/managed-settings.d/10-a.json"), "{\"disableAllHooks\": true}");
     put(&at("etc/managed-settings.d/20-b.json"), "{\"disableAllHooks\": false}");
     assert_eq!(found(&places(folder.path()), folder.path()), []);
@@ -193,7 +193,7 @@ fn lines_for_a_shell_are_taken_apart() {
     }
 }
 
-/// A settings file, read as one of the user's.
+/// Reads a text as the user's local settings file.
 fn layer(folder: &Path, text: &str, contract: Contract) -> (Layer, Vec<Finding>) {
     let path = folder.join("ship/.claude/settings.local.json");
     put(&path, text);
@@ -202,7 +202,7 @@ fn layer(folder: &Path, text: &str, contract: Contract) -> (Layer, Vec<Finding>)
     (layer, findings)
 }
 
-/// Pieces of settings, right and wrong.
+/// Generates valid and invalid settings.
 fn settings() -> impl Strategy<Value = String> {
     let value = prop::sample::select(vec![
         "null",
@@ -267,7 +267,7 @@ proptest! {
     #[test]
     fn what_is_well_and_complete_is_installed(text in settings(), program in prop::sample::select(vec!["/opt/rutter", "/a b/rutter"])) {
         let folder = tempfile::tempdir().unwrap();
-        // What `init` takes at all, it leaves complete; what was wrong beside it stays wrong.
+        // If `init` accepts the file, its own entries are complete afterwards. Other faults stay.
         let Ok(installed) = install(&text, &wanted(program)) else { return Ok(()) };
         let (layer, findings) = layer(folder.path(), &installed.text, Contract::newest());
         let void = findings.iter().any(|finding| {
@@ -297,7 +297,7 @@ proptest! {
 }
 
 proptest! {
-    // Each writes several files.
+    // Each case writes several files.
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]

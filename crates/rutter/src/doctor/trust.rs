@@ -1,8 +1,8 @@
-//! Whether the client trusts this folder.
+//! The client's record of trusted folders.
 //!
-//! The client notes it by path. Seen in interactive sessions of clients 2.1.325 and 2.1.197: hooks of settings wait until a
-//! folder is trusted; it is when it is noted itself, or a folder above it, for the newer client inside a repository up to its
-//! root. That of a worktree the main checkout counts as well was read in the newer one.
+//! The client stores trust by path. Observed in interactive sessions of clients 2.1.325 and 2.1.197: hooks of settings wait until
+//! the folder is trusted, by its own entry or that of a parent folder; inside a repository, the newer client looks up to its
+//! root only. That the main checkout also counts for a worktree was read in the code of the newer client.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ use super::document::{Document, Reading};
 use super::finding::{Finding, Place};
 use super::places::Places;
 
-/// What the client notes about folders and servers.
+/// The client's state file, with its data about folders and servers.
 pub(crate) struct ClientState {
     pub(crate) document: Option<Box<Document>>,
-    /// Whether there is something that cannot be read.
+    /// True if the file exists but cannot be parsed.
     pub(crate) unreadable: bool,
-    /// Whether what is trusted around a repository does not count inside.
+    /// True if trust in a folder outside a repository does not extend into the repository.
     bounded: bool,
 }
 
@@ -53,7 +53,7 @@ impl ClientState {
         state
     }
 
-    /// Whether it trusts a folder.
+    /// Returns true if the client trusts a folder.
     pub(crate) fn trusts(&self, folder: &Path) -> bool {
         let noted = |folder: &Path| {
             let trust =
@@ -72,7 +72,7 @@ impl ClientState {
                 .any(|path: PathBuf| noted(&path))
     }
 
-    /// What is noted of a folder.
+    /// Returns the client's data about a folder.
     pub(crate) fn project(&self, folder: &Path) -> Option<&Node> {
         self.document.as_ref()?.root.get("projects")?.get(folder.to_str()?)
     }

@@ -1,4 +1,4 @@
-//! What is to become of a file.
+//! A planned change of a file.
 
 use std::io;
 use std::path::Path;
@@ -10,16 +10,16 @@ use super::Contents;
 use crate::Failure;
 use crate::ui::Ui;
 
-/// A file, and what it shall say; nothing is no file.
+/// A file and its new content. None deletes the file.
 pub(crate) struct Change {
     contents: Contents,
     after: Option<Vec<u8>>,
     entry: Option<Entry>,
 }
 
-/// The one entry that a change is about, before and after.
+/// The single entry that a change affects, before and after.
 pub(crate) struct Entry {
-    /// The keys that lead to it.
+    /// Keys that lead to the entry.
     pub(crate) path: Vec<String>,
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
@@ -30,7 +30,7 @@ impl Change {
         Self { contents, after, entry: None }
     }
 
-    /// The same, in a file of which nothing but the entry is to be shown.
+    /// Limits the displayed diff to one entry of the file.
     pub(crate) fn showing(self, entry: Entry) -> Self {
         Self { entry: Some(entry), ..self }
     }
@@ -43,26 +43,25 @@ impl Change {
         &self.contents
     }
 
-    /// Whether it says the same already.
+    /// Returns true if the file already has the new content.
     pub(crate) fn is_none(&self) -> bool {
         self.contents.bytes() == self.after.as_deref()
     }
 
-    /// Whether it makes the file.
+    /// Returns true if the change creates the file.
     pub(crate) fn creates(&self) -> bool {
         self.contents.bytes().is_none() && self.after.is_some()
     }
 
-    /// Whether it takes the file away.
+    /// Returns true if the change deletes the file.
     pub(crate) fn removes(&self) -> bool {
         self.after.is_none()
     }
 
-    /// Shows what changes, and the lines around it, without the secrets that may stand there: this is read over
-    /// shoulders, and by agents.
+    /// Prints the diff with its context lines. Secrets are redacted, because bystanders and agents can read the output.
     pub(crate) fn show(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
         let (path, target) = (self.path(), self.contents.target());
-        // What is written is what a link leads to, wherever that is.
+        // Writing follows a symbolic link, so the target is shown too.
         let path = match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => {
                 format!("{} -> {}", path.display(), target.display())
@@ -82,19 +81,19 @@ impl Change {
         Ok(ui.out.write_all(redact(&diff).as_bytes())?)
     }
 
-    /// Does it.
+    /// Applies the change.
     pub(crate) fn apply(&self) -> Result<(), Failure> {
         self.contents.replace(self.after.as_deref())
     }
 
-    /// Does it, and tells a file that was changed meanwhile from what is wrong with it.
+    /// Applies the change. The error kind distinguishes a concurrent change from other failures.
     pub(super) fn try_apply(&self) -> io::Result<()> {
         self.contents.try_replace(self.after.as_deref())
     }
 }
 
 impl Entry {
-    /// Its lines, as a hunk whose place is told by keys: lines of the file would say what is of nobody's concern.
+    /// Returns the diff of the entry as a hunk that is located by keys. Context lines would show unrelated parts of the file.
     fn diff(&self) -> String {
         let [before, after] = [&self.before, &self.after].map(|text| match text {
             Some(text) => unindented(text) + "\n",
@@ -113,7 +112,7 @@ impl Entry {
     }
 }
 
-/// A value without what its last line is indented by.
+/// Removes the indentation of a value's last line from all its lines.
 fn unindented(text: &str) -> String {
     let last = text.lines().last().unwrap_or_default();
     let indent = &last[..last.len() - last.trim_start().len()];

@@ -1,14 +1,14 @@
-//! Which folder the client takes for another's: what it keeps for a folder, it keeps for all of a repository.
+//! The folder under which the client stores its data about a folder: one for a whole repository.
 //!
-//! Measured on 2.1.325 and 2.1.197, by where they look for servers of one folder: the nearest folder upwards that has
-//! anything called `.git`, and for a worktree that of the main checkout, or the bare repository itself. It asks less of
-//! a repository than git does, so what is in [`rutter_memory::project`] would not do.
+//! Measured on 2.1.325 and 2.1.197, by their search for the servers of a folder: the nearest folder upwards that contains
+//! anything named `.git`; for a worktree the main checkout, or the bare repository itself. The client checks less than git
+//! does, so [`rutter_memory::project`] gives other results and cannot be used here.
 
 use std::path::{Path, PathBuf};
 
 use super::nearer::read;
 
-/// The folder by whose path the client knows this one, without links.
+/// Returns the folder under which the client stores its data about this one, without symbolic links.
 pub(super) fn checkout(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     match folder.ancestors().find(|folder| folder.join(".git").exists()) {
@@ -17,9 +17,9 @@ pub(super) fn checkout(folder: &Path) -> PathBuf {
     }
 }
 
-/// The checkout that a worktree belongs to. None for what is no worktree, and for one that its repository does not know.
+/// Returns the main checkout of a worktree. Returns None if the folder is not a worktree known to its repository.
 fn main_checkout(root: &Path) -> Option<PathBuf> {
-    // Whatever is called so: a pipe of that name is not waited for.
+    // `.git` may be anything. The read does not block on a pipe.
     let line = |path: PathBuf| {
         let bytes = read(&path)?;
         Some(str::from_utf8(&bytes).ok()?.trim().to_owned())
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(checkout(&deep), top.join("work"));
         std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
         assert_eq!(checkout(&top.join("link")), top.join("work"));
-        // Whatever is called so will do.
+        // Any file named `.git` counts.
         put(&top.join("work/a/.git"), "junk");
         assert_eq!(checkout(&deep), top.join("work/a"));
         assert_eq!(checkout(&top.join("gone")), top.join("gone"));
@@ -81,7 +81,7 @@ mod tests {
             put(&own.join("gitdir"), &format!("{}\n", tree.join(".git").display()));
             assert_eq!(checkout(&tree), top.join(expected));
         }
-        // A submodule has a folder of its own as well, but is no worktree.
+        // A submodule has a separate git folder as well, but is not a worktree.
         put(&top.join("main/.git/modules/sub/HEAD"), "ref: refs/heads/main\n");
         put(&top.join("main/sub/.git"), "gitdir: ../.git/modules/sub\n");
         assert_eq!(checkout(&top.join("main/sub")), top.join("main/sub"));

@@ -1,8 +1,8 @@
-//! A JSON text of somebody else's, as a place to put things into and to take them from.
+//! Adds entries to a JSON text of the user and removes them, without parsing and rewriting it.
 //!
-//! Nothing here knows what the things are. A *path* is the keys that lead from the root to an object or array, an
-//! [`Addition`] is what is to be at the end of one, with whatever is missing on the way; taking out goes the other way
-//! round, and takes what is empty because of that.
+//! This module does not know the meaning of entries. A *path* is the list of keys from the root to an object or array. An
+//! [`Addition`] is an entry to append there, together with missing containers on the path. Removal is the reverse, and also
+//! removes containers that become empty.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 use super::layout::{Edit, Entry, Layout};
 use super::outline::{Item, Outline, Shape, position};
 
-/// Why a file is left alone.
+/// The reason for which a file is left unchanged.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     line: usize,
     column: usize,
     what: String,
-    /// Whether the client cannot read it either.
+    /// True if the client cannot parse the file either.
     unreadable: bool,
 }
 
@@ -32,27 +32,27 @@ impl Malformed {
         Self { unreadable: true, ..Self::at(text, at, what) }
     }
 
-    /// Whether the client cannot read it either.
+    /// Returns true if the client cannot parse the file either.
     pub(crate) fn is_unreadable(&self) -> bool {
         self.unreadable
     }
 }
 
-/// As the end of a path: `:3:7: …`.
+/// Formats the position and the reason as the continuation of a path: `:3:7: …`.
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ":{}:{}: {}", self.line, self.column, self.what)
     }
 }
 
-/// Something that is to be in the object or array that a path leads to, at its end.
+/// An entry to append to the object or array at the end of a path.
 #[derive(Debug, Clone)]
 pub(super) struct Addition {
     pub(super) path: Vec<String>,
     pub(super) entry: Entry,
 }
 
-/// A JSON text whose value is an object.
+/// A JSON text with an object as its root.
 pub(super) struct Document<'a> {
     pub(super) outline: Outline<'a>,
     pub(super) layout: Layout,
@@ -60,7 +60,7 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a text; `None` for a blank one, which says nothing.
+    /// Parses a text. Returns `None` for a blank text.
     pub(super) fn read(text: &'a str) -> Result<Option<Self>, Malformed> {
         if text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
             return Ok(None);
@@ -75,8 +75,8 @@ impl<'a> Document<'a> {
         Ok(Some(Self { layout: Layout::of(&outline, &root), outline, root }))
     }
 
-    /// The object or array at the end of a path, and how many keys of the path lead there: all of them, or less where
-    /// the rest is missing. Refused where a key is written twice on the way, or leads to something else.
+    /// Returns the object or array at the end of a path, and the number of keys that lead to it: all of them, or fewer if the
+    /// rest is missing. Fails if a key on the path is a duplicate or leads to a value of another type.
     pub(super) fn reach(
         &self,
         path: &[String],
@@ -100,7 +100,7 @@ impl<'a> Document<'a> {
         Ok((container, path.len()))
     }
 
-    /// The member of an object that has a name. Refused where there are two of them.
+    /// Returns the member of an object with this key. Fails if the key is a duplicate.
     pub(super) fn only(&self, object: &Range<usize>, key: &str) -> Result<Option<Item>, Malformed> {
         let named = |item: &Item| item.key.as_deref() == Some(key);
         let mut items = self.outline.items(object).into_iter().filter(named);
@@ -111,14 +111,14 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What is wrong about a key that is there twice.
+    /// Returns the error for a duplicate key.
     pub(super) fn second(&self, item: &Item, key: &str) -> Malformed {
         let what =
             format!("a second `{key}`, for which the client forgets the first; make them one");
         Malformed::at(self.outline.text, item.range.start, what)
     }
 
-    /// The edits that add what is missing, in the order of the text.
+    /// Returns the edits that add the missing entries, in the order of the text.
     pub(super) fn add(&self, missing: &[Addition]) -> Vec<Edit> {
         let mut edits = Vec::new();
         self.add_below(&self.root, 0, &missing.iter().collect::<Vec<_>>(), &mut edits);
@@ -148,8 +148,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The edits that take out items, each with one of the commas around it, and whatever holds nothing because of that
-    /// and is to vanish then, by its path. In an array the number of an item is its key.
+    /// Returns the edits that remove items, each with one adjacent comma. Also removes containers that become empty if
+    /// `vanishes` returns true for their path. The index of an array item counts as its key.
     pub(super) fn prune(
         &self,
         gone: &[Range<usize>],
@@ -160,7 +160,7 @@ impl<'a> Document<'a> {
         edits
     }
 
-    /// Whether the container itself is to go; then the edits inside of it are none.
+    /// Returns true if the container itself must be removed. Adds no edits inside it in that case.
     fn prune_below(
         &self,
         container: &Range<usize>,
@@ -195,13 +195,13 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A text of its own with nothing but this in it.
+/// Returns the text of a new file with these entries only.
 pub(super) fn fresh(missing: &[Addition]) -> String {
     let root = built(&missing.iter().collect::<Vec<_>>(), 0);
     Layout::new().pretty(&(None, root), "") + "\n"
 }
 
-/// Additions by the key that they go on with, in the order of the keys; without one, they are there.
+/// Groups additions by their key at this depth, in the order of the keys. None means that the path ends here.
 fn by_key<'m>(missing: &[&'m Addition], depth: usize) -> Vec<(Option<&'m str>, Vec<&'m Addition>)> {
     let mut keys: Vec<(Option<&str>, Vec<&Addition>)> = Vec::new();
     for addition in missing {
@@ -214,7 +214,7 @@ fn by_key<'m>(missing: &[&'m Addition], depth: usize) -> Vec<(Option<&'m str>, V
     keys
 }
 
-/// The object or array that holds additions and nothing else.
+/// Builds an object or array from additions.
 fn built(missing: &[&Addition], depth: usize) -> Value {
     let mut list = Vec::new();
     let mut members = Map::new();
@@ -234,7 +234,7 @@ fn built(missing: &[&Addition], depth: usize) -> Value {
     if list.is_empty() { members.into() } else { list.into() }
 }
 
-/// The edits that take items out of an array or object, each with one of the commas around it.
+/// Returns the edits that remove items from an array or object, each with one adjacent comma.
 fn cut(items: &[Item], gone: &[bool], container: &Range<usize>) -> Vec<Edit> {
     let nothing = |range| Edit { range, text: String::new() };
     let Some(first_kept) = gone.iter().position(|gone| !gone) else {

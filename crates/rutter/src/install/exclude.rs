@@ -1,4 +1,4 @@
-//! Keeping the local settings out of git, by the repository's own list of what nobody else needs to know of.
+//! Keeps the local settings out of git, with a line in the repository's `info/exclude`.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,31 +9,31 @@ use rutter_memory::project::WorkTree;
 use super::{Change, Contents, runs};
 use crate::Failure;
 
-/// Stands above a line that is ours; a line without it was there before us, and stays.
+/// Comment above our line. A line without it existed before, and stays.
 const MARK: &str =
     "# rutter: hooks with a path of this machine; `rutter uninstall` takes this away";
 
-/// The list of a repository, and a file to be on it.
+/// The exclude list of a repository, and a file that belongs on it.
 pub(crate) struct Exclude {
     root: PathBuf,
     common_dir: PathBuf,
     list: PathBuf,
     gitignore: PathBuf,
-    /// The file's path in the work tree.
+    /// Path of the file in the work tree.
     file: PathBuf,
-    /// The file as a pattern.
+    /// Pattern that matches the file.
     pattern: String,
 }
 
 impl Exclude {
-    /// What to do about a file in a folder or deeper. Nothing where there is no git that works, and where the path
-    /// cannot be written as a line.
+    /// Finds the exclude list for a file below a folder. Returns None outside a valid git work tree, and if the path cannot
+    /// be written on one line.
     pub(crate) fn of(folder: &Path, file: &Path) -> Option<Self> {
         let WorkTree { root, common_dir } = WorkTree::around(folder)?;
         let below = folder.canonicalize().ok()?.strip_prefix(&root).ok()?.to_owned();
         let file = below.join(file.strip_prefix(folder).ok()?);
         let text = file.to_str().filter(|text| !text.contains(char::is_control))?;
-        // From the root on, so that no name can be taken for a comment or an exception.
+        // Anchored at the root, so that a name cannot look like a comment or a negation.
         let mut pattern = String::from("/");
         for c in text.chars() {
             if matches!(c, '*' | '?' | '[' | '\\') {
@@ -51,8 +51,7 @@ impl Exclude {
         })
     }
 
-    /// Whether git has the file under its care already, so that no list keeps it out. As far as the usual form of its index
-    /// tells.
+    /// Returns true if git tracks the file, so that an exclude line has no effect. Searches the usual format of git's index.
     pub(crate) fn is_tracked(&self) -> bool {
         let own = self.root.join(".git");
         let git_dir = match fs::read_to_string(&own) {
@@ -67,7 +66,7 @@ impl Exclude {
         index.windows(name.len()).any(|bytes| bytes == name)
     }
 
-    /// Whether another work tree of the repository, which shares the list, has such a file that runs rutter.
+    /// Returns true if another work tree of the repository, which shares the list, has such a file that runs rutter.
     fn is_needed_elsewhere(&self) -> bool {
         let linked = fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten();
         let linked = linked.filter_map(|entry| {
@@ -81,7 +80,7 @@ impl Exclude {
         others.any(|root| runs(&root.join(&self.file)))
     }
 
-    /// The change that adds the file; nothing when git leaves it alone already, as far as its two most common lists say.
+    /// Returns the change that adds the file, or None if `info/exclude` or the root `.gitignore` already covers it.
     pub(crate) fn add(&self) -> Result<Option<Change>, Failure> {
         let contents = Contents::read(&self.list)?;
         let Some(text) = text_of(&contents) else { return Ok(None) };
@@ -90,7 +89,7 @@ impl Exclude {
         if text.lines().chain(ignored.lines()).any(|line| self.is_covered_by(line)) {
             return Ok(None);
         }
-        // A last line without an end stays one: what is taken away later is what was added.
+        // A last line without a newline stays without one, so that `remove` can restore the text exactly.
         let after = if text.is_empty() || text.ends_with('\n') {
             format!("{text}{MARK}\n{}\n", self.pattern)
         } else {
@@ -99,7 +98,7 @@ impl Exclude {
         Ok(Some(Change::new(contents, Some(after.into_bytes()))))
     }
 
-    /// The change that takes the file off the list, if it was put there by us. `made` is whether the list was, too.
+    /// Returns the change that removes our line from the list, if any. `made` is true if we created the list.
     pub(crate) fn remove(&self, made: bool) -> Result<Option<Change>, Failure> {
         if self.is_needed_elsewhere() {
             return Ok(None);
@@ -119,8 +118,8 @@ impl Exclude {
         Ok(Some(Change::new(contents, after)))
     }
 
-    /// Whether a line of a list is about the file. Patterns that have to be worked out are not; the file is then on two
-    /// lists, which harms nobody.
+    /// Returns true if a line of a list covers the file. Complex patterns are not evaluated; the file is then on two lists,
+    /// which is harmless.
     fn is_covered_by(&self, line: &str) -> bool {
         let pattern = line.trim_end();
         if pattern == self.pattern || pattern == "*.local.json" {
@@ -141,7 +140,7 @@ impl Exclude {
     }
 }
 
-/// The text of a list. One that is not text is left alone.
+/// Returns the text of a list, or None if it is not UTF-8. Such a list is left alone.
 fn text_of(contents: &Contents) -> Option<&str> {
     str::from_utf8(contents.bytes().unwrap_or_default()).ok()
 }

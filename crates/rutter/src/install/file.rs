@@ -1,4 +1,4 @@
-//! A file of somebody else's: read, and written so that nothing is lost.
+//! Reads and safely replaces files of the user and the client.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use super::document::Malformed;
 use crate::Failure;
 
-/// Only for its owner: settings may hold keys.
+/// Mode of new files. Only the owner has access, because settings may hold keys.
 const NEW_MODE: u32 = 0o600;
 
-/// A file as it was read.
+/// A file as it was when it was read.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    /// As people call it.
+    /// Path as given by the caller.
     path: PathBuf,
-    /// Where it is: a link to a file stays a link, and what it leads to is written.
+    /// Path without symbolic links. A link stays a link, and its target is written.
     target: PathBuf,
-    /// Nothing when there is none.
+    /// None if the file does not exist.
     bytes: Option<Vec<u8>>,
 }
 
 /// The text of a file.
 pub(crate) struct Text<'a> {
-    /// The byte order mark before it, if there is one. The client reads past it.
+    /// The byte order mark before the text, or an empty string. The client skips it.
     mark: &'static str,
     pub(crate) body: &'a str,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Text<'a> {
 const MARK: &str = "\u{feff}";
 
 impl Text<'_> {
-    /// The bytes of another text in this one's place.
+    /// Returns the bytes of a new text, with the same byte order mark.
     pub(crate) fn with(&self, body: &str) -> Vec<u8> {
         [self.mark, body].concat().into_bytes()
     }
@@ -70,7 +70,7 @@ impl Contents {
             io::ErrorKind::NotFound => refused("is a link that leads nowhere"),
             _ => failed(error),
         })?;
-        // A pipe of that name would never end.
+        // Reading a pipe might never end.
         if !target.metadata().map_err(failed)?.is_file() {
             return Err(refused("is no file"));
         }
@@ -82,7 +82,7 @@ impl Contents {
         &self.path
     }
 
-    /// Where it is, without links.
+    /// Returns the path without symbolic links.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
@@ -91,19 +91,19 @@ impl Contents {
         self.bytes.as_deref()
     }
 
-    /// How many of the folders it is to be in are missing as well.
+    /// Returns the number of missing folders above the file.
     pub(crate) fn missing_folders(&self) -> usize {
         self.target.ancestors().skip(1).take_while(|folder| !folder.exists()).count()
     }
 
-    /// Takes away so many of the folders around it, the innermost first, if there is nothing in them. How many are left.
+    /// Removes up to this many empty folders above the file, the innermost first. Returns the number of folders that remain.
     pub(crate) fn remove_folders(&self, folders: usize) -> usize {
-        // Refused by the system when something else is in one, which is as it should be.
+        // The system refuses to remove a folder that is not empty.
         let around = self.target.ancestors().skip(1).take(folders);
         folders - around.take_while(|folder| fs::remove_dir(folder).is_ok()).count()
     }
 
-    /// Its text; of no file, none.
+    /// Returns the text of the file, which is empty if the file does not exist.
     pub(crate) fn text(&self) -> Result<Text<'_>, Malformed> {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         let text = str::from_utf8(bytes).map_err(|error| {
@@ -116,12 +116,12 @@ impl Contents {
         })
     }
 
-    /// Makes it say something else, or nothing at all, if it still is what was read.
+    /// Replaces the content, or deletes the file, if it has not changed since it was read.
     pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), Failure> {
         self.try_replace(after).map_err(|error| self.refused(&error))
     }
 
-    /// The same; what was changed meanwhile is [busy](io::ErrorKind::ResourceBusy).
+    /// Does the same as `replace`, but reports a concurrent change as [busy](io::ErrorKind::ResourceBusy).
     pub(super) fn try_replace(&self, after: Option<&[u8]>) -> io::Result<()> {
         let missing = if after.is_some() { self.missing_folders() } else { 0 };
         if missing > 0
@@ -143,14 +143,14 @@ impl Contents {
         if folder.metadata()?.permissions().readonly() {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "its folder is read-only"));
         }
-        // On its way out of this function it is removed, whatever happens.
+        // The temporary file is removed on every early return.
         let mut beside = tempfile::Builder::new()
             .prefix(".rutter-")
             .permissions(fs::Permissions::from_mode(NEW_MODE))
             .tempfile_in(folder)?;
         beside.write_all(after)?;
         if self.bytes.is_some() {
-            // Renaming asks nobody whether the file may be written.
+            // A rename does not check write permission on the file that it replaces.
             let old = OpenOptions::new().write(true).open(&self.target)?.metadata()?;
             if old.permissions().readonly() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
@@ -167,12 +167,12 @@ impl Contents {
             Some(_) => beside.persist(&self.target)?,
             None => beside.persist_noclobber(&self.target)?,
         };
-        // So that the rename outlives a power cut; where a folder cannot be synced, nothing more can be done.
+        // Makes the rename survive a power cut. If the folder cannot be synced, nothing more can be done.
         drop(File::open(folder).and_then(|folder| folder.sync_all()));
         Ok(())
     }
 
-    /// Whether it still is what was read.
+    /// Fails if the file has changed since it was read.
     fn check(&self) -> io::Result<()> {
         let now = match fs::read(&self.target) {
             Ok(bytes) => Some(bytes),

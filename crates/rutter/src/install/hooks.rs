@@ -1,6 +1,6 @@
-//! The hooks in a settings file: which of them are ours, and what has to become of them.
+//! Compares the hooks in a settings file with the wanted ones.
 //!
-//! One that is right stays, a group that is ours alone becomes what it should be where it stands, the rest of ours goes.
+//! A correct group of ours stays, a group with only our handlers is replaced in place, and all other handlers of ours are removed.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::outline::{Item, Outline, Shape};
 use super::places::Found;
 use super::table::{Group, is_ours};
 
-/// The key under which a settings file has them.
+/// Settings key of the hooks.
 pub(super) const HOOKS: &str = "hooks";
 
 struct Event {
@@ -20,12 +20,12 @@ struct Event {
     groups: Vec<Matcher>,
 }
 
-/// A group that is there.
+/// An existing matcher group.
 struct Matcher {
     range: Range<usize>,
-    /// As the client reads it; nothing where serde_json does not, which nothing of ours is.
+    /// Parsed value of the group. Null if serde_json rejects it, which does not happen to groups of ours.
     value: Value,
-    /// Empty where there is no array of handlers, and for what is no group at all: strangers are left alone.
+    /// Empty if the group has no array of handlers, or is not a group at all. Such content is left alone.
     handlers: Vec<Handler>,
 }
 
@@ -34,7 +34,7 @@ struct Handler {
     ours: bool,
 }
 
-/// What is there, held against what is wanted.
+/// Compares the existing hooks with the wanted groups.
 pub(super) fn look(document: &Document<'_>, wanted: &[Group]) -> Result<Found, Malformed> {
     let events = read(document)?;
     let ours = events
@@ -50,7 +50,7 @@ pub(super) fn look(document: &Document<'_>, wanted: &[Group]) -> Result<Found, M
     Ok(Found { ours, replaced, gone, missing })
 }
 
-/// A group where it belongs.
+/// Returns the addition of a group under its event.
 pub(super) fn addition(group: &Group) -> Addition {
     Addition {
         path: vec![HOOKS.to_owned(), group.event.as_str().to_owned()],
@@ -58,7 +58,7 @@ pub(super) fn addition(group: &Group) -> Addition {
     }
 }
 
-/// The events and their groups. Refused where the client would forget one of them.
+/// Reads the events and their groups. Fails on a duplicate event, of which the client would ignore one.
 fn read(document: &Document<'_>) -> Result<Vec<Event>, Malformed> {
     let outline = &document.outline;
     let (hooks, depth) = document.reach(&[HOOKS.to_owned()], Shape::Object)?;
@@ -79,7 +79,7 @@ fn read(document: &Document<'_>) -> Result<Vec<Event>, Malformed> {
     Ok(events)
 }
 
-/// Puts right what there is of ours for an event, and notes what goes.
+/// Collects the replacements and removals of our handlers for an event.
 fn mend(
     document: &Document<'_>,
     event: &Event,
@@ -92,7 +92,7 @@ fn mend(
             missing.iter().position(|group| group.event.as_str() == event.name && fits(group));
         place.map(|place| missing.remove(place))
     };
-    // What is right already claims its place first, wherever it stands.
+    // Correct groups are matched first, at any position.
     let right: Vec<bool> = event
         .groups
         .iter()
@@ -133,8 +133,8 @@ impl Matcher {
         }
     }
 
-    /// Whether it has the one handler of ours that is wanted, under the matcher that is wanted. Somebody else's may
-    /// stand beside it.
+    /// Returns true if the group has the wanted matcher and, of our handlers, exactly the wanted one. It may also have
+    /// handlers of others.
     fn is_right(&self, wanted: &Group) -> bool {
         let ours = self.handlers.iter().filter(|handler| handler.ours).count();
         let handlers = self.value["hooks"].as_array();

@@ -1,4 +1,4 @@
-//! How a new entry is laid out: as the file around it is.
+//! Formats new entries in the style of the file around them.
 
 use std::io;
 use std::ops::Range;
@@ -9,25 +9,25 @@ use serde_json::{Value, json};
 
 use super::outline::{Item, Outline};
 
-/// What a file is laid out like.
+/// The formatting style of a file.
 pub(super) struct Layout {
     newline: &'static str,
-    /// One step of indentation.
+    /// A level of indentation.
     step: String,
-    /// Whether an empty array or object is opened over several lines.
+    /// True if a filled array or object spans several lines.
     lines: bool,
-    /// Whether a blank stands behind `:` and `,`.
+    /// True if a space follows `:` and `,`.
     blanks: bool,
 }
 
-/// A place of the text, and what it shall say instead.
+/// A replacement of a range of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
     pub(super) text: String,
 }
 
-/// The text after edits, which are in order and do not overlap.
+/// Applies edits, which must be sorted and must not overlap.
 pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -40,16 +40,16 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// A new entry: its key, where it goes into an object, and its value.
+/// A new entry: its key, if it goes into an object, and its value.
 pub(super) type Entry = (Option<String>, Value);
 
 impl Layout {
-    /// The layout of a new file, which is how the client itself writes one.
+    /// Returns the layout of a new file, which is the client's own style.
     pub(super) fn new() -> Self {
         Self { newline: "\n", step: "  ".to_owned(), lines: true, blanks: true }
     }
 
-    /// The layout of a file.
+    /// Detects the layout of a file.
     pub(super) fn of(outline: &Outline<'_>, root: &Range<usize>) -> Self {
         let inside = outline.slice(root);
         let newline = match outline.text.find('\n') {
@@ -68,7 +68,7 @@ impl Layout {
         Self { newline, step, lines: first.is_none() || inside.contains('\n'), blanks }
     }
 
-    /// The edit that adds entries at the end of an array or object.
+    /// Returns the edit that appends entries to an array or object.
     pub(super) fn append(
         &self,
         outline: &Outline<'_>,
@@ -97,7 +97,7 @@ impl Layout {
         Edit { range: last.range.end..last.range.end, text }
     }
 
-    /// A value that takes the place of another.
+    /// Returns the edit that replaces a value.
     pub(super) fn replace(
         &self,
         outline: &Outline<'_>,
@@ -112,7 +112,7 @@ impl Layout {
         Edit { range: range.clone(), text }
     }
 
-    /// The edit that opens an empty array or object. Blanks that stand in it go.
+    /// Returns the edit that fills an empty array or object. Whitespace in it is removed.
     fn fill(&self, outline: &Outline<'_>, container: &Range<usize>, entries: &[Entry]) -> Edit {
         let range = container.start + 1..container.end - 1;
         if !self.lines {
@@ -128,7 +128,7 @@ impl Layout {
         Edit { range, text: format!("{}{}{outer}", entries.join(","), self.newline) }
     }
 
-    /// An entry over several lines, all but the first one indented.
+    /// Formats an entry on several lines, all but the first indented.
     pub(super) fn pretty(&self, (key, value): &Entry, indent: &str) -> String {
         let text = written(value, PrettyFormatter::with_indent(self.step.as_bytes()));
         let text = text.replace('\n', &format!("{}{indent}", self.newline));
@@ -138,7 +138,7 @@ impl Layout {
         }
     }
 
-    /// An entry on one line.
+    /// Formats an entry on one line.
     fn flat(&self, (key, value): &Entry) -> String {
         let (text, colon) =
             if self.blanks { (written(value, Blanks), ": ") } else { (value.to_string(), ":") };
@@ -149,13 +149,13 @@ impl Layout {
     }
 }
 
-/// What stands between an item and what comes before it: the bracket or a comma.
+/// Returns the whitespace between an item and the preceding bracket or comma.
 fn lead<'a>(outline: &Outline<'a>, container: &Range<usize>, item: &Item) -> &'a str {
     let before = outline.slice(&(container.start..item.range.start));
     &before[before.trim_end_matches([' ', '\t', '\n', '\r']).len()..]
 }
 
-/// How the line of a place is indented.
+/// Returns the indentation of the line at an offset.
 fn indent_at<'a>(outline: &Outline<'a>, at: usize) -> &'a str {
     let before = &outline.text[..at];
     let line = &before[before.rfind('\n').map_or(0, |newline| newline + 1)..];
@@ -169,7 +169,7 @@ fn written(value: &Value, formatter: impl Formatter) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// One line with blanks, as people write it.
+/// A formatter for one line with spaces after `:` and `,`.
 struct Blanks;
 
 impl Formatter for Blanks {

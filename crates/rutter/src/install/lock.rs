@@ -1,8 +1,8 @@
-//! The client's own lock on its file, which it takes to read, change and write it: a folder beside the file.
+//! The client's lock on its own file, a folder next to the file. The client takes it to read, change and write the file.
 //!
-//! Without it, a client that has read the file already would write over what was put in meanwhile. Measured on 2.1.325
-//! and 2.1.197: both take it for every change, take over one of 15 seconds but not one of 5, and write without it when they
-//! cannot have it. So it makes a collision unlikely, and what is written is still held against what was read.
+//! Without the lock, a client that has already read the file would overwrite our change. Measured on 2.1.325 and 2.1.197: both
+//! take it for every change, take over a lock that is 15 seconds old but not one of 5, and write without it if they cannot get
+//! it. So the lock makes a collision unlikely, and the writer still compares the file with the bytes that were read.
 
 use std::fs;
 use std::io;
@@ -11,29 +11,29 @@ use std::time::Duration;
 
 use rutter_memory::Time;
 
-/// When a lock is one that a dead process left.
+/// Age after which a lock counts as left behind by a dead process.
 const STALE_MILLIS: i64 = 10_000;
 
-/// Who waits longer has met something else than a client that writes a file.
+/// Attempts to take the lock, and the time between attempts. A client that writes its file holds the lock for less time.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The lock. It ends when it is dropped.
+/// A lock that is released when it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// None where there can be no such folder: then there is no file of the client either.
+    /// None if the lock folder cannot be created. The client has no file there either.
     folder: Option<PathBuf>,
 }
 
 impl Lock {
-    /// Where the lock on a file is.
+    /// Returns the path of the lock on a file.
     pub(super) fn path(file: &Path) -> PathBuf {
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");
         name.into()
     }
 
-    /// Takes the lock on a file, or says that somebody else has had it all the time.
+    /// Takes the lock on a file. Returns an error if another process holds it during all attempts.
     pub(super) fn take(file: &Path, now: Time) -> io::Result<Self> {
         Self::try_take(file, now, ATTEMPTS)
     }
@@ -44,11 +44,11 @@ impl Lock {
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self { folder: Some(folder) }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // What keeps a folder from being made there keeps the file from being written, and that tells better.
+                // The same cause will fail the write of the file, with a better message.
                 Err(_) => return Ok(Self { folder: None }),
             }
             if is_stale(&folder, now) {
-                // If it cannot be removed, or another process has been faster, the next attempt tells.
+                // The next attempt shows if the removal failed or another process was faster.
                 drop(fs::remove_dir(&folder));
             } else {
                 std::thread::sleep(PAUSE);
@@ -84,7 +84,7 @@ mod tests {
         let lock = Lock::take(&file, Time::from_millis(0)).unwrap();
         assert!(folder.path().join(".claude.json.lock").is_dir());
         assert!(Lock::try_take(&file, Time::from_millis(0), 1).is_err());
-        // As it looks long after.
+        // A much later time, at which the lock is stale.
         let later = Lock::take(&file, Time::from_millis(i64::MAX)).unwrap();
         drop(later);
         drop(lock);

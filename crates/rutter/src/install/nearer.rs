@@ -1,8 +1,8 @@
-//! Whether rutter is started from more than one place.
+//! Finds other settings files that run rutter, so that an event is handled only once.
 //!
-//! The client runs a command once however many settings files have it, but what is shared is written otherwise than what is
-//! the user's own, and a plugin's copy always runs as well. So whoever has rutter in two of these would be told everything
-//! twice. What is further from the user therefore steps back, event by event.
+//! The client runs identical commands once, even if several settings files contain them. But shared entries differ from the
+//! user's own, and a plugin's entries always run as well. A user with two of these would get every message twice. So the less
+//! specific entry defers to the more specific one, event by event.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -18,14 +18,14 @@ use super::Scope;
 use super::server::{RULE, covers};
 use super::table::{is_ours, is_shared, program};
 
-/// No settings are longer.
+/// Largest settings file that is read.
 const LONGEST: u64 = 4 * 1024 * 1024;
 const NONBLOCK: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
-/// The first client that was seen to read the local settings of the main checkout as well.
+/// First client version that was seen to read the local settings of the main checkout too.
 const READS_CHECKOUT: Version = Version::new(2, 1, 325);
 
-/// The entries of ours in settings, with their events.
+/// Returns our entries in settings, with their events.
 fn entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let events = settings["hooks"].as_object().into_iter().flatten();
     events.flat_map(|(event, groups)| {
@@ -35,8 +35,8 @@ fn entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
     })
 }
 
-/// Where rutter is started from beside this scope: the scope, its file, and one of its entries. What cannot be read is
-/// started by no client either.
+/// Returns the other scopes that run rutter, each with its file and one of its entries. Unreadable files are skipped, because
+/// clients skip them too.
 pub(crate) fn beside(
     scope: Scope,
     folder: &Path,
@@ -46,7 +46,7 @@ pub(crate) fn beside(
     let others = Scope::OF_SETTINGS.into_iter().filter(|other| *other != scope);
     let files = others.filter_map(|other| Some((other, other.settings(folder, client)?)));
     files
-        // At home the settings of the project are those of the user.
+        // In the home folder, the project's settings are the user's settings.
         .filter(|(_, path)| !own.as_deref().is_some_and(|own| is_same(own, path)))
         .filter_map(|(other, path)| {
             let settings = ours_in(&path)?;
@@ -56,7 +56,7 @@ pub(crate) fn beside(
         .collect()
 }
 
-/// Whether two paths lead to one file, which need not be there yet.
+/// Returns true if two paths lead to the same file, which need not exist.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     let settled = |path: &Path| {
         path.canonicalize()
@@ -66,26 +66,26 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || settled(one).is_some_and(|one| settled(other) == Some(one))
 }
 
-/// What a hook knows that a shared file has started.
+/// The event and environment of a hook that a shared file started.
 pub(crate) struct Asker<'a> {
-    /// Whose file it was.
+    /// Scope of the shared file.
     pub(crate) from: &'a str,
-    /// The event.
+    /// Name of the event.
     pub(crate) event: &'a str,
-    /// The folder that the client was started in.
+    /// Folder in which the client was started.
     pub(crate) folder: &'a Path,
-    /// Where the client keeps what is the user's.
+    /// The client's user-level configuration folder.
     pub(crate) client: Option<&'a Path>,
-    /// The user's home.
+    /// The user's home folder.
     pub(crate) home: Option<&'a Path>,
-    /// Which client it is, where it says so.
+    /// Version of the client, if known.
     pub(crate) version: Option<Version>,
 }
 
-/// Whether a hook that a shared file started is to leave the event to another one.
+/// Returns true if a hook that a shared file started must leave the event to another entry.
 ///
-/// A hook asks this, but only one that a shared file started: it is the price of not being heard twice, a few files that
-/// are mostly not there.
+/// Only hooks from shared files call this. It costs a few lookups of files that mostly do not exist, which is the price of not
+/// handling an event twice.
 pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
     let Asker { from, folder, client, version, .. } = *asker;
     let plugin = from == Scope::Plugin.word();
@@ -102,13 +102,14 @@ pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
         nearer.extend(checkout_settings(folder, asker.home));
     }
     nearer.retain(|path| !own.as_deref().is_some_and(|own| is_same(own, path)));
-    // What is shared itself is no nearer, but that a plugin leaves an event to the project.
+    // Shared entries do not count as more specific, except that a plugin's entry defers to the project's.
     nearer.iter().any(|path| is_heard(path, asker.event, false))
         || (plugin && project.is_some_and(|path| is_heard(&path, asker.event, true)))
 }
 
-/// The local settings of the main checkout, which the newer client reads as well when it is started deeper inside or in a
-/// worktree, unless that is bare or the home folder. Measured: it does not read the project's there, and 2.1.197 neither.
+/// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder or a
+/// worktree, unless the repository is bare or the home folder. Measured: it does not read the project's settings there, and
+/// 2.1.197 reads neither.
 pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let tree = WorkTree::around(folder)?;
     let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
@@ -118,7 +119,7 @@ pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<Pa
     (here != main && home.as_deref() != Some(main)).then_some(settings)
 }
 
-/// Whether a file has rutter run on an event, by a program that is there: one that is gone is heard by nobody.
+/// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no effect.
 fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
     let Some(settings) = ours_in(path) else { return false };
     entries(&settings).any(|(on, entry)| {
@@ -129,18 +130,18 @@ fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
     })
 }
 
-/// Where a rule denies the agent all of rutter's tools: the file, and the rule. It counts from any of them, whatever
-/// another one allows.
+/// Returns the file and the rule that denies the agent all of rutter's tools. A deny rule in any file takes precedence over
+/// allow rules.
 pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
     ruled("deny", folder, client)
 }
 
-/// Where a rule has the client ask before every call. It goes before one that allows, from any of them.
+/// Returns the file and the rule that makes the client ask before every call. It takes precedence over allow rules.
 pub(crate) fn asked(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
     ruled("ask", folder, client)
 }
 
-/// Where a rule of a list is about all of rutter's tools.
+/// Returns the file and the rule of a list that covers all of rutter's tools.
 fn ruled(list: &str, folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
     let files = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
     files.into_iter().find_map(|path| {
@@ -151,7 +152,7 @@ fn ruled(list: &str, folder: &Path, client: Option<&Path>) -> Option<(PathBuf, S
     })
 }
 
-/// Whether a settings file has an entry of ours.
+/// Returns true if a settings file has an entry of ours.
 pub(crate) fn runs(path: &Path) -> bool {
     ours_in(path).is_some_and(|settings| entries(&settings).next().is_some())
 }
@@ -173,12 +174,12 @@ pub(crate) fn is_installed_in(folder: &Path, client: Option<&Path>, home: Option
     })
 }
 
-/// What a file says, if it is one: a hook waits for no pipe that has its name, and reads nothing that has no end.
+/// Reads a regular file of limited size. Does not block on a pipe.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     read_up_to(path, LONGEST)
 }
 
-/// The same of a file that is not longer than this.
+/// Reads a regular file that is at most `longest` bytes long.
 pub(super) fn read_up_to(path: &Path, longest: u64) -> Option<Vec<u8>> {
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path).ok()?;
     let metadata = file.metadata().ok()?;
@@ -190,12 +191,12 @@ pub(super) fn read_up_to(path: &Path, longest: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= longest).then_some(bytes)
 }
 
-/// Settings that speak of rutter.
+/// Reads settings that mention rutter.
 fn ours_in(path: &Path) -> Option<Value> {
     settings_in(path, "rutter")
 }
 
-/// Settings that have a word. Most files do not have it, and need not be parsed to see that.
+/// Reads settings that contain a word. Most files do not contain it and need not be parsed.
 fn settings_in(path: &Path, word: &str) -> Option<Value> {
     let bytes = read(path)?;
     bytes.windows(word.len()).any(|there| there == word.as_bytes()).then(|| parse(&bytes))?

@@ -1,7 +1,7 @@
-//! Where the things of a JSON text stand.
+//! The positions of values in a JSON text.
 //!
-//! The text is read by the contract's own `JSON.parse`, so what is malformed here is what the client refuses, and what
-//! it takes (half an emoji, a number beyond all bounds) is taken here.
+//! The text is parsed by the contract's `JSON.parse`, so this module accepts and rejects the same texts as the client. It also
+//! accepts lone surrogates and numbers out of range.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use rutter_contract::javascript::{self, Kind, Node, NotJson};
 pub(crate) struct Item {
     /// The key of a member.
     pub(crate) key: Option<String>,
-    /// All of it: from the key to the end of the value.
+    /// The whole item: from the key to the end of the value.
     pub(crate) range: Range<usize>,
-    /// Its value.
+    /// The value without the key.
     pub(crate) value: Range<usize>,
 }
 
-/// What a value is, by its first character.
+/// The type of a value, by its first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Object,
@@ -32,7 +32,7 @@ pub(crate) struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// The outline of a text, and its one value.
+    /// Parses a text, and returns its outline and the range of its root value.
     pub(crate) fn read(text: &'a str) -> Result<(Self, Range<usize>), NotJson> {
         let root = javascript::parse(text)?;
         Ok((Self { text }, root.at..text.trim_end_matches([' ', '\t', '\n', '\r']).len()))
@@ -46,7 +46,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// What an array or object holds, in order, and a key as often as it is written.
+    /// Returns the items of an array or object, in order and including duplicate keys.
     pub(crate) fn items(&self, container: &Range<usize>) -> Vec<Item> {
         let members = match self.shape(container) {
             Shape::Object => true,
@@ -55,7 +55,7 @@ impl<'a> Outline<'a> {
         };
         let mut items = Vec::new();
         let mut at = self.skip_space(container.start + 1);
-        // The text is known to be JSON, so there is no need to read values again to find their ends.
+        // The text is valid JSON, so the ends of values can be found without parsing them again.
         while at + 1 < container.end {
             let start = at;
             let mut value = start..self.end_of(start);
@@ -75,18 +75,18 @@ impl<'a> Outline<'a> {
         items
     }
 
-    /// The member of an object that counts: the last of its name.
+    /// Returns the effective member of an object: the last one with this key.
     pub(crate) fn member(&self, object: &Range<usize>, key: &str) -> Option<Range<usize>> {
         let items = self.items(object);
         items.into_iter().rfind(|item| item.key.as_deref() == Some(key)).map(|item| item.value)
     }
 
-    /// The text of a value.
+    /// Returns the text of a range.
     pub(crate) fn slice(&self, range: &Range<usize>) -> &'a str {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
-    /// Where the value ends that begins at a place.
+    /// Returns the end of the value that begins at this offset.
     fn end_of(&self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
         let (mut at, mut depth) = (start, 0_usize);
@@ -118,7 +118,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Line and column of a byte, both from 1 and columns in characters, as editors count.
+/// Returns the line and column of a byte offset, both from 1, with columns in characters, as editors count.
 pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

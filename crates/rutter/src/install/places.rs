@@ -1,8 +1,7 @@
-//! What of ours is to be in a file, and where.
+//! The content of rutter in a client's file, and the edits that install and remove it.
 //!
-//! Two steps, each a list of edits of the text. *Mending* goes through what is there of ours: it stays, becomes what it
-//! should be where it stands, or goes, with whatever is empty because of that. *Adding* puts what is still missing at the
-//! ends.
+//! Installation has two steps, each a list of edits of the text. *Mending* handles our existing content: it keeps it, replaces
+//! it in place, or removes it together with containers that become empty. *Adding* appends missing content.
 
 use std::ops::Range;
 
@@ -16,40 +15,40 @@ use super::record::Within;
 use super::server;
 use super::table::Group;
 
-/// What is to be in a file.
+/// Content that must be in a file, or must not.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     /// Matcher groups under the names of their events.
     Hooks(Vec<Group>),
-    /// The rule by which the agent may call rutter's tools, or no such rule.
+    /// The rules that allow the agent to call rutter's tools (true), or no such rules (false).
     Rule(bool),
-    /// The server, under its name in the object that these keys lead to, or no such server.
+    /// The server, under its name in the object at these keys, or no such server (None).
     Server(Vec<String>, Option<Value>),
 }
 
-/// What is there of ours at a place, and what is to become of it.
+/// Our existing content in a file, and the changes that it needs.
 pub(super) struct Found {
-    /// Whether there is anything.
+    /// True if the file has content of ours.
     pub(super) ours: bool,
     pub(super) replaced: Vec<Edit>,
-    /// Items that go.
+    /// Items to remove.
     pub(super) gone: Vec<Range<usize>>,
     pub(super) missing: Vec<Addition>,
 }
 
-/// A text with rutter in it.
+/// A text after the installation.
 #[derive(Debug)]
 pub(crate) struct Installed {
     pub(crate) text: String,
-    /// The edits that made it, where nothing of ours was there before: only then can taking them back leave what the
-    /// user had.
+    /// The edits that made the text. None if content of ours was there before: reverting the edits would then not restore
+    /// the user's original text.
     pub(super) edits: Option<Vec<Edit>>,
-    /// What else was not there before.
+    /// Other content that was added.
     pub(super) within: Within,
 }
 
 impl Place {
-    /// The keys that lead to it; none for hooks, which are in many places.
+    /// Returns the keys that lead to the content. None for hooks, which have many paths.
     fn path(&self) -> Option<Vec<String>> {
         match self {
             Self::Hooks(_) => None,
@@ -58,7 +57,7 @@ impl Place {
         }
     }
 
-    /// What is wanted of it in a file that has nothing.
+    /// Returns the additions for a file without any of the content.
     fn additions(&self) -> Vec<Addition> {
         let path = self.path().unwrap_or_default();
         match self {
@@ -84,7 +83,7 @@ impl Place {
     fn look_for_rule(&self, document: &Document<'_>, wanted: bool) -> Result<Found, Malformed> {
         let path = self.path().unwrap_or_default();
         let (list, depth) = match document.reach(&path, Shape::List) {
-            // Whatever stands there instead of rules is nothing of ours.
+            // A value of another type contains no rule of ours.
             Err(_) if !wanted => return Ok(Found::nothing()),
             reached => reached?,
         };
@@ -95,7 +94,7 @@ impl Place {
         let mut found = Found::nothing();
         if wanted {
             let there = |rule: &Value| items.iter().any(|item| is(&item.value, rule));
-            // Somebody has chosen to allow all of them.
+            // The user has chosen to allow all tools.
             if !there(&server::RULE_FOR_EACH.into()) {
                 found.missing = self.additions();
                 found.missing.retain(|addition| !there(&addition.entry.1));
@@ -174,8 +173,8 @@ impl Found {
     }
 }
 
-/// Whether a text has anything of ours at these places, right or wrong. A rule is nobody's: the user may have written
-/// the same.
+/// Returns true if a text has any content of ours, correct or not. Rules do not count: the user may have written the same
+/// ones.
 pub(crate) fn is_installed(text: &str, places: &[Place]) -> Result<bool, Malformed> {
     match Document::read(text)? {
         Some(document) => Ok(Found::all(&document, places)?.ours),
@@ -183,7 +182,7 @@ pub(crate) fn is_installed(text: &str, places: &[Place]) -> Result<bool, Malform
     }
 }
 
-/// The text with exactly this of ours in it.
+/// Returns the text with exactly this content of ours.
 pub(crate) fn install(text: &str, places: &[Place]) -> Result<Installed, Malformed> {
     let Some(document) = Document::read(text)? else {
         let missing: Vec<Addition> = places.iter().flat_map(Place::additions).collect();
@@ -208,8 +207,8 @@ pub(crate) fn install(text: &str, places: &[Place]) -> Result<Installed, Malform
     Ok(Installed { text, edits: None, within })
 }
 
-/// The text without anything of ours, and without so many of the objects and arrays around the rule or the server, from
-/// the inside, if there is nothing else in them. Hooks take theirs with them.
+/// Returns the text without our content. Also removes up to `around` objects and arrays around the rule or the server, from
+/// the inside, if they become empty. Empty containers of hooks are always removed.
 pub(crate) fn uninstall(text: &str, places: &[Place], around: usize) -> Result<String, Malformed> {
     let Some(document) = Document::read(text)? else { return Ok(text.to_owned()) };
     let Found { gone, .. } = Found::all(&document, places)?;
@@ -222,12 +221,12 @@ pub(crate) fn uninstall(text: &str, places: &[Place], around: usize) -> Result<S
     }))
 }
 
-/// The text of the server's entry, if it is ours.
+/// Returns the text of the server's entry, if it is ours.
 pub(crate) fn entry<'a>(text: &'a str, path: &[String]) -> Option<&'a str> {
     any_entry(text, path).filter(|(_, entry)| server::is_ours(entry)).map(|(text, _)| text)
 }
 
-/// Whether one of these places has the server registered over HTTP, which the user has done.
+/// Returns true if the user has registered the server over HTTP in this text.
 pub(crate) fn is_over_http(text: &str, places: &[Place]) -> bool {
     places.iter().any(|place| match place {
         Place::Server(path, _) => {
@@ -237,7 +236,7 @@ pub(crate) fn is_over_http(text: &str, places: &[Place]) -> bool {
     })
 }
 
-/// What is registered by the server's name.
+/// Returns the entry with the server's name, as text and as value.
 fn any_entry<'a>(text: &'a str, path: &[String]) -> Option<(&'a str, Value)> {
     let document = Document::read(text).ok()??;
     let (servers, depth) = document.reach(path, Shape::Object).ok()?;
@@ -246,7 +245,7 @@ fn any_entry<'a>(text: &'a str, path: &[String]) -> Option<(&'a str, Value)> {
     Some((text, serde_json::from_str(text).ok()?))
 }
 
-/// Whether a text says nothing: it is blank, or an object without members.
+/// Returns true if a text is blank or an object without members.
 pub(crate) fn is_empty(text: &str) -> bool {
     let mut solid = text.chars().filter(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
     matches!((solid.next(), solid.next(), solid.next()), (None, ..) | (Some('{'), Some('}'), None))
@@ -264,12 +263,12 @@ fn mend(
     apply(text, &edits)
 }
 
-/// Whether a path leads to `hooks` or to one of its events.
+/// Returns true if a path leads to `hooks` or to one of its events.
 fn is_of_hooks(path: &[String]) -> bool {
     path.len() <= 2 && path.first().is_some_and(|key| key == HOOKS)
 }
 
-/// What has to be made for what is missing beside hooks.
+/// Returns the rules and containers that the missing content adds, apart from hooks.
 fn made(document: Option<&Document<'_>>, missing: &[Addition]) -> Within {
     let mut within = Within::default();
     for Addition { path, .. } in missing.iter().filter(|addition| !is_of_hooks(&addition.path)) {

@@ -1,7 +1,7 @@
-//! Rutter as a plugin of the client: the files of one, and which of those in a folder are ours.
+//! Rutter as a plugin of the client: its files, and the check that existing files are ours.
 //!
-//! A plugin is for others as well, so its hooks name no path of this machine. Beside the plugin lies a marketplace with
-//! nothing else in it: without one, a client can load the folder for a session, but not install it.
+//! A plugin is shared, so its hooks contain no path of this machine. The folder also contains a marketplace with this plugin
+//! only: without one, a client can load the folder for a session, but not install it.
 
 use std::path::{Path, PathBuf};
 
@@ -14,19 +14,19 @@ use super::table::{Group, Start, groups};
 use super::{Change, Contents, Record, Records};
 use crate::Failure;
 
-/// What the plugin, its marketplace and its folder are called.
+/// Name of the plugin, its marketplace and its folder.
 const NAME: &str = "rutter";
 const DESCRIPTION: &str = "A learning memory: what was predicted, what really happened, and the lesson when it matters again";
 
 /// A file of the plugin.
 pub(crate) struct File {
-    /// Where, from the plugin's folder.
+    /// Path relative to the plugin's folder.
     path: &'static str,
     text: String,
 }
 
-/// The files, in the order in which they are made. The folder itself is made for the first one, so taking them away
-/// backwards leaves no folder that was not there.
+/// Returns the files in the order of creation. The first one creates the folder itself, so removal in reverse order leaves no
+/// created folder behind.
 fn files(start: &Start) -> [File; 6] {
     let version = env!("CARGO_PKG_VERSION");
     let author = json!({ "name": env!("CARGO_PKG_AUTHORS") });
@@ -66,22 +66,22 @@ fn files(start: &Start) -> [File; 6] {
 fn pretty(value: &Value) -> String {
     let mut out = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut out, PrettyFormatter::new());
-    // Into memory, and of a value: neither can fail.
+    // Serializing a Value into memory cannot fail.
     drop(value.serialize(&mut serializer));
     String::from_utf8(out).unwrap_or_default() + "\n"
 }
 
-/// What stands in a place where a file of the plugin goes.
+/// The owner of an existing file at the path of a plugin file.
 enum There {
-    /// Nothing, or a file that `init` left and nobody has touched: it may be replaced and taken away.
+    /// The file is missing, or unchanged since `init`: it may be replaced and removed.
     Ours,
-    /// Somebody's.
+    /// The file has other content.
     Theirs,
 }
 
 fn there(contents: &Contents, records: &Records, text: &str) -> There {
     let Some(bytes) = contents.bytes() else { return There::Ours };
-    // Without a record as well: on another machine, or after a hundred other installations.
+    // A record may be missing: on another machine, or after a hundred other installations.
     if bytes == text.as_bytes() {
         return There::Ours;
     }
@@ -93,8 +93,8 @@ fn there(contents: &Contents, records: &Records, text: &str) -> There {
     }
 }
 
-/// The changes that make a folder a plugin, each with the text it leaves. Refused where a file of somebody else's is in
-/// the way.
+/// Returns the changes that make a folder a plugin, each with its resulting text. Fails if a file with other content is in the
+/// way.
 pub(crate) fn install(
     folder: &Path,
     start: &Start,
@@ -118,7 +118,7 @@ pub(crate) fn install(
     Ok(changes)
 }
 
-/// The changes that take the files away, and those that stay because somebody has edited them.
+/// Returns the changes that remove the files, and the paths of files that stay because they were edited.
 pub(crate) fn uninstall(
     folder: &Path,
     start: &Start,
@@ -136,7 +136,7 @@ pub(crate) fn uninstall(
     Ok((changes, edited))
 }
 
-/// What is to be known of a file that is ours from its first to its last byte.
+/// Returns the record of a file that belongs to rutter as a whole.
 pub(crate) fn record(change: &Change, text: &str, records: &Records) -> Record {
     let earlier = records.get(change.contents().target()).map(|record| record.made);
     Record::whole(text, earlier.unwrap_or_default().and(change.contents()))

@@ -1,4 +1,4 @@
-//! Which program the hooks run, and how.
+//! Chooses the program that hooks run, and the way in which it is started.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use super::table::{PROGRAM, Start};
 use crate::Failure;
 use crate::environment::Environment;
 
-/// How the client is to start rutter in a scope: by what was named, else by this very program's path, or by its name
-/// where a path would be another one on each machine.
+/// Returns the way in which the client starts rutter in a scope: by the given path, else by the path of this program, or by its
+/// name if the scope is shared between machines.
 pub(crate) fn choose(
     scope: Scope,
     named: Option<&Path>,
@@ -19,7 +19,7 @@ pub(crate) fn choose(
         return Ok(Start::Path(path(named, env)?));
     }
     let program = match named {
-        // It need not be here: the file is for machines that have it.
+        // The program need not exist here: the file is for other machines too.
         Some(named) if named.is_absolute() => {
             let path = check_name(named)?;
             if path.contains('\'') {
@@ -43,7 +43,7 @@ pub(crate) fn choose(
     Ok(Start::Shared { program, scope })
 }
 
-/// Whether a name leads to a program, as the shell that asks for it would find.
+/// Returns true if a shell would find the program by this name.
 pub(crate) fn is_found(program: &str, env: &Environment) -> bool {
     let is_program = |path: &Path| {
         let metadata = path.metadata();
@@ -55,12 +55,12 @@ pub(crate) fn is_found(program: &str, env: &Environment) -> bool {
     env.search.iter().any(|folder| is_program(&folder.join(program)))
 }
 
-/// The path of a program of this machine.
+/// Returns the path of a program on this machine.
 fn path(named: Option<&Path>, env: &Environment) -> Result<String, Failure> {
     let path = match named {
         Some(named) => {
             let path = env.folder()?.join(named);
-            // Without `.` in it; `..` stays, for what it leads to is the system's to say.
+            // Removes `.` components. `..` stays, because its meaning depends on symbolic links.
             std::path::absolute(&path).unwrap_or(path)
         }
         None => running(env)?,
@@ -84,7 +84,7 @@ fn path(named: Option<&Path>, env: &Environment) -> Result<String, Failure> {
     Ok(path)
 }
 
-/// A path that entries can be found by again.
+/// Checks that the path has the name by which `uninstall` finds entries again.
 fn check_name(path: &Path) -> Result<String, Failure> {
     if path.file_name().is_none_or(|name| name != PROGRAM) {
         return Err(refused(
@@ -103,8 +103,8 @@ fn check_name(path: &Path) -> Result<String, Failure> {
     }
 }
 
-/// This program, by the name that will still be right after an update: a package manager replaces what a link in `PATH`
-/// leads to, and the system only tells where it leads today.
+/// Returns the path of this program that stays valid after an update: a package manager changes the target of a link in
+/// `PATH`, and the system only reports the current target.
 fn running(env: &Environment) -> Result<PathBuf, Failure> {
     let Some(running) = &env.program else {
         return Err(Failure::Refused(
@@ -117,12 +117,12 @@ fn running(env: &Environment) -> Result<PathBuf, Failure> {
     Ok(link.unwrap_or_else(|| running.clone()))
 }
 
-/// The folder that cargo built a program into, if it was not installed from there.
+/// Returns the cargo target folder that contains a program, if any.
 pub(crate) fn build_folder(program: &str) -> Option<&Path> {
     Path::new(program).ancestors().find(|folder| is_build_folder(folder))
 }
 
-/// Whether cargo builds into a folder.
+/// Returns true if a folder is a cargo target folder.
 fn is_build_folder(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name == "target")
         && ["CACHEDIR.TAG", ".rustc_info.json"].iter().any(|mark| folder.join(mark).is_file())

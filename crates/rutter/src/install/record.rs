@@ -1,9 +1,9 @@
-//! What `init` did to a file, so that `uninstall` can take exactly that back.
+//! Records of the changes that `init` made to files, so that `uninstall` can revert exactly these.
 //!
-//! Settings hold tokens, and nothing secret may be written to the data folder. So no copy is kept, only *where* the
-//! text of ours is: lengths and places, a checksum of the file with and without it, and the blanks that had to make room.
-//! The name of a record is a checksum of the path. Where the checksum of the file no longer fits, somebody has edited
-//! it, and ours is taken out entry by entry instead.
+//! Settings hold tokens, and no secret may be written to the data directory. So a record contains no copy of the file, only the
+//! positions and lengths of our text, checksums of the file with and without it, and the whitespace that it replaced. The file
+//! name of a record is a checksum of the path. If the checksum of the file does not match, the user has edited it, and our
+//! content is removed entry by entry instead.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
@@ -18,50 +18,50 @@ use super::Contents;
 use super::layout::Edit;
 use super::places::Installed;
 
-/// How many records are kept, the newest. One has a few hundred bytes, and without it `uninstall` still works, if not to
-/// the byte.
+/// Maximum number of records; the newest are kept. A record has a few hundred bytes. Without it, `uninstall` still works, but
+/// may not restore the exact bytes.
 const KEPT: usize = 100;
 
-/// What `init` left in one file.
+/// The changes of `init` in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// What would not be there without it.
+    /// Files, folders and content that `init` created.
     pub(crate) made: Made,
-    /// How to take it back; nothing where entries of ours had been there before it.
+    /// Data for reverting the edits. None if the file already had entries of ours.
     undo: Option<Undo>,
-    /// The folders of a repository whose `init` wanted the server that all of it shares.
+    /// Folders of a repository in which `init` registered the server that the repository shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// What `init` made.
+/// Files, folders and content that `init` created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Made {
-    /// The file.
+    /// True if the file was created.
     pub(crate) file: bool,
-    /// The folder it is in.
+    /// True if the parent folder of the file was created.
     pub(crate) folder: bool,
-    /// How many folders around that one.
+    /// Number of created folders above that one.
     #[serde(default)]
     pub(crate) above: usize,
-    /// git's list of what to leave alone.
+    /// True if git's exclude list was created.
     pub(crate) exclude: bool,
-    /// What in the text.
+    /// Content that was added to the text.
     #[serde(default)]
     pub(crate) within: Within,
 }
 
-/// What `init` made in a text, beside hooks: of those, what holds nothing means nothing.
+/// Content that `init` added to a text, apart from hooks. Containers of hooks need no record: if empty, they mean nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Within {
-    /// The rule by which the agent may call rutter's tools.
+    /// True if the rules that allow rutter's tools were added.
     pub(crate) rule: bool,
-    /// How many of the objects and arrays around the rule or the server, from the inside.
+    /// Number of objects and arrays that were created around the rule or the server, from the inside.
     pub(crate) around: usize,
 }
 
 impl Made {
-    /// With a file that is about to be made, and the folders that it needs.
+    /// Adds a file that is about to be created, and its missing folders.
     pub(crate) fn and(self, contents: &Contents) -> Self {
         let missing = contents.missing_folders();
         Self {
@@ -72,7 +72,7 @@ impl Made {
         }
     }
 
-    /// With what had to be put into the text.
+    /// Adds the content that an installation put into the text.
     pub(crate) fn and_in(self, installed: &Installed) -> Self {
         let Within { rule, around } = installed.within;
         let within =
@@ -80,7 +80,7 @@ impl Made {
         Self { within, ..self }
     }
 
-    /// How many folders around the file are to go with it.
+    /// Returns the number of folders to remove together with the file.
     pub(crate) fn folders(self) -> usize {
         if self.folder { 1 + self.above } else { 0 }
     }
@@ -93,7 +93,7 @@ struct Undo {
     spans: Vec<Span>,
 }
 
-/// Where a text of ours stands, and which blanks it took the place of.
+/// The position of our text, and the whitespace that it replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Span {
     at: usize,
@@ -101,8 +101,8 @@ struct Span {
     blanks: String,
 }
 
-/// Tells a text from another one. Nobody forges their own settings, so FNV-1a is enough, and unlike the hashers of the
-/// standard library it is the same in every version.
+/// A checksum of a text. FNV-1a is enough, because users do not forge their own settings, and unlike the standard library's
+/// hashers it is the same in every version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Sum(String);
 
@@ -114,7 +114,7 @@ impl Sum {
 }
 
 impl Record {
-    /// The record of an installation in a text.
+    /// Creates the record of an installation in a text.
     pub(crate) fn new(before: &str, installed: &Installed, made: Made) -> Self {
         let undo = installed.edits.as_ref().map(|edits| Undo {
             before: Sum::of(before.as_bytes()),
@@ -124,7 +124,7 @@ impl Record {
         Self { made, undo, folders: Vec::new() }
     }
 
-    /// The record of a file that is ours as a whole.
+    /// Creates the record of a file that belongs to rutter as a whole.
     pub(crate) fn whole(text: &str, made: Made) -> Self {
         let undo = Undo {
             before: Sum::of(b""),
@@ -134,7 +134,7 @@ impl Record {
         Self { made, undo: Some(undo), folders: Vec::new() }
     }
 
-    /// The text as it was, if this one is what `init` left.
+    /// Returns the original text if this one is unchanged since `init`.
     pub(crate) fn undo(&self, text: &str) -> Option<String> {
         let Undo { before, after, spans } = self.undo.as_ref()?;
         if Sum::of(text.as_bytes()) != *after {
@@ -150,7 +150,7 @@ impl Record {
     }
 }
 
-/// Where edits are once they are made.
+/// Returns the positions of edits after they are applied.
 fn spans(before: &str, edits: &[Edit]) -> Vec<Span> {
     let (mut read, mut written) = (0, 0);
     edits
@@ -165,7 +165,7 @@ fn spans(before: &str, edits: &[Edit]) -> Vec<Span> {
         .collect()
 }
 
-/// The records.
+/// The stored records.
 pub(crate) struct Records {
     folder: PathBuf,
 }
@@ -175,7 +175,7 @@ impl Records {
         Self { folder: data.join("backups") }
     }
 
-    /// Keeps other processes from changing settings until it is dropped: two at once would each take the other's record back.
+    /// Locks the records until the file is dropped: two concurrent processes would each revert the other's records.
     pub(crate) fn alone(&self) -> io::Result<File> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let folder = File::open(&self.folder)?;
@@ -183,22 +183,22 @@ impl Records {
         Ok(folder)
     }
 
-    /// The same where there is something to take back.
+    /// Locks the records if their folder exists.
     pub(crate) fn alone_if_there(&self) -> io::Result<Option<File>> {
         if self.folder.is_dir() { self.alone().map(Some) } else { Ok(None) }
     }
 
-    /// Where they are.
+    /// Returns the folder of the records.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The record of a file, by its path, or of a part of one. One that cannot be read is none.
+    /// Loads the record of a file, or of a part of a file. Returns None if it is missing or unreadable.
     pub(crate) fn get(&self, target: &Path) -> Option<Record> {
         serde_json::from_slice(&fs::read(self.path(target)).ok()?).ok()
     }
 
-    /// Keeps what there is to know of it, or forgets it.
+    /// Stores the record, or deletes it if None.
     pub(crate) fn set(&self, target: &Path, record: Option<&Record>) -> io::Result<()> {
         let path = self.path(target);
         let Some(record) = record else {
@@ -223,7 +223,7 @@ impl Records {
         let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            // Another process may be at it too: what is gone needs no pruning.
+            // Another process may have removed the file, which then needs no pruning.
             if let Ok(time) = entry.metadata().and_then(|metadata| metadata.modified()) {
                 files.push((time, entry.path()));
             }
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(record.undo("{ours}").as_deref(), Some("{ }"));
         assert_eq!(record.undo("{Ours}"), None);
         assert_eq!(record.undo(""), None);
-        // Nor where the record itself was tampered with.
+        // A record that was tampered with is not applied either.
         let text = serde_json::to_string(&record).unwrap();
         for (from, to) in [("\"at\":1", "\"at\":2"), ("\"at\":1", "\"at\":18446744073709551615")] {
             let record: Record = serde_json::from_str(&text.replace(from, to)).unwrap();

@@ -1,8 +1,8 @@
-//! Whether a client that was started here has rutter's server, so that a hook speaks of tools only where there are some.
+//! Determines if a client that was started here has rutter's server, so that hooks mention tools only if they are available.
 //!
-//! A hook asks this, so it has to be cheap: the client's own file may have megabytes of other things in it, and is not parsed.
-//! The client writes it in one layout, two blanks for each depth, and no string has a line end in it. So a few searches
-//! find the one entry that counts, and only that is read: 50 µs for a file of 20 kB, 0.2 ms for 200 kB. Whatever is not as expected is not known, and then no claim is made.
+//! Hooks call this, so it must be cheap. The client's own file may hold megabytes of other data and is not parsed. The client
+//! writes it in one layout: two spaces per level, and no newlines inside strings. So a few text searches find the relevant
+//! entry, and only that is parsed: 50 µs for a file of 20 kB, 0.2 ms for 200 kB. The result is unknown if the layout differs.
 
 use std::path::Path;
 
@@ -12,28 +12,28 @@ use super::checkout::checkout;
 use super::nearer::{denied, read_up_to};
 use super::server::{self, NAME};
 
-/// A longer file is not looked at: a hook has no time for it.
+/// Largest file that is searched. A hook has no time for a longer one.
 const LONGEST: u64 = 512 * 1024;
 
-/// Whether sessions in this folder have the tools; nothing where that cannot be told.
+/// Returns true if sessions in this folder have the tools, or None if that cannot be determined.
 ///
-/// `client` is where the client keeps the user's settings, `file` where it keeps the user's servers.
+/// `client` is the client's folder with the user's settings, `file` its file with the user's servers.
 pub(crate) fn is_registered(folder: &Path, client: Option<&Path>, file: &Path) -> Option<bool> {
     let bytes = read_up_to(file, LONGEST)?;
     let text = str::from_utf8(&bytes).ok()?;
     let registered = in_text(text, checkout(folder).to_str()?, || is_shared(folder))?;
-    // A server whose tools are all denied is as good as none.
+    // If all tools are denied, the server has no effect.
     Some(registered && denied(folder, client).is_none())
 }
 
-/// The same by the text of the client's file. `is_shared` is whether the project brings a server of that name, which counts once
-/// somebody has said yes to it.
+/// Determines the same from the text of the client's file. `is_shared` returns true if the project defines a server with our
+/// name, which counts only after the user has approved it.
 fn in_text(text: &str, folder: &str, is_shared: impl FnOnce() -> bool) -> Option<bool> {
-    // In another layout nothing would be found that is there.
+    // In another layout, the searches would miss existing entries.
     if !text.starts_with("{\n  \"") || !text.trim_end().ends_with("\n}") {
         return None;
     }
-    // Nothing else has a path for its name so deep.
+    // At this depth, only the entries of `projects` have paths as keys.
     if let Some(project) = block(text, 2, folder) {
         if is_switched_off(project) {
             return Some(false);
@@ -51,31 +51,31 @@ fn in_text(text: &str, folder: &str, is_shared: impl FnOnce() -> bool) -> Option
     }
 }
 
-/// What stands between the lines that open and close an object of this name, so deep in the text.
+/// Returns the text between the opening and the closing line of an object with this key at this depth.
 fn block<'a>(text: &'a str, depth: usize, key: &str) -> Option<&'a str> {
     let indent = "  ".repeat(depth);
     let key = Value::from(key);
     let (_, behind) = text.split_once(&format!("\n{indent}{key}: {{\n"))?;
-    // From the line end on, so that the first line of the block can be found in it.
+    // The block starts with its newline, so that a further search also finds a key on its first line.
     let start = text.len() - behind.len() - 1;
     let end = text[start..].find(&format!("\n{indent}}}"))?;
     text.get(start..start + end)
 }
 
-/// Whether the user has switched the server off in a folder.
+/// Returns true if the user has disabled the server in a folder.
 fn is_switched_off(project: &str) -> bool {
     let list = project.split_once("\n      \"disabledMcpServers\": [\n");
     let list = list.and_then(|(_, behind)| behind.split_once("\n      ]"));
     list.is_some_and(|(list, _)| list.contains("\"rutter\""))
 }
 
-/// Whether an entry starts our server, or leads to one.
+/// Returns true if an entry starts our server, or connects to one.
 fn is_rutters(members: &str) -> Option<bool> {
     let entry: Value = serde_json::from_str(&format!("{{{members}}}")).ok()?;
     Some(server::is_ours(&entry) || server::is_over_http(&entry))
 }
 
-/// Whether a project brings a server of our name.
+/// Returns true if a project defines a server with our name.
 fn is_shared(folder: &Path) -> bool {
     folder.ancestors().any(|folder| {
         let servers = read_up_to(&folder.join(".mcp.json"), LONGEST);
@@ -116,7 +116,7 @@ mod tests {
         let foreign = json!({ "command": "npx", "args": ["rutter"] });
         assert_eq!(told(&local(ours()), true), Some(true));
         assert_eq!(told(&local(http.clone()), false), Some(true));
-        // It goes before one of the user's.
+        // A local server takes precedence over the user's.
         let mut both = local(foreign.clone());
         both["mcpServers"] = json!({ "rutter": ours() });
         assert_eq!(told(&both, false), Some(false));
@@ -132,10 +132,10 @@ mod tests {
             |entry: Value| json!({ "a": 1, "mcpServers": { "rutter": entry }, "projects": {} });
         for (entry, expected) in [(ours(), true), (http, true), (foreign, false)] {
             assert_eq!(told(&user(entry.clone()), false), Some(expected));
-            // What a team brings goes before it, and nobody here knows whether it was said yes to.
+            // The project's server takes precedence, and its approval is unknown here.
             assert_eq!(told(&user(entry), true), None);
         }
-        // Another folder's is not this one's.
+        // A server of another folder does not count.
         let other = json!({ "projects": { "/home/ada": { "mcpServers": { "rutter": ours() } } } });
         assert_eq!(told(&other, false), Some(false));
         let emptied = json!({ "mcpServers": {}, "projects": { "/home/ada/ship \"1\"": { "mcpServers": {} } } });
@@ -148,7 +148,7 @@ mod tests {
         for text in [state.to_string(), format!("{state:#}").replace("  ", "\t"), String::new()] {
             assert_eq!(in_text(&text, "/x", || false), None, "{text}");
         }
-        // Half of a file, from a client that is about to write it.
+        // A truncated file, as it is while the client writes it.
         let text = format!("{state:#}");
         for cut in 1..text.len() {
             let told = in_text(&text[..cut], "/x", || false);

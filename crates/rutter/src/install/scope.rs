@@ -1,27 +1,27 @@
-//! For whom rutter is put in, and which file that means.
+//! The scope of an installation, and its files.
 
 use std::path::{Path, PathBuf};
 
 use super::checkout::checkout;
 
-/// For whom rutter is put in.
+/// The users and folders for which rutter is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// One user in one folder, out of git's sight.
+    /// A single user in one folder. The file is not committed.
     Local,
-    /// One user, everywhere.
+    /// A single user in all folders.
     User,
-    /// Everybody who works in a folder, by a file that is committed.
+    /// All users of a folder, by a committed file.
     Project,
-    /// Whoever installs the plugin.
+    /// All users who install the plugin.
     Plugin,
 }
 
 impl Scope {
-    /// Those whose hooks stand in a settings file, the nearest to the user's hand first.
+    /// The scopes with a settings file, the most specific first.
     pub(crate) const OF_SETTINGS: [Self; 3] = [Self::Local, Self::Project, Self::User];
 
-    /// What it is called on the command line.
+    /// Returns the name on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -31,13 +31,13 @@ impl Scope {
         }
     }
 
-    /// The settings file, given the folder that the command was typed in and the one that the client keeps its own
-    /// things in. A plugin has none, and without a home there is none of the user's.
+    /// Returns the settings file, given the working directory and the client's configuration folder. Returns None for a
+    /// plugin, and for the user if the configuration folder is unknown.
     ///
-    /// For `Local` it is the folder's own, even inside a repository. Measured: every client reads
-    /// `.claude/settings.local.json` of the folder it is started in. 2.1.325 reads that of the main checkout as well when
-    /// it is started deeper inside or in a worktree, unless the repository is bare or the home folder; 2.1.197 does not. So
-    /// the folder's own is the only one of which "start claude here" is true everywhere.
+    /// For `Local` it is the file of the folder itself, even inside a repository. Measured: every client reads
+    /// `.claude/settings.local.json` of the folder it is started in. 2.1.325 also reads that of the main checkout when it is
+    /// started in a subfolder or a worktree, unless the repository is bare or the home folder; 2.1.197 does not. So only the
+    /// folder's own file makes "start claude here" true for every client.
     pub(crate) fn settings(self, folder: &Path, client: Option<&Path>) -> Option<PathBuf> {
         match self {
             Self::Local => Some(folder.join(".claude/settings.local.json")),
@@ -47,8 +47,8 @@ impl Scope {
         }
     }
 
-    /// Where the server is registered: the file, and the keys in it. The client takes no servers from its settings. Of
-    /// several that have the same name it starts the nearest: local, project, user.
+    /// Returns the file in which the server is registered, and the keys in it. The client ignores servers in its settings.
+    /// Of several servers with the same name it starts the most specific: local, project, user.
     pub(crate) fn servers(
         self,
         folder: &Path,
@@ -68,12 +68,12 @@ impl Scope {
         }
     }
 
-    /// Whether the file is to be kept out of git: it lies in the checkout and names a path of this machine.
+    /// Returns true if the file must be kept out of git: it is in the checkout and contains a path of this machine.
     pub(crate) const fn is_private(self) -> bool {
         matches!(self, Self::Local)
     }
 
-    /// Whether others get the file as well, so that it can name no path of this machine.
+    /// Returns true if several users share the file, so that it must not contain a path of this machine.
     pub(crate) const fn is_shared(self) -> bool {
         matches!(self, Self::Project | Self::Plugin)
     }

@@ -1,9 +1,9 @@
-//! How the client starts the server, and how an entry that does is told from anybody else's.
+//! The registration entry of rutter's MCP server, and the tests that recognize it.
 //!
-//! A server that fails is not silent: measured on 2.1.325, the model is told in every session that `rutter` "failed to
-//! connect" and that this is no missing capability. So what a team commits is, where there is no rutter, a server of one
-//! line that answers and has no tools. Of that, nobody is told anything (measured on 2.1.325 and 2.1.197: nothing about it in
-//! the request, nothing on the screen, and the session does not wait for it).
+//! A server that fails is not silent: measured on 2.1.325, the model reads in every session that `rutter` "failed to connect"
+//! and that this does not mean a missing capability. So the committed entry of a team falls back to a one-line server that
+//! answers and has no tools if rutter is not installed. That server causes no message (measured on 2.1.325 and 2.1.197: nothing
+//! in the request, nothing on the screen, and the session does not wait for it).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -14,34 +14,34 @@ use serde_json::{Value, json};
 use super::Scope;
 use super::table::{ASKS, ENDS, GUARD, Start, is_program, quoted};
 
-/// What the server is called, by which the client names its tools.
+/// Name of the server. The client uses it in the names of the tools.
 pub(crate) const NAME: &str = "rutter";
 
-/// Where the rules are by which the agent may call tools.
+/// Settings path of the rules that allow tool calls.
 pub(super) const RULES: [&str; 2] = ["permissions", "allow"];
 
 /// The rule that allows all tools of the server, `forget` included. Older versions of `init` wrote it.
 pub(crate) const RULE: &str = "mcp__rutter";
 pub(super) const RULE_FOR_EACH: &str = "mcp__rutter__*";
 
-/// The rules by which the agent may call tools that stay inside its project and remove nothing, for the server that this rule
-/// is about. A rule names a tool and not its arguments, so every tool that may do more asks.
+/// Returns the rules for the tools that stay inside the agent's project and remove nothing. `server` is the rule for the whole
+/// server. A rule cannot restrict arguments, so the client asks for every tool that may do more.
 pub(crate) fn tool_rules(server: &str) -> impl Iterator<Item = String> {
     let tools = TOOLS.iter().filter(|tool| tool.effect.stays_inside());
     tools.map(move |tool| format!("{server}__{}", tool.name))
 }
 
-/// The same for the server of the plugin, whose name has the plugin's in it. No plugin can bring a rule.
+/// The rule for the plugin's server, which has the plugin's name in its name. A plugin cannot contain rules.
 pub(crate) const PLUGIN_RULE: &str = "mcp__plugin_rutter_rutter";
 
-/// What the command line calls the server.
+/// Subcommand that starts the server.
 const VERB: &str = "mcp";
 
-/// Answers as a server does that has nothing. Every request needs an answer: a client that waits for one holds up the
-/// session. It has no `${…}` in it, which the client would take for variables of its own.
+/// Shell loop that answers as a server without tools. Every request needs an answer, because a waiting client delays the
+/// session. It contains no `${…}`, which the client would expand as its own variables.
 const STAND_IN: &str = r#"while read -r m; do printf '%s\n' "$m" | sed -n -e '/"initialize"/s/.*"id":\([^,}]*\).*/{"jsonrpc":"2.0","id":\1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"rutter","version":"0"}}}/p' -e t -e 's/.*"id":\([^,}]*\).*/{"jsonrpc":"2.0","id":\1,"error":{"code":-32601,"message":"there is no rutter here"}}/p'; done"#;
 
-/// The entry that has the client start the server.
+/// Returns the entry that makes the client start the server.
 pub(crate) fn entry(start: &Start) -> Value {
     match start {
         Start::Path(path) => json!({ "type": "stdio", "command": path, "args": [VERB] }),
@@ -51,13 +51,13 @@ pub(crate) fn entry(start: &Start) -> Value {
     }
 }
 
-/// The line that asks first.
+/// Returns the shell line that starts the program if it exists, and otherwise the stand-in.
 fn guarded(program: &str) -> String {
     let program = quoted(program);
     format!("{GUARD}{program}{ASKS} {program} {VERB}{ENDS}; {STAND_IN}")
 }
 
-/// Whether an entry starts `rutter mcp`, whichever rutter that is.
+/// Returns true if an entry starts `rutter mcp` with any rutter program.
 pub(crate) fn is_ours(entry: &Value) -> bool {
     if entry.get("type").is_some_and(|kind| kind != "stdio") {
         return false;
@@ -67,14 +67,14 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
         || command == "sh" && entry["args"][1].as_str().is_some_and(is_guarded)
 }
 
-/// Whether an entry is of a server over HTTP on this machine, as `rutter mcp --http` says to register it. It is rutter's, and
-/// yet not ours to change: the user has made it, and the token is in it.
+/// Returns true if an entry connects to an HTTP server on this machine, in the form that `rutter mcp --http` tells users to
+/// register. Such an entry is never changed: the user has written it, and it contains the token.
 pub(crate) fn is_over_http(entry: &Value) -> bool {
     let Some(url) = entry["url"].as_str().filter(|_| entry["type"] == "http") else { return false };
     let place =
         url.strip_prefix("http://").and_then(|url| url.strip_suffix(rutter_server::http::PATH));
     place.is_some_and(|place| {
-        // Read as a whole: a name and a password before the host would look like a host and a port.
+        // The whole authority is checked: a user name and password before the host would look like a host and a port.
         let host = match place.rsplit_once(':') {
             Some((host, port)) if port.parse::<u16>().is_ok() => host,
             _ => place,
@@ -86,8 +86,8 @@ pub(crate) fn is_over_http(entry: &Value) -> bool {
     })
 }
 
-/// What an entry of ours has to become; nothing if it is right. What the user has set beside, variables for example, is
-/// theirs.
+/// Returns the corrected form of an entry of ours, or None if it is correct. Keeps other fields of the user, such as
+/// variables.
 pub(super) fn mended(there: &Value, wanted: &Value) -> Option<Value> {
     let same = |key: &str| there.get(key) == wanted.get(key);
     if same("command") && same("args") {
@@ -100,7 +100,7 @@ pub(super) fn mended(there: &Value, wanted: &Value) -> Option<Value> {
     Some(value)
 }
 
-/// The program that an entry of ours starts, as far as its text tells.
+/// Returns the program that an entry of ours starts, as written in the entry.
 pub(crate) fn program(entry: &Value) -> Option<&str> {
     let command = entry["command"].as_str().filter(|_| is_ours(entry))?;
     if is_program(command) {
@@ -109,7 +109,7 @@ pub(crate) fn program(entry: &Value) -> Option<&str> {
     asked(entry["args"][1].as_str()?)
 }
 
-/// Whether an entry of ours is what `init` writes, but for variables of the user.
+/// Returns true if an entry of ours is the one that `init` writes, apart from variables of the user.
 pub(crate) fn is_right(there: &Value) -> bool {
     let Some(program) = program(there) else { return false };
     let start = if there["command"] == "sh" {
@@ -120,12 +120,12 @@ pub(crate) fn is_right(there: &Value) -> bool {
     mended(there, &entry(&start)).is_none()
 }
 
-/// Whether an entry starts rutter, whatever that is then to do.
+/// Returns true if an entry starts rutter with any arguments.
 pub(crate) fn runs_program(entry: &Value) -> bool {
     entry["command"].as_str().is_some_and(is_program)
 }
 
-/// Whether a rule that denies, or has the client ask, is about all tools of the server that this rule allows.
+/// Returns true if a deny or ask rule covers all tools of the server that `allowed_by` allows.
 pub(crate) fn covers(rule: &str, allowed_by: &str) -> bool {
     match rule.strip_suffix('*') {
         Some(start) => format!("{allowed_by}__").starts_with(start),
@@ -133,13 +133,13 @@ pub(crate) fn covers(rule: &str, allowed_by: &str) -> bool {
     }
 }
 
-/// Maximum length of a `.mcp.json` that is read. A longer one is taken for foreign.
+/// Maximum length of a `.mcp.json` that is read. A longer one counts as foreign.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// The `.mcp.json` of a folder, or of one above, that names a server so and starts something else than the program that asks.
-/// The client reads all of them, and prefers their servers to those of the user.
+/// Finds a `.mcp.json` in the folder or a parent that defines a server with this name and does not start the running program.
+/// The client reads all of these files, and prefers their servers to those of the user.
 pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
-    // As it is written and as it is: the folder may be named by a link.
+    // Both the given and the canonical path are searched, because the folder may be a link.
     let real = folder.canonicalize().unwrap_or_default();
     let folders = folder.ancestors().chain(real.ancestors());
     folders.map(|folder| folder.join(".mcp.json")).find(|path| {
@@ -147,7 +147,7 @@ pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
         if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return true;
         }
-        // What cannot be opened, the client cannot open either. What is no JSON here may be some for the client.
+        // A file that cannot be opened here cannot be opened by the client. Invalid JSON here may be valid for the client.
         let Ok(text) = std::fs::read(path) else { return false };
         let Ok(file) = serde_json::from_slice::<Value>(&text) else { return true };
         let servers = file["mcpServers"].as_object().into_iter().flatten();
@@ -157,7 +157,7 @@ pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// The name of a server in the names of its tools. The client makes `_` of every other sign.
+/// Returns the form of a server's name in the names of its tools. The client replaces all other characters by `_`.
 fn name_in_tools(name: &str) -> String {
     let is_kept = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-');
     name.chars().map(|sign| if is_kept(sign) { sign } else { '_' }).collect()
@@ -177,12 +177,12 @@ fn starts_this(there: &Value) -> bool {
         && own.is_some_and(|own| Path::new(program).canonicalize().is_ok_and(|path| path == own))
 }
 
-/// Whether a line asks for rutter, and starts the server where there is one. It is ours only as we write it, to the byte.
+/// Returns true if a shell line tests for rutter and starts the server. Only the exact line that `init` writes counts.
 fn is_guarded(line: &str) -> bool {
     asked(line).is_some_and(|program| is_program(program) && line == guarded(program))
 }
 
-/// What a line asks for.
+/// Returns the program that a shell line tests for.
 fn asked(line: &str) -> Option<&str> {
     let (word, _) = line.strip_prefix(GUARD)?.split_once(ASKS)?;
     Some(word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word))

@@ -1,4 +1,4 @@
-//! A file that `init` edits, and how it goes in and out.
+//! A file that `init` edits, and the planning of its installation and removal.
 
 use std::path::{Path, PathBuf};
 
@@ -9,55 +9,55 @@ use super::server;
 use super::{Change, Contents, Malformed, Scope, runs};
 use crate::Failure;
 
-/// A file, and what is to be in it.
+/// A file and its wanted content.
 #[derive(Debug)]
 pub(crate) struct Site {
     path: PathBuf,
     places: Vec<Place>,
-    /// Where the server is, in the file that the client itself writes all the time.
+    /// Position of the server in the client's own file, which the client writes frequently. None for other files.
     clients: Option<Clients>,
 }
 
-/// What is special about the client's own file.
+/// The extra data for the client's own file.
 #[derive(Debug)]
 struct Clients {
-    /// The keys of the object that holds the server.
+    /// Keys of the object that contains the server.
     path: Vec<String>,
-    /// The folder that `init` was typed in, where a whole repository shares what is registered for a folder.
+    /// Working directory of `init`, for the local scope: a whole repository shares the servers of a folder.
     folder: Option<PathBuf>,
 }
 
-/// Into the file, or out of it.
+/// The direction of a change: install or uninstall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     In,
     Out,
 }
 
-/// A change that is worked out, and what is to be known of it later.
+/// A planned change, with the record to store for it.
 pub(crate) struct Step<'s> {
     pub(crate) change: Change,
-    /// Under which name.
+    /// Name of the record.
     pub(super) key: PathBuf,
-    /// What; nothing is to be known any more.
+    /// Record to store. None deletes the record.
     pub(crate) record: Option<Record>,
-    /// How many folders around the file go with it.
+    /// Number of folders to remove together with the file.
     pub(super) folders: usize,
-    /// By which it can be worked out again, where another program was faster.
+    /// Site and direction for planning again, if another program changes the file first.
     pub(super) again: Option<(&'s Site, Way)>,
-    /// Another folder that still needs what is there.
+    /// Another folder that still needs the content.
     pub(crate) needed_by: Option<PathBuf>,
-    /// Whether the server is registered there over HTTP, which stays as it is.
+    /// True if the server is registered over HTTP, which is left unchanged.
     pub(crate) over_http: bool,
 }
 
 impl Site {
-    /// The settings file of a scope.
+    /// Creates the site of a scope's settings file.
     pub(crate) fn settings(path: PathBuf, places: Vec<Place>) -> Self {
         Self { path, places, clients: None }
     }
 
-    /// The file in which a scope registers servers.
+    /// Creates the site of the file in which a scope registers servers.
     pub(crate) fn servers(
         scope: Scope,
         folder: &Path,
@@ -74,7 +74,7 @@ impl Site {
         Self { path, places: vec![Place::Server(keys, entry)], clients }
     }
 
-    /// Works out what is to become of the file, and changes nothing.
+    /// Plans the change of the file, without writing anything.
     pub(crate) fn plan(&self, way: Way, records: &Records) -> Result<Step<'_>, Failure> {
         let contents = Contents::read(&self.path)?;
         let key = self.key(&contents);
@@ -86,7 +86,7 @@ impl Site {
         .map(|step| Step { again: Some((self, way)), ..step })
     }
 
-    /// Whether the client writes the file all the time.
+    /// Returns true if the file is the client's own, which the client writes frequently.
     pub(super) fn is_clients(&self) -> bool {
         self.clients.is_some()
     }
@@ -99,12 +99,12 @@ impl Site {
     ) -> Result<Step<'_>, Failure> {
         let refused = |error| malformed(&contents, &error, "init");
         let text = contents.text().map_err(refused)?;
-        // Where the file is what the last `init` left, this one begins with what the user had, not with what an older
-        // rutter made of it.
+        // If the file is unchanged since the last `init`, this one starts from the user's original text, not from the result
+        // of an older rutter.
         let original = known.and_then(|record| record.undo(text.body));
         let before = original.as_deref().unwrap_or(text.body);
         let installed = install(before, &self.places).map_err(refused)?;
-        // What an `init` made stays made for as long as something of ours is in it.
+        // The record of an earlier `init` stays valid while the file has content of ours.
         let earlier = known
             .filter(|_| is_installed(text.body, &self.places).unwrap_or_default())
             .map(|record| record.made)
@@ -138,15 +138,15 @@ impl Site {
             _ if !others.is_empty() => text.body.to_owned(),
             Some(original) => original,
             None => {
-                // Of a file that nothing is known of, what holds nothing any more goes, but for what holds servers:
-                // a file of servers that has no place for them is one that the client complains of.
+                // Without a record, all containers that become empty are removed, except those of servers: the client complains
+                // about a server file without `mcpServers`.
                 let servers = |place: &Place| matches!(place, Place::Server(..));
                 let around = match known {
                     Some(_) => made.within.around,
                     None if self.places.iter().any(servers) => 0,
                     None => usize::MAX,
                 };
-                // A rule that was there before is the user's.
+                // A rule that existed before `init` belongs to the user.
                 let mine = |place: &&Place| {
                     !matches!(place, Place::Rule(_)) || known.is_none() || made.within.rule
                 };
@@ -169,12 +169,12 @@ impl Site {
         Ok(Step { change, key, record, folders, again: None, needed_by, over_http })
     }
 
-    /// The folder that `init` was typed in, where a repository shares the server.
+    /// Returns the working directory of `init` if a repository shares the server.
     fn folder(&self) -> Option<&Path> {
         self.clients.as_ref()?.folder.as_deref()
     }
 
-    /// Other folders of the same repository that have rutter of their own and share the server.
+    /// Returns other folders of the same repository that have rutter installed and share the server.
     fn others(&self, record: &Record) -> Vec<PathBuf> {
         let Some(folder) = self.folder() else { return Vec::new() };
         let settings = |folder: &Path| Scope::Local.settings(folder, None);
@@ -182,7 +182,7 @@ impl Site {
         others.filter(|other| settings(other).is_some_and(|path| runs(&path))).cloned().collect()
     }
 
-    /// Under which name records are kept: several parts of the client's own file may be ours.
+    /// Returns the name of the record. Several parts of the client's own file may have separate records.
     fn key(&self, contents: &Contents) -> PathBuf {
         let mut key = contents.target().as_os_str().to_owned();
         for part in self.clients.iter().flat_map(|clients| &clients.path) {
@@ -192,7 +192,7 @@ impl Site {
         key.into()
     }
 
-    /// What is to be shown of a change of the client's own file, in which tokens and prompts are.
+    /// Returns the entry to show for a change of the client's own file, which also contains tokens and prompts.
     fn shown(&self, before: &str, after: &str) -> Option<Entry> {
         let Clients { path, .. } = self.clients.as_ref()?;
         let [before, after] = [before, after].map(|text| entry(text, path).map(str::to_owned));
@@ -208,7 +208,7 @@ fn showing(change: Change, entry: Option<Entry>) -> Change {
     }
 }
 
-/// A file that is left alone, and what to do.
+/// Returns the failure for a malformed file, with advice.
 fn malformed(contents: &Contents, error: &Malformed, verb: &str) -> Failure {
     let skips = if error.is_unreadable() {
         " The client skips what it cannot read, comments and trailing commas included;"

@@ -1,4 +1,4 @@
-//! Which hooks run rutter, and how an entry that does is told from anybody else's.
+//! The table of hooks that run rutter, and the tests that recognize their entries.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Scope;
 
-/// An event and the tools it is wanted for; no matcher is every firing of it.
+/// An event and its matcher. Without a matcher, the hook runs on every occurrence of the event.
 struct Registration {
     event: EventName,
     matcher: Option<&'static str>,
@@ -21,7 +21,7 @@ const fn matching(event: EventName, matcher: &'static str) -> Registration {
     Registration { event, matcher: Some(matcher) }
 }
 
-/// The one list. `init` makes the settings say this, whatever an older rutter had them say.
+/// All hooks of rutter. `init` replaces the entries of other versions by these.
 const HOOKS: [Registration; 9] = [
     every(EventName::SessionStart),
     every(EventName::SessionEnd),
@@ -34,44 +34,44 @@ const HOOKS: [Registration; 9] = [
     every(EventName::Stop),
 ];
 
-/// Seconds after which the client gives up on a hook. Ours are silent long before; this is for a machine that stands
-/// still, where the client's own ten minutes would be the user's.
+/// Timeout of our hooks in seconds. They end long before it. It limits the wait on a hanging machine, where the client's
+/// default is ten minutes.
 const TIMEOUT: u32 = 5;
 
-/// What a program is called that can be found again.
+/// File name of the program, by which entries are recognized.
 pub(super) const PROGRAM: &str = "rutter";
 
-/// A matcher group of an event, as the settings have it.
+/// A matcher group of an event, as written in the settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) event: EventName,
     pub(crate) value: Value,
 }
 
-/// How the client is to start rutter.
+/// The way in which the client starts rutter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// By a path of this machine, in exec form: no shell reads it.
+    /// By a path on this machine, in exec form, without a shell.
     Path(String),
-    /// In a file that others get as well. Where there is no such program it does nothing and says nothing, which takes
-    /// a shell to ask; and where the settings of the user run rutter already, the one that is started here steps back.
+    /// In a shared file. A shell line tests that the program exists, and otherwise does nothing. The started hook defers to
+    /// the user's own settings if they run rutter already.
     Shared {
-        /// A name to be found in `PATH`, or a path that is the same for everybody.
+        /// A name to find in `PATH`, or a path that is the same on all machines.
         program: String,
-        /// Whose file it is.
+        /// Scope of the shared file.
         scope: Scope,
     },
 }
 
 impl Start {
-    /// The program that it names.
+    /// Returns the program.
     pub(crate) fn program(&self) -> &str {
         match self {
             Self::Path(program) | Self::Shared { program, .. } => program,
         }
     }
 
-    /// The entry that it makes.
+    /// Returns the hook entry.
     pub(crate) fn handler(&self) -> Value {
         match self {
             Self::Path(path) => {
@@ -87,14 +87,14 @@ impl Start {
     }
 }
 
-// The parts of the line that asks first. `exec` leaves no shell behind to wait for.
+// The parts of the guarded shell line, which tests that the program exists. `exec` leaves no waiting shell behind.
 pub(super) const GUARD: &str = "if command -v ";
 pub(super) const ASKS: &str = " >/dev/null 2>&1; then exec";
 pub(super) const ENDS: &str = "; fi";
-/// The option by which a hook is told whose file started it.
+/// The option that passes the scope of the shared file to the hook.
 pub(crate) const FROM: &str = "--from";
 
-/// A word for a shell.
+/// Quotes a shell word if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
     if word.chars().all(plain) {
@@ -104,7 +104,7 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// The groups that have the client run rutter.
+/// Returns the groups that make the client run rutter.
 pub(crate) fn groups(start: &Start) -> Vec<Group> {
     let handler = start.handler();
     HOOKS
@@ -119,7 +119,7 @@ pub(crate) fn groups(start: &Start) -> Vec<Group> {
         .collect()
 }
 
-/// Whether a handler runs `rutter hook`, whichever rutter that is.
+/// Returns true if a handler runs `rutter hook` with any rutter program.
 pub(crate) fn is_ours(handler: &Value) -> bool {
     let Some(command) = handler["command"].as_str().filter(|_| handler["type"] == "command") else {
         return false;
@@ -130,7 +130,7 @@ pub(crate) fn is_ours(handler: &Value) -> bool {
     }
 }
 
-/// The program that an entry of ours starts, as far as its text tells.
+/// Returns the program that an entry of ours starts, as written in the entry.
 pub(crate) fn program(handler: &Value) -> Option<&str> {
     let command = handler["command"].as_str().filter(|_| is_ours(handler))?;
     if handler.get("args").is_some() {
@@ -139,14 +139,14 @@ pub(crate) fn program(handler: &Value) -> Option<&str> {
     guarded(command).or_else(|| Some(words(command)?.0))
 }
 
-/// Whether an entry of ours stands in a file that others get as well.
+/// Returns true if an entry of ours has the form for shared files.
 pub(crate) fn is_shared(handler: &Value) -> bool {
     let command = handler["command"].as_str();
     handler.get("args").is_none() && command.is_some_and(|line| guarded(line).is_some())
 }
 
-/// The program of a line that asks first. It is ours only as we write it, to the byte: a line that does anything else is
-/// somebody's own, and nothing of it may be run or taken out.
+/// Returns the program of a guarded line. Only the exact line that `init` writes is ours. Any other line belongs to the user,
+/// and must be neither run nor removed.
 fn guarded(line: &str) -> Option<&str> {
     let (asked, runs) = line.strip_prefix(GUARD)?.strip_suffix(ENDS)?.split_once(ASKS)?;
     let program =
@@ -161,8 +161,8 @@ pub(super) fn is_program(path: &str) -> bool {
     Path::new(path).file_name().is_some_and(|name| name == PROGRAM)
 }
 
-/// `/x/rutter hook`, its path perhaps in quotes, perhaps with the event behind it. A line that does something else
-/// as well is the user's.
+/// Returns true for lines like `/x/rutter hook`, with an optionally quoted path and an optional event. A line that does
+/// anything else belongs to the user.
 fn is_shell_form(line: &str) -> bool {
     let Some((program, words)) = words(line) else { return false };
     let plain = |word: &str| word.chars().all(char::is_alphanumeric);
@@ -175,8 +175,8 @@ fn is_shell_form(line: &str) -> bool {
     ours && is_program(program)
 }
 
-/// A line of a shell as far as it is plain: the program, its path perhaps in quotes, and the words behind it. Only blanks
-/// and tabs part words: the end of a line is the end of a command, and what else looks blank is a part of a word.
+/// Splits a simple shell line into the program, optionally quoted, and the words after it. Only spaces and tabs separate
+/// words: a newline ends a command, and other whitespace is part of a word.
 fn words(line: &str) -> Option<(&str, Vec<&str>)> {
     const BLANKS: [char; 2] = [' ', '\t'];
     let line = line.trim_matches([' ', '\t', '\n']);
@@ -205,7 +205,7 @@ mod tests {
             json!({ "type": "command", "command": "  \"$HOME/bin/rutter\"  hook SessionStart\n" }),
         ] {
             let shell_words = handler["command"] == "/opt/a b/rutter hook";
-            // To a shell, that one is the program `/opt/a`.
+            // A shell would run this one as the program `/opt/a`.
             assert_eq!(is_ours(&handler), !shell_words, "{handler}");
         }
     }

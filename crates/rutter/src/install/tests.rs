@@ -1,4 +1,4 @@
-//! Any settings and any servers, in any layout: in and out again.
+//! Property tests: installation in and removal from arbitrary settings and server files, in any layout.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,22 +10,22 @@ use super::table::Start;
 
 const PROGRAM: &str = "/opt/rutter";
 
-/// What a settings file is to have.
+/// Returns the content for a settings file.
 fn wanted(program: &str) -> Vec<Place> {
     vec![Place::Hooks(super::table::groups(&Start::Path(program.to_owned()))), Place::Rule(true)]
 }
 
-/// The same where nothing is wanted.
+/// Returns the content for removal.
 fn unwanted() -> Vec<Place> {
     vec![Place::Hooks(Vec::new()), Place::Rule(false)]
 }
 
-/// The record of an installation.
+/// Returns the record of an installation.
 fn record(before: &str, installed: &Installed) -> Record {
     Record::new(before, installed, Made::default().and_in(installed))
 }
 
-/// JSON with blanks of all kinds between its tokens.
+/// Writes JSON with various whitespace between its tokens.
 fn spell(value: &Value, blanks: &mut impl FnMut() -> String) -> String {
     let mut out = blanks();
     match value {
@@ -76,7 +76,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A handler of somebody else's, or whatever somebody else put in its place.
+/// Generates a handler of another program, or an arbitrary value in its place.
 fn handler() -> impl Strategy<Value = Value> {
     prop_oneof![
         "[a-z]{1,5}".prop_map(|name| json!({ "type": "command", "command": format!("/x/{name}") })),
@@ -96,7 +96,7 @@ fn group() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Rules of somebody else's, and whatever else may stand beside them.
+/// Generates permissions with rules of the user and arbitrary other keys.
 fn permissions() -> impl Strategy<Value = Value> {
     let rules = prop::collection::vec(
         prop_oneof![2 => "Bash\\([a-z]{1,3}\\)".prop_map(Value::from), 1 => scalar()],
@@ -116,7 +116,7 @@ fn permissions() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Settings with hooks and rules of somebody else's among them, or none.
+/// Generates settings, optionally with hooks and rules of the user.
 fn settings() -> impl Strategy<Value = Value> {
     let name = prop_oneof![
         Just("SessionStart"),
@@ -136,7 +136,7 @@ fn settings() -> impl Strategy<Value = Value> {
     object_with(special.map(|(key, value)| (key.to_owned(), value)).to_vec())
 }
 
-/// An object with some of these members among others.
+/// Generates an object with some of these members among others.
 fn object_with(special: Vec<(String, BoxedStrategy<Value>)>) -> impl Strategy<Value = Value> {
     let special: Vec<_> = special
         .into_iter()
@@ -153,7 +153,7 @@ fn object_with(special: Vec<(String, BoxedStrategy<Value>)>) -> impl Strategy<Va
     })
 }
 
-/// Where a client keeps the servers of a folder; its name is not an easy one.
+/// Path of a folder's servers in the client's file. The folder's name needs escapes.
 const KEYS: [&str; 3] = ["projects", "/a \"b\"/ü\\", "mcpServers"];
 
 fn keys() -> Vec<String> {
@@ -165,7 +165,7 @@ fn server(program: &str) -> [Place; 1] {
     [Place::Server(keys(), Some(entry))]
 }
 
-/// What a client keeps, with servers of somebody else's in it, or none.
+/// Generates a client's state, optionally with servers of the user.
 fn state() -> impl Strategy<Value = Value> {
     let servers = prop::collection::vec(("[a-q]{1,3}", anything()), 0..3)
         .prop_map(|members| Value::Object(members.into_iter().collect()));
@@ -174,12 +174,12 @@ fn state() -> impl Strategy<Value = Value> {
     object_with(vec![(KEYS[0].to_owned(), projects.boxed())])
 }
 
-/// The text of some settings, in some layout.
+/// Generates the text of settings, in an arbitrary layout.
 fn text() -> impl Strategy<Value = String> {
     spelled(settings().boxed())
 }
 
-/// The text of a value, in some layout.
+/// Generates the text of a value, in an arbitrary layout.
 fn spelled(value: BoxedStrategy<Value>) -> impl Strategy<Value = String> {
     let blanks = prop::collection::vec(
         prop::sample::select(vec!["", "", " ", "\n", "\r\n", "\n  ", "\n\t", "\r\n    "]),
@@ -195,7 +195,7 @@ fn spelled(value: BoxedStrategy<Value>) -> impl Strategy<Value = String> {
     prop_oneof![2 => wild, 2 => tidy, 1 => flat, 1 => "[ \n\t]{0,3}"]
 }
 
-/// What somebody else has in settings: without events, hooks and rules that hold nothing.
+/// Returns the settings without empty events, hooks and rules.
 fn others(text: &str) -> Value {
     let mut value = parsed(text);
     if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
@@ -234,7 +234,7 @@ proptest! {
             prop_assert_eq!(rules.iter().filter(|rule| **rule == wanted).count(), 1);
         }
         prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
-        // Without the record: to the meaning, if not to the byte.
+        // Without the record, the meaning is restored, but not the exact bytes.
         let out = uninstall(&installed.text, &unwanted(), usize::MAX).unwrap();
         prop_assert!(!is_installed(&out, &unwanted()).unwrap());
         prop_assert!(!out.contains(RULE));
@@ -254,7 +254,7 @@ proptest! {
         let first = install(&text, &wanted("/old folder/rutter")).unwrap().text;
         let second = install(&first, &wanted(PROGRAM)).unwrap().text;
         prop_assert!(!second.contains("/old folder/"));
-        // In the same places; blanks may differ where the file's own are odd.
+        // In the same positions. Whitespace may differ if the file's own is unusual.
         prop_assert_eq!(parsed(&second), parsed(&install(&text, &wanted(PROGRAM)).unwrap().text));
     }
 
@@ -290,7 +290,7 @@ proptest! {
         let again = install(&installed.text, &server(PROGRAM)).unwrap();
         prop_assert_eq!(&again.text, &installed.text);
         prop_assert!(again.edits.is_none());
-        // Without the record, but for what had to be made: to the meaning exactly.
+        // With only the created containers from the record, the meaning is restored exactly.
         let gone = [Place::Server(keys(), None)];
         let out = uninstall(&installed.text, &gone, installed.within.around).unwrap();
         prop_assert_eq!(parsed(&out), parsed(&text));
@@ -336,7 +336,7 @@ fn what_is_in_the_way_is_named_and_left_alone() {
     ] {
         let error = install(text, &place).unwrap_err().to_string();
         assert!(error.starts_with(complaint), "{error}");
-        // Nothing of ours is in any of them.
+        // None of these texts contains an entry of ours.
         let gone = [Place::Server(vec!["mcpServers".to_owned()], None)];
         assert_eq!(uninstall(text, &gone, usize::MAX).unwrap(), text);
     }

@@ -1,4 +1,4 @@
-//! Several files changed as one: all of them, or none.
+//! Applies changes of several files as one: all of them, or none.
 
 use std::io;
 use std::path::Path;
@@ -11,24 +11,24 @@ use super::site::{Site, Step};
 use super::{Change, Contents};
 use crate::Failure;
 
-/// How often a change is worked out again when another program was faster.
+/// Maximum number of times that a change is planned and applied while another program keeps changing the file.
 const ATTEMPTS: u32 = 5;
 
-/// A change that is made, and what was known before.
+/// An applied step, with the previous record for a rollback.
 struct Done<'s> {
     step: Step<'s>,
     earlier: Option<Record>,
 }
 
 impl<'s> Step<'s> {
-    /// A file that is ours from its first to its last byte.
+    /// Creates a step for a file that belongs to rutter as a whole.
     pub(crate) fn whole(change: Change, record: Option<Record>, folders: usize) -> Self {
         let key = change.contents().target().to_owned();
         Self { change, key, record, folders, again: None, needed_by: None, over_http: false }
     }
 
-    /// Makes the change. What is to be known of it is noted before: a process that is killed in between leaves a note too
-    /// many, which fits nothing.
+    /// Applies the change. Stores the record first: if the process is killed in between, a record remains that matches no file,
+    /// which is harmless.
     fn take(mut self, records: &Records, now: Time) -> Result<Done<'s>, Failure> {
         let earlier = records.get(&self.key);
         let clients = self.again.is_some_and(|(site, _)| site.is_clients());
@@ -46,7 +46,7 @@ impl<'s> Step<'s> {
                 Err(Untaken::Failed(failure)) => return Err(failure),
             }
         }
-        // Which stands in a folder that may have to go.
+        // The lock is in a folder that may have to be removed.
         drop(lock);
         if self.change.removes() {
             let left = self.change.contents().remove_folders(self.folders);
@@ -75,7 +75,7 @@ impl<'s> Step<'s> {
     fn replanned(&self, records: &Records) -> Result<Self, Failure> {
         let Some((site, way)) = self.again else { return Err(busy(self.change.path())) };
         let mut step = Site::plan(site, way, records)?;
-        // What is known of another file than this one.
+        // The exclude list is another file, so planning again does not determine this flag.
         if let (Some(new), Some(old)) = (&mut step.record, &self.record) {
             new.made.exclude |= old.made.exclude;
         }
@@ -84,7 +84,7 @@ impl<'s> Step<'s> {
 }
 
 impl Done<'_> {
-    /// Undoes it. What cannot be undone now cannot be told better than by what went wrong first.
+    /// Reverts the step. Errors are ignored, because the original failure is more useful to the user.
     fn take_back(&self, records: &Records) {
         let change = &self.step.change;
         if !change.is_none()
@@ -100,19 +100,19 @@ impl Done<'_> {
 }
 
 enum Untaken {
-    /// Somebody else was faster.
+    /// Another program changed the file first.
     Busy,
     Failed(Failure),
 }
 
-/// Makes all changes. Where one of them fails, those before it are undone. Notes about what is no longer there go last;
-/// where that fails, it is the second result.
+/// Applies all steps. If one fails, the earlier ones are reverted. Obsolete records are deleted last; an error of that deletion
+/// is the second result.
 pub(crate) fn carry_out<'s>(
     steps: Vec<Step<'s>>,
     records: &Records,
     now: Time,
 ) -> Result<(Vec<Step<'s>>, io::Result<()>), Failure> {
-    // Two processes at once would each take the other's notes back.
+    // Two concurrent processes would each revert the other's records.
     let noted = steps.iter().any(|step| step.record.is_some());
     let alone = if noted { records.alone().map(Some) } else { records.alone_if_there() };
     let _alone = alone.map_err(|error| unnoted(&error, records))?;
@@ -133,8 +133,8 @@ pub(crate) fn carry_out<'s>(
     Ok((done.into_iter().map(|done| done.step).collect(), forgotten))
 }
 
-/// Leaves the folders that could not go to the other settings file in them, if that is ours as well: who goes last takes
-/// them along.
+/// Transfers folders that could not be removed to the record of the other settings file in the same folder, if it has one.
+/// The removal of that file then removes them.
 fn bequeath(left: usize, target: &Path, records: &Records) {
     let Some(above) = left.checked_sub(1) else { return };
     for name in ["settings.local.json", "settings.json"] {
@@ -144,7 +144,7 @@ fn bequeath(left: usize, target: &Path, records: &Records) {
         {
             record.made.folder = true;
             record.made.above = record.made.above.max(above);
-            // Without it a folder stays that is empty, and nothing else.
+            // An error only leaves an empty folder behind.
             drop(records.set(&other, Some(&record)));
         }
     }
@@ -207,7 +207,7 @@ mod tests {
         let entry = json!({ "type": "stdio", "command": "/x/rutter", "args": ["mcp"] });
         let site = server(Some(entry.clone()));
         let step = site.plan(Way::In, &records).unwrap();
-        // The client writes between the look and the change.
+        // The client writes between planning and applying.
         put(&path, r#"{"numStartups":2}"#);
         let (steps, _) = carry_out(vec![step], &records, now).unwrap();
         let both = json!({ "numStartups": 2, "mcpServers": { "rutter": entry } });
@@ -221,7 +221,7 @@ mod tests {
         forgotten.unwrap();
         assert_eq!(value(&path), json!({ "numStartups": 2 }));
 
-        // What it leaves may be nothing that can be read.
+        // The client may leave invalid JSON.
         let site = server(Some(entry));
         let step = site.plan(Way::In, &records).unwrap();
         put(&path, "{");

@@ -1,30 +1,30 @@
-//! Where things are drawn: clusters by what they are about, their members around the middle of each.
+//! The layout of the cluster map: similar clusters are near each other, members surround the centre of their cluster.
 //!
-//! The middles of clusters are projected on the two directions in which they differ most, and then moved apart until none covers
-//! another. Members go around the middle in a spiral, the nearest first, so that every one of them can be pointed at, also where
-//! five of them say the same. The same input is always drawn the same.
+//! The centres of clusters are projected on the two directions of greatest variance, and then moved apart until none overlaps
+//! another. Members are placed in a spiral around the centre, the nearest first, so that the pointer can reach each of them,
+//! even if five have the same text. The layout is deterministic.
 
 use std::f64::consts::PI;
 
-use rutter_memory::embed::{DIMS, Vector};
+use rutter_search::embed::{DIMS, Vector};
 
-/// How far two members of a cluster are from each other.
+/// Distance between two members of a cluster.
 const STEP: f64 = 9.0;
-/// Around a cluster nothing is drawn so near.
+/// Empty margin around a cluster.
 const GAP: f64 = 26.0;
-/// What belongs to no cluster keeps so far from anything.
+/// Empty margin around an experience without a cluster.
 const LONE: f64 = 7.0;
-/// Rounds of moving apart; nearly always few are enough.
+/// Maximum rounds of moving overlapping items apart. Few are enough in nearly all cases.
 const ROUNDS: usize = 300;
 
-/// A place on the map.
+/// A point on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Spot {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// Where a cluster is, and each of its members.
+/// The position of a cluster and of its members.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Disc {
     pub(super) middle: Spot,
@@ -32,7 +32,7 @@ pub(super) struct Disc {
     pub(super) members: Vec<Spot>,
 }
 
-/// The whole map. All of it is between 0 and its width and height.
+/// The whole map. All coordinates are between 0 and the width or height.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Map {
     pub(super) width: f64,
@@ -41,11 +41,11 @@ pub(super) struct Map {
     pub(super) lone: Vec<Spot>,
 }
 
-/// Draws clusters, each with its members from the middle on, and what belongs to none.
+/// Computes the map of clusters, each with its members ordered from the centre outwards, and of lone experiences.
 pub(super) fn draw(clusters: &[Vec<Vector>], lone: &[Vector]) -> Map {
     let middles: Vec<[f64; DIMS]> = clusters.iter().map(|members| middle(members)).collect();
     let radii: Vec<f64> = clusters.iter().map(|members| radius(members.len())).collect();
-    // So much room that most of it is covered: what is apart is told by the distance, and what is empty by nothing.
+    // The map is so small that clusters cover most of it: distances carry information, empty space does not.
     let area: f64 = radii.iter().map(|radius| (radius + GAP).powi(2) * PI).sum();
     let side = (area * 0.9).sqrt().max(200.0);
     let mut spots = projected(&middles, side * 1.4, side);
@@ -60,7 +60,7 @@ pub(super) fn draw(clusters: &[Vec<Vector>], lone: &[Vector]) -> Map {
     framed(&spots, &radii, clusters)
 }
 
-/// Moves all of it into the frame.
+/// Shifts all points so that the map starts at 0, and computes its size.
 fn framed(spots: &[Spot], radii: &[f64], clusters: &[Vec<Vector>]) -> Map {
     let reach = |at: usize| radii.get(at).map_or(LONE, |radius| radius + GAP);
     let low = |of: fn(&Spot) -> f64| {
@@ -91,7 +91,7 @@ fn radius(members: usize) -> f64 {
     STEP * (members as f64).sqrt() * 0.75 + 6.0
 }
 
-/// The place of a member, as seeds are in a sunflower.
+/// Returns the position of a member, arranged like seeds in a sunflower.
 #[expect(clippy::cast_precision_loss, reason = "a count of members")]
 fn spiral(middle: Spot, number: usize) -> Spot {
     let (far, angle) =
@@ -107,7 +107,7 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// Where members point together.
+/// Returns the normalized mean direction of the members.
 fn middle(members: &[Vector]) -> [f64; DIMS] {
     let mut sum = [0.0; DIMS];
     for member in members {
@@ -119,7 +119,7 @@ fn middle(members: &[Vector]) -> [f64; DIMS] {
     sum.map(|number| number / length)
 }
 
-/// The places by the two directions in which middles differ most: classical scaling of their distances.
+/// Projects the centres on the two directions of greatest variance: classical scaling of their distances.
 fn projected(middles: &[[f64; DIMS]], width: f64, height: f64) -> Vec<Spot> {
     let count = middles.len();
     #[expect(clippy::cast_precision_loss, reason = "a count of clusters")]
@@ -146,10 +146,10 @@ fn projected(middles: &[[f64; DIMS]], width: f64, height: f64) -> Vec<Spot> {
     (0..count).map(|at| Spot { x: first[at] * across, y: second[at] * down }).collect()
 }
 
-/// The strongest direction of a symmetric matrix, which is taken out of it.
+/// Returns the dominant eigenvector of a symmetric matrix, and subtracts its component from the matrix.
 fn strongest(gram: &mut [Vec<f64>]) -> Vec<f64> {
     let count = gram.len();
-    // Any start does that is not by chance at right angles to what is looked for.
+    // Any start vector works unless it happens to be orthogonal to the eigenvector.
     let mut found: Vec<f64> = (0..count).map(|at| 1.0 + 0.37 * wave(at)).collect();
     let mut strength = 0.0;
     for _ in 0..200 {
@@ -168,13 +168,13 @@ fn strongest(gram: &mut [Vec<f64>]) -> Vec<f64> {
     found
 }
 
-/// A number from -1 to 1 that is another for each place, and always the same.
+/// Returns a deterministic number from -1 to 1 that differs between indices.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 fn wave(at: usize) -> f64 {
     (at as f64 * 2.399_963).sin()
 }
 
-/// Where something is that belongs to no cluster: between those that it is nearest to, and outside where it is near to none.
+/// Returns the position of a lone experience: between its most similar clusters, and farther out if it resembles none.
 fn between(
     vector: &[f64; DIMS],
     middles: &[[f64; DIMS]],
@@ -194,13 +194,13 @@ fn between(
             spot.y += spots[*at].y * near * near / all;
         }
     }
-    // None exactly where another is, or nobody could tell in which direction to move it.
+    // The offset keeps two points from the same position, which would leave no direction to move them apart.
     let strange = 1.0 - near.first().map_or(0.0, |(near, _)| *near);
     let off = side * 0.25 * strange;
     Spot { x: spot.x + off * wave(number + 1), y: spot.y + off * wave(number + 7) }
 }
 
-/// Moves things apart until none covers another. The first so many stay where they are.
+/// Moves items apart until none overlaps another. The first `fixed` items keep their positions.
 fn apart(spots: &mut [Spot], sizes: &[f64], fixed: usize) {
     for _ in 0..ROUNDS {
         let mut moved = false;
@@ -219,7 +219,7 @@ fn apart(spots: &mut [Spot], sizes: &[f64], fixed: usize) {
                     let angle = PI * wave(one + 3 * other);
                     (angle.cos(), angle.sin())
                 };
-                // The lighter one goes further.
+                // The smaller item moves farther.
                 let share = if one < fixed { 0.0 } else { sizes[other] / least };
                 let by = least - far;
                 spots[one].x -= dx * by * share;
@@ -236,7 +236,7 @@ fn apart(spots: &mut [Spot], sizes: &[f64], fixed: usize) {
 
 #[cfg(test)]
 mod tests {
-    use rutter_memory::embed::embed;
+    use rutter_search::embed::embed;
 
     use super::*;
 

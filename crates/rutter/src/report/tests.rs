@@ -10,7 +10,7 @@ fn at(seconds: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + seconds * 1_000)
 }
 
-/// A memory of lessons, with its clusters and values.
+/// Returns a store with the lessons and their clusters and values.
 fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
     let mut store = Store::open(&folder.join("memory"), at(0)).unwrap();
     let place = (&Located::find(folder)).into();

@@ -98,7 +98,7 @@ fn completions_of_every_shell_know_the_commands() {
     assert_eq!(rutter(&["completions", "tcsh"]).exit, Some(2));
 }
 
-/// A reader that has seen enough is no error, however much is left to write.
+/// A reader that closes the pipe early causes no error.
 #[test]
 fn a_closed_pipe_is_success() {
     for args in [
@@ -119,7 +119,7 @@ fn a_closed_pipe_is_success() {
     }
 }
 
-/// A disk that is full is an error that says so.
+/// A full disk causes an error message.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_that_cannot_be_written_is_an_error() {
@@ -130,7 +130,7 @@ fn an_output_that_cannot_be_written_is_an_error() {
     assert!(stderr.starts_with("error: could not write the output"), "{stderr}");
 }
 
-/// What a shell would run out of a help text is run by whoever copies it.
+/// Users paste examples from the help into a shell, so the backticks must be quoted.
 #[test]
 fn examples_are_safe_to_paste() {
     let help = rutter(&["ghap", "start", "--help"]).success().stdout;

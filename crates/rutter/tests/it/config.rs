@@ -11,7 +11,7 @@ use crate::support::{Home, assert_output, command};
 impl Home {
     fn has_config(&self, text: &str) -> &Self {
         std::fs::create_dir_all(self.memory()).unwrap();
-        // Or the doctor would complain that others may look into it.
+        // The doctor reports a data directory that other users can read.
         std::fs::set_permissions(self.memory(), PermissionsExt::from_mode(0o700)).unwrap();
         std::fs::write(self.memory().join("config.toml"), text).unwrap();
         self
@@ -211,7 +211,7 @@ fn mistakes_are_named_with_their_place_and_what_to_type() {
     assert_eq!(ran.exit, Some(1));
     let json: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(json["findings"][0]["position"], json!({ "line": 1, "column": 10 }));
-    // What a file is not trusted with is a note, whatever else is wrong with it a warning.
+    // A setting that needs trust is a note; every other mistake is a warning.
     assert_eq!(
         home.ailments(),
         [
@@ -249,7 +249,7 @@ fn no_file_is_nothing_to_complain_about() {
     assert!(!home.memory().exists(), "nothing is made by looking");
 }
 
-/// Where nothing is set for all of it, the folder for configurations is another one than that for data.
+/// Without RUTTER_HOME, configuration and data are in different directories.
 #[test]
 fn the_users_file_is_where_the_standard_has_it() {
     let home = Home::new();
@@ -351,7 +351,7 @@ fn a_checkout_is_trusted_as_long_as_its_file_stays() {
     assert_eq!(home.ailments(), ["config-void"]);
 }
 
-/// A folder that nothing can be written to is said to be one.
+/// The error names the data directory that cannot be written.
 #[test]
 fn a_trust_that_cannot_be_noted_is_refused() {
     let home = Home::new();
@@ -382,7 +382,7 @@ fn housekeeping_keeps_what_the_user_wants_kept() {
         drop(Ran::of(home.command(&["hook"]).stdin(stdin)).success());
     }
     assert_eq!(home.json(&["tend"])["retired"], 0);
-    // Not for a project to decide.
+    // A project cannot change the retention.
     home.has_project_config("[retention]\noutcomes = 1\n");
     home.ok(&["trust", "--yes"]);
     assert_eq!(home.json(&["tend"])["retired"], 0);
@@ -390,7 +390,7 @@ fn housekeeping_keeps_what_the_user_wants_kept() {
     assert_eq!(home.json(&["tend"])["retired"], 2);
 }
 
-/// Whatever is written behind whatever key: the schema that editors have says what the loader says.
+/// The JSON schema for editors and the loader accept the same value for every key.
 #[test]
 fn the_schema_and_the_loader_agree() {
     let schema = rutter_memory::config::schema();

@@ -1,5 +1,5 @@
-//! Every hook of ours that speaks, made to speak through the shipped binary by a payload that the client sent, and held
-//! against the contract. And every one of them where something is wrong: then it is silent.
+//! Hook output against the contract of the client. Each hook gets a payload recorded from the client and must give a valid
+//! answer that reaches the model. With any fault in payload or store it must be silent.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::FileExt as _;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::hook::silent;
 use crate::support::{Home, START, hold};
 
-/// What an answer says to the model, after a look at everything else about it.
+/// Checks a hook's answer against schema and contract, and returns its text for the model.
 #[track_caller]
 pub(crate) fn said(event: &str, ran: &Ran) -> String {
     assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""), "{event}: {ran}");
@@ -29,7 +29,7 @@ pub(crate) fn said(event: &str, ran: &Ran) -> String {
         let wrong: Vec<String> =
             schema.iter_errors(&answer).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{event}: {wrong:?}: {ran}");
-        // Nothing beside it, above all nothing of what the client drops without a word.
+        // No other keys: the client drops unknown ones silently.
         let keys = |of: &Value| -> Vec<String> {
             of.as_object().expect("an object").keys().cloned().collect()
         };
@@ -47,7 +47,7 @@ pub(crate) fn said(event: &str, ran: &Ran) -> String {
         assert_eq!(verdict.outcome, Outcome::Success, "{event}");
         assert!(verdict.diagnostics.is_empty(), "{event}: {:?}", verdict.diagnostics);
         assert!(verdict.dropped.is_empty() && verdict.corrected.is_none(), "{event}: {verdict:?}");
-        // Only who speaks at the end of a turn prolongs it; nobody decides about a tool.
+        // Only an answer to Stop prolongs the turn. No hook decides about a tool call.
         let turn = if event == EventName::Stop { Turn::KeptGoing } else { Turn::Continues };
         assert_eq!(verdict.turn, turn, "{event}");
         assert!(
@@ -63,7 +63,7 @@ pub(crate) fn said(event: &str, ran: &Ran) -> String {
     read
 }
 
-/// A payload that the client sent, of this session in this folder, with what the case is about.
+/// Returns a recorded payload of the client with this session, the project directory and these fields.
 fn sent(home: &Home, event: EventName, tool: Option<&str>, session: &str, fields: &Value) -> Value {
     let mut value = payload::realistic(event, tool).expect("such a payload").value;
     value["session_id"] = session.into();
@@ -76,14 +76,14 @@ fn sent(home: &Home, event: EventName, tool: Option<&str>, session: &str, fields
     value
 }
 
-/// Something that makes a hook speak.
+/// A situation in which a hook has something to say.
 struct Case {
     event: EventName,
-    /// What must be there for it.
+    /// Prepares the store.
     arrange: fn(&Home),
-    /// What it is told.
+    /// Builds the payload.
     told: fn(&Home) -> Value,
-    /// What it says, somewhere.
+    /// A part of the expected answer.
     says: &'static str,
 }
 
@@ -98,7 +98,7 @@ fn begun(home: &Home) {
 
 fn fixed(home: &Home) {
     home.ok(&["tend"]);
-    // The first failure may bring an offer.
+    // The first failure may be answered with an offer to start a GHAP.
     drop(home.hook(&home.red("earlier")).success());
     for payload in [home.edit("earlier"), home.green("earlier")] {
         silent(&home.hook(&payload));
@@ -270,7 +270,7 @@ fn every_answer_is_right_and_reaches_the_model() {
     }
 }
 
-/// What `init` registers is what is looked at here; the end of a session is silent.
+/// [`cases`] covers every event that `init` registers, except SessionEnd, which has no answer.
 #[test]
 fn every_hook_that_is_registered_is_looked_at() {
     let home = Home::new();
@@ -298,7 +298,7 @@ fn the_end_of_a_session_is_recorded_without_a_word() {
 
 #[test]
 fn whoever_is_not_meant_hears_nothing() {
-    // Events that are none of ours, however they came to us.
+    // Events that rutter does not handle.
     let ours: BTreeSet<EventName> = cases().iter().map(|case| case.event).collect();
     let home = Home::new();
     home.set(&[]);
@@ -310,7 +310,7 @@ fn whoever_is_not_meant_hears_nothing() {
         }
         silent(&home.hook(&sent(&home, event, None, "stranger", &json!({}))));
     }
-    // Events that are, with nothing to say.
+    // Events that rutter handles, without anything relevant in the store.
     let home = Home::new();
     home.set(&[]);
     remembered(&home);
@@ -360,7 +360,7 @@ fn a_stop_that_a_hook_caused_is_not_prolonged_again() {
     silent(&stop(false));
 }
 
-/// What can be wrong with a memory, and who has to be let go afterwards.
+/// Damages the store. Returns the process that holds the lock, which the caller has to end.
 fn break_it(home: &Home, fault: &str) -> Option<Child> {
     let database = home.memory().join("rutter.db");
     let overwrite = |bytes: &[u8], offset| {
@@ -368,7 +368,7 @@ fn break_it(home: &Home, fault: &str) -> Option<Child> {
         file.write_all_at(bytes, offset).unwrap();
     };
     match fault {
-        // The memory is looked for elsewhere: housekeeping may still be at work in this one.
+        // The caller passes another data directory: housekeeping may still run in this one.
         "missing" => {}
         "corrupt" => overwrite(b"nothing of ours", 0),
         "newer" => overwrite(&[0, 0, 0, 99], 60),
@@ -402,7 +402,7 @@ fn whatever_is_wrong_every_hook_is_silent() {
     }
 }
 
-/// Somebody who writes does not keep others from reading: then a hook may speak, and what it says is right.
+/// A writer does not block readers: a hook may answer meanwhile, and the answer must be valid.
 #[test]
 fn beside_a_long_write_it_is_the_right_answer_or_none() {
     for Case { event, arrange, told, .. } in cases() {
@@ -417,7 +417,7 @@ fn beside_a_long_write_it_is_the_right_answer_or_none() {
         }
         drop(holder.stdin.take());
         holder.wait().unwrap();
-        // What was said was written down, and what was not said was not: the spool has it.
+        // An injection is recorded if and only if it was delivered. Its record may come from the spool.
         if event == EventName::UserPromptSubmit {
             home.settle();
             let shown = home.json(&["injections"]).as_array().unwrap().len();
@@ -455,7 +455,7 @@ fn what_cannot_be_read_is_not_answered() {
     for event in ["Novelty", "PreToolCall", "sessionstart", ""] {
         silent(&home.hook(&home.event("one", event, &json!({ "source": "startup" }))));
     }
-    // Cut in the middle, and without what a hook lives on.
+    // Truncated payloads, and payloads without a valid session id or working directory.
     for Case { told, .. } in cases() {
         let whole = told(&home);
         let text = whole.to_string();

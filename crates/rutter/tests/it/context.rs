@@ -38,7 +38,7 @@ fn what_would_be_put_before_an_agent_and_why_the_rest_would_not() {
     assert!(json["items"][0]["confidence"].as_f64().unwrap() > 0.8);
     assert_eq!(json["left_out"][0]["reason"], "below-floor");
     assert!(json["tokens"].as_u64().unwrap() < 60 && !json["items"][0]["tokens"].is_null());
-    // Of another kind, in no room, and where it is not asked for.
+    // Another kind, and a token limit that is too small.
     let other = home.json(&["context", "redis connections leak", "--types", "experience,episode"]);
     assert_eq!((&other["markdown"], &other["items"]), (&json!(""), &json!([])));
     let tight = home.json(&["context", "redis connections leak in tests", "--max-tokens", "20"]);
@@ -64,7 +64,7 @@ fn the_hook_says_what_the_command_shows_and_once() {
     let said = home.hook(&home.event("one", "UserPromptSubmit", &json!({ "prompt": prompt })));
     let said: Value = serde_json::from_str(&said.success().stdout).unwrap();
     assert_eq!(said["hookSpecificOutput"]["additionalContext"], shown.trim_end());
-    // Now it is in the context of that session, and of no other.
+    // Now it is in the context of that session only.
     assert_output!(home, ask(), @"
     exit 0
     --- stderr
@@ -127,7 +127,7 @@ fn without_a_prompt_it_is_what_was_done_last() {
     assert!(json["items"][0]["confidence"].is_null(), "nothing was asked for");
 }
 
-/// Texts that somebody stored who means no good, or no harm but a mess. Each has the same words to be found by.
+/// Stored texts that are malicious or badly formatted. All of them match the same search words.
 fn hostile() -> Vec<String> {
     let find = "flaky cache eviction test";
     [
@@ -140,12 +140,12 @@ fn hostile() -> Vec<String> {
     ]
     .iter()
     .map(|text| format!("{find}: {text}"))
-    // In one line, as long as a memory can be.
+    // Single lines near the maximum length of a memory.
     .chain([format!("{find}: {}", "x".repeat(9_900)), format!("{find}: {}", "鼠標".repeat(4_000))])
     .collect()
 }
 
-/// What an agent is to read: a heading and a bullet for each, quoted, within the room.
+/// Asserts that the text is one heading and 1 to `most` quoted bullets without markup, in at most `room` tokens.
 #[track_caller]
 fn harmless(markdown: &str, most: usize, room: usize) {
     let lines: Vec<&str> = markdown.lines().collect();

@@ -67,7 +67,7 @@ fn schemas_are_the_committed_ones() {
     }
 }
 
-/// The bundle needs nothing beside it: no file, no registry, no network.
+/// The bundle is self-contained: it needs no other file, registry or network.
 #[test]
 fn a_bundle_stands_alone() {
     let schema = json(&["contract", "schema", "Stop", "--bundle"]);

@@ -1,4 +1,4 @@
-//! A data folder that others can change: folders that are open, files of other users, and symbolic links.
+//! Data directories that other users can change: open permissions, files of other users, and symbolic links.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::hook::silent;
 use crate::support::Home;
 
-/// A user who is neither root nor whoever runs the tests.
+/// A user id that is neither root nor the user of the test.
 const STRANGER: u32 = 54_321;
 
 fn set_mode(path: &Path, mode: u32) {
@@ -22,7 +22,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o7777
 }
 
-/// Tells hooks what a session would: it starts, fails, edits, runs a command, asks, and ends.
+/// Runs the hooks of one session: start, failure, edit, shell command, prompt, stop.
 fn play(home: &Home) {
     let prompt = json!({ "prompt": "why does test_total fail" });
     let command = json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": { "command": "sed -i s/a/b/ shop/cart.py" } });
@@ -39,7 +39,7 @@ fn play(home: &Home) {
     }
 }
 
-/// Returns every path below a folder with its content.
+/// Returns every file below a directory with its content.
 fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -67,7 +67,7 @@ fn hook_closes_writable_folder() {
         assert_eq!(mode(&home.memory()) & 0o777, 0o700);
         assert_eq!(mode(&home.memory().join("rutter.db")), 0o600);
         assert_eq!(mode(&home.memory().join("log")), 0o700);
-        // It went on: the run is recorded.
+        // The hook continues afterwards: the run is recorded.
         assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
         assert_eq!(home.ailments(), ["memory-was-open"]);
         let said = home.rutter(&["doctor", "--json"]).stdout;
@@ -94,7 +94,7 @@ fn command_closes_writable_folder_and_warns() {
 
 #[test]
 fn only_own_folders_are_closed() {
-    // A folder for everybody, one with files of somebody's in it, and a file.
+    // A sticky directory like /tmp, a directory with other files, and a file.
     for (name, is_sticky) in [("shared", true), ("project", false)] {
         let home = Home::new();
         let folder = home.path(name);
@@ -160,7 +160,7 @@ fn folder_of_another_user_is_refused() {
 fn file_of_another_user_is_refused() {
     for name in ["rutter.db", "spool", "spool/current.jsonl", "log", "log/rutter.log", "tally"] {
         let home = Home::new();
-        // Without a database everything goes to the spool.
+        // Without a database, hooks write to the spool.
         fs::create_dir(home.memory()).unwrap();
         set_mode(&home.memory(), 0o700);
         let path = home.memory().join(name);
@@ -184,7 +184,7 @@ fn file_of_another_user_is_refused() {
     }
 }
 
-/// Every file and folder that rutter writes in its data folder, and whether it is a folder.
+/// Every file and directory that rutter writes in its data directory; true for a directory.
 const WRITTEN: [(&str, bool); 18] = [
     ("rutter.db", false),
     ("rutter.db-wal", false),
@@ -275,7 +275,7 @@ fn data_folder_itself_may_be_linked() {
     play(&home);
     assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
     assert_eq!(home.ailments(), [] as [&str; 0]);
-    // What it leads to has to be ours as much as any data folder.
+    // The link's target is checked like any data directory.
     set_mode(&home.path("disk"), 0o777);
     silent(&home.hook(&home.edit("one")));
     assert_eq!(mode(&home.path("disk")), 0o700);

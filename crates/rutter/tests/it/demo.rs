@@ -11,7 +11,7 @@ use rutter_testkit::Ran;
 
 use crate::support::{command, terminal};
 
-/// A user who has things of their own, and a folder for temporary files.
+/// A user with configuration, data and a temporary directory.
 struct User {
     folder: tempfile::TempDir,
 }
@@ -43,28 +43,28 @@ impl User {
         Ran::of(&mut self.command(&["demo", "--fast"]))
     }
 
-    /// What is in the folder for temporary files.
+    /// Lists the user's temporary directory.
     fn temporary(&self) -> Vec<PathBuf> {
         fs::read_dir(self.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// Runs a demo on a terminal of so many columns, and returns what it shows.
+    /// Runs a demo on a terminal with this many columns, and returns its output.
     fn watched(&self, columns: u16, environment: &[(&str, &str)]) -> String {
         let (mut ours, theirs) = terminal();
         let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&theirs, size).unwrap();
         let mut command = self.command(&["demo", "--fast"]);
         let mut child = command.envs(environment.iter().copied()).stdout(theirs).spawn().unwrap();
-        // Or our end would never see the end of theirs.
+        // The command holds the other end open, and reading would never end.
         drop(command);
         let mut shown = Vec::new();
-        // A terminal whose other end is gone is an error on Linux, not an end.
+        // On Linux, reading from a terminal after the other end is closed returns an error instead of end of file.
         drop(ours.read_to_end(&mut shown));
         assert!(child.wait().unwrap().success());
         String::from_utf8(shown).unwrap().replace('\r', "")
     }
 
-    /// A demo that takes its time, at a point where its folder is there.
+    /// Starts a demo at normal speed and returns once its temporary directory exists.
     fn started(&self) -> Started {
         let (mut ours, theirs) = terminal();
         let mut command = self.command(&["demo"]);
@@ -78,7 +78,7 @@ impl User {
     }
 }
 
-/// A demo that goes on.
+/// A running demo.
 struct Started {
     child: Child,
     terminal: File,
@@ -86,10 +86,10 @@ struct Started {
 }
 
 impl Started {
-    /// Waits until everybody is gone whom the demo has started. What it has shown.
+    /// Waits for the end of all processes of the demo and returns its output.
     fn over(mut self) -> String {
         let mut stderr = String::new();
-        // Its keeper has the same stderr.
+        // The process that deletes the directory shares this stderr, so end of file means that it has ended too.
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
         assert!(!self.child.wait().unwrap().success());
         assert_eq!(stderr, "");
@@ -98,7 +98,7 @@ impl Started {
     }
 }
 
-/// Every file below a folder, with what it holds; folders hold nothing.
+/// Returns every file below a directory with its content. Directories are listed with empty content.
 fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -249,7 +249,7 @@ fn the_story() {
 #[test]
 fn nothing_is_left_behind_and_nothing_of_the_users_matters() {
     let user = User::new();
-    // Everything that could keep a hook from speaking, where the user's own would read it.
+    // Every setting that could silence a hook, in each place where the user's rutter reads it.
     let quiet = "hooks.user_prompt_submit.enabled = false\nhooks.outcome_capture.enabled = false\n";
     for folder in ["home/.config/rutter", "memory"] {
         fs::write(user.path(folder).join("config.toml"), quiet).unwrap();
@@ -272,7 +272,7 @@ fn nothing_is_left_behind_and_nothing_of_the_users_matters() {
     assert_eq!(everything(user.folder.path()), before);
 }
 
-/// A repository, a configuration or a temporary folder of the user's around the demo is none of its own.
+/// A repository, configuration or temporary directory around the demo does not affect it.
 #[test]
 fn it_can_play_inside_a_project() {
     let user = User::new();
@@ -290,7 +290,7 @@ fn it_can_play_inside_a_project() {
 #[test]
 fn what_ends_early_leaves_nothing_behind() {
     let user = User::new();
-    // No file may be longer than this, so there can be no database.
+    // A file size limit that is too small for the database.
     let mut shell = Command::new("/bin/sh");
     let script = "ulimit -f 8; exec \"$0\" demo --fast";
     let args = ["-c", script, env!("CARGO_BIN_EXE_rutter")];
@@ -298,12 +298,12 @@ fn what_ends_early_leaves_nothing_behind() {
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
     assert!(ran.stderr.starts_with("error: `rutter tend` ended with "), "{ran}");
     assert_eq!(user.temporary(), [] as [PathBuf; 0]);
-    // A reader that has seen enough.
+    // A reader that closes the pipe early.
     let mut child = user.command(&["demo", "--fast"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
     assert_eq!(user.temporary(), [] as [PathBuf; 0]);
-    // Nowhere to play.
+    // A missing temporary directory.
     let ran = Ran::of(user.command(&["demo", "--fast"]).env("TMPDIR", user.path("nowhere")));
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
     assert!(ran.stderr.starts_with("error: cannot make a temporary folder: "), "{ran}");
@@ -314,7 +314,7 @@ fn what_ends_early_leaves_nothing_behind() {
 fn ctrl_c_leaves_neither_files_nor_colours_behind() {
     let user = User::new();
     let demo = user.started();
-    // As a terminal does it: to everybody in the foreground.
+    // A terminal sends SIGINT to the whole foreground process group.
     kill_process_group(Pid::from_child(&demo.child), Signal::INT).unwrap();
     let shown = demo.over();
     assert_eq!(user.temporary(), [] as [PathBuf; 0]);
@@ -331,7 +331,7 @@ fn a_demo_that_is_killed_leaves_no_files_behind() {
     assert_eq!(user.temporary(), [] as [PathBuf; 0]);
 }
 
-/// What a terminal shows, without its colours.
+/// Removes the colour codes from terminal output.
 fn plain(shown: &str) -> String {
     let mut parts = shown.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -365,7 +365,7 @@ fn colours_are_for_terminals_that_want_them() {
     assert_narrow(&plain(&narrow), 57);
 }
 
-/// A line in which times and ids are signs.
+/// Replaces times and ids of a line by placeholders.
 fn masked(line: &str) -> String {
     let number = |word: &str| {
         let (whole, part) = word.split_once('.').unwrap_or_default();
@@ -389,7 +389,7 @@ fn masked(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The rows of the picture, as a reader sees them.
+/// Returns the text rows of the picture.
 fn rows_of_picture() -> Vec<String> {
     let path = rutter_testkit::root().join("docs/demo.svg");
     let svg = fs::read_to_string(path).unwrap();
@@ -405,7 +405,7 @@ fn rows_of_picture() -> Vec<String> {
     svg.split("<text class=\"row\"").skip(1).map(row).collect()
 }
 
-/// What is left out of the picture has a row of its own that says so.
+/// The row of the picture that marks omitted output.
 const CUT: &str = "⋮";
 
 #[test]

@@ -1,4 +1,4 @@
-//! A setup that is well, and what `rutter doctor` says of it and does not do to it.
+//! `rutter doctor` on a healthy setup: its report, and that it changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,36 +12,36 @@ use serde_json::{Value, json};
 
 use crate::support::{command, patient};
 
-/// A user with a client, a project, and rutter installed in it. Everything is in one folder, and all is well.
+/// A user with a client, a project and rutter installed in it, all in one temporary directory.
 pub(crate) struct Setup {
     folder: tempfile::TempDir,
-    /// Variables beside those of every user.
+    /// Additional environment variables.
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 impl Setup {
-    /// All is well.
+    /// Creates a setup without any fault.
     pub(crate) fn new() -> Self {
         let setup = Self::bare();
         setup.ok(&["init", "--bin", setup.text("bin/rutter").as_str()]);
         setup
     }
 
-    /// The same before `rutter init`.
+    /// Creates a setup in which `rutter init` has not run.
     pub(crate) fn bare() -> Self {
         let folder = tempfile::Builder::new().prefix("rutter-setup.").tempdir().unwrap();
         let setup = Self { folder, variables: Vec::new() };
         for name in ["bin", "ship", "home/.config/rutter"] {
             fs::create_dir_all(setup.path(name)).unwrap();
         }
-        // A program of its own: the one under test lies in a build folder, of which there is something to say.
+        // A copy outside of the build directory: the doctor reports hooks that run a build of cargo.
         let built = env!("CARGO_BIN_EXE_rutter");
         if fs::hard_link(built, setup.path("bin/rutter")).is_err() {
             fs::copy(built, setup.path("bin/rutter")).unwrap();
         }
         setup.has_client("2.1.325 (Claude Code)");
         setup.trusts(&setup.path("ship"));
-        // However busy the machine is with other tests, no hook is slow.
+        // Long deadlines, so that the doctor reports no slow hook on a busy machine.
         setup.write("home/.config/rutter/config.toml", &patient(&[]));
         setup.ok(&["tend"]);
         setup
@@ -65,7 +65,7 @@ impl Setup {
         fs::write(path, text).unwrap();
     }
 
-    /// A file of the memory, for its owner alone.
+    /// Writes a file in the data directory that only its owner can read.
     pub(crate) fn keep(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.memory().join(name);
         fs::write(&path, text).unwrap();
@@ -82,7 +82,7 @@ impl Setup {
         self.program("bin/claude", &format!("#!/bin/sh\necho '{says}'\n"));
     }
 
-    /// The client trusts a folder, and has been told to use the server of its project.
+    /// Makes the client trust a directory and approve the MCP server of its `.mcp.json`.
     pub(crate) fn trusts(&self, folder: &Path) {
         self.notes(|state| {
             let folder = &mut state["projects"][folder.to_str().unwrap()];
@@ -91,7 +91,7 @@ impl Setup {
         });
     }
 
-    /// The client trusts no folder.
+    /// Makes the client trust no directory.
     pub(crate) fn trusts_nothing(&self) {
         self.notes(|state| {
             for (_, folder) in state["projects"].as_object_mut().unwrap() {
@@ -100,7 +100,7 @@ impl Setup {
         });
     }
 
-    /// Changes what the client keeps of this user.
+    /// Changes the client's state file of this user.
     pub(crate) fn notes(&self, change: impl FnOnce(&mut Value)) {
         let path = "home/.claude.json";
         let text = fs::read_to_string(self.path(path)).unwrap_or_else(|_| "{}".to_owned());
@@ -118,13 +118,13 @@ impl Setup {
         self.write(path, &format!("{settings:#}\n"));
     }
 
-    /// Changes our entry of an event, which is alone there.
+    /// Changes rutter's entry of an event. It must be the only entry there.
     pub(crate) fn edit_entry(&self, event: &str, key: &str, value: impl Into<Value>) {
         let value = value.into();
         self.edit(|settings| settings["hooks"][event][0]["hooks"][0][key] = value);
     }
 
-    /// Has hooks and the server run another program than rutter.
+    /// Replaces rutter by another program in hooks and MCP server registration.
     pub(crate) fn runs(&self, program: &str) {
         for file in ["ship/.claude/settings.local.json", "home/.claude.json"] {
             let text = fs::read_to_string(self.path(file)).unwrap();
@@ -151,7 +151,7 @@ impl Setup {
         drop(self.rutter(args).success());
     }
 
-    /// The report for programs, after a look at the exit code.
+    /// Returns the JSON report, after checking the exit code.
     #[track_caller]
     pub(crate) fn report(&self) -> Value {
         let ran = self.rutter(&["doctor", "--json"]);
@@ -163,7 +163,7 @@ impl Setup {
         report
     }
 
-    /// Asserts that one thing is found and nothing else: which, where and what to type. `[HOME]` stands for the folder.
+    /// Asserts that the report has exactly one finding, with this code, place and advice. `[HOME]` stands for the directory.
     #[track_caller]
     pub(crate) fn finds(&self, code: &str, place: &str, advice: &str) {
         let report = self.report();
@@ -178,7 +178,7 @@ impl Setup {
         };
         assert_eq!((shown("place").as_str(), shown("advice").as_str()), (place, advice));
         assert!(!shown("what").is_empty());
-        // For people it is the same, and fits their window where no path is longer. What to type stands in one line.
+        // The text output has the same code, and the advice on one line. Lines without a path have at most 100 columns.
         let text = self.rutter(&["doctor"]).stdout;
         let typed = format!(" -> {}\n", finding["advice"].as_str().unwrap());
         assert!(text.contains(&format!("[{code}]")) && text.contains(&typed), "{text}");
@@ -189,7 +189,7 @@ impl Setup {
     }
 }
 
-/// Every file below a folder and what it holds.
+/// Returns every file below a directory with its content. Directories are listed with empty content.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -270,7 +270,7 @@ fn a_setup_that_is_well_has_nothing_to_find() {
 #[test]
 fn nothing_of_the_users_is_touched() {
     let setup = Setup::new();
-    // Reading a database leaves an index beside its log, so it is looked at once before.
+    // The first read of a database creates an index file of its WAL.
     drop(setup.report());
     let before = tree(&setup.path(""));
     drop(setup.report());
@@ -292,7 +292,7 @@ fn no_scratch_folder_is_left_behind() {
     fs::create_dir(setup.path("scratch")).unwrap();
     setup.variables.push(("TMPDIR", setup.text("scratch")));
     let report = setup.report();
-    // The end of a session starts housekeeping that outlives its hook.
+    // SessionEnd starts housekeeping that outlives the hook.
     assert!(report["hooks"].to_string().contains("SessionEnd"));
     let left: Vec<_> = fs::read_dir(setup.path("scratch")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -356,12 +356,12 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
             "Stop": entry(json!({ "type": "command", "command": "./tools/rutter", "args": ["hook"] })),
             "SessionStart": entry(json!({ "type": "command", "command": format!("\"$(touch '{}')/rutter\" hook", setup.text("ran")) })),
             "PreCompact": entry(json!({ "type": "command", "command": "/bin/true|tools/rutter hook" })),
-            // A line that asks first, and does something else as well.
+            // A shell line that tests for rutter, and also runs another command.
             "SessionEnd": entry(json!({ "type": "command", "command": format!(
                 "if command -v rutter; touch {}; true >/dev/null 2>&1; then exec rutter hook --from project; fi",
                 setup.text("ran")
             ) })),
-            // To a shell, the end of a line is the end of a command, so this is nothing of ours.
+            // A newline ends a shell command, so this entry does not count as rutter's.
             "SubagentStart": entry(json!({ "type": "command", "command": "rutter hook\nmischief" })),
         } })
         .to_string(),
@@ -371,11 +371,11 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
     let rows = report["hooks"].as_array().unwrap().iter();
     let theirs: Vec<&Value> =
         rows.filter(|row| row["place"].as_str().unwrap().contains("/settings.json:")).collect();
-    // Whether the others count as ours at all, is not the doctor's to say.
+    // This test does not decide which of the other entries count as rutter's.
     assert!(theirs.len() >= 3, "{report:#}");
     assert!(theirs.iter().all(|row| row["answer"] == "untrusted"), "{report:#}");
     assert!(!setup.path("ran").exists(), "{report:#}");
-    // Once the client trusts it, it runs them, and so does the doctor.
+    // If the client trusts the checkout, it runs the hooks, and so does the doctor.
     setup.trusts(&setup.path("ship"));
     drop(setup.report());
     assert!(setup.path("ran").exists());
@@ -394,7 +394,7 @@ fn trust_is_inherited_from_above_as_far_as_the_repository() {
     }
     setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
     assert!(untrusted(), "what is trusted outside of a repository does not count inside");
-    // The older client looks further up.
+    // The older client searches above the repository.
     setup.has_client("2.1.197 (Claude Code)");
     assert!(!untrusted());
     setup.has_client("2.1.325 (Claude Code)");
@@ -430,7 +430,7 @@ fn the_folders_that_have_them_are_named() {
     assert_eq!(report["findings"][0]["code"], "hooks-none", "{ran}");
     let what = report["findings"][0]["what"].as_str().unwrap();
     assert!(what.contains(&format!("; {} has them", setup.text("ship"))), "{what}");
-    // Inside a repository the newer client reads those of its root, and the older one does not.
+    // Inside a repository only the newer client reads the settings at the root.
     for name in ["objects", "refs"] {
         fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();
     }

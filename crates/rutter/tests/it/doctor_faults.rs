@@ -1,4 +1,4 @@
-//! A fault at a time in a setup that is well: each is named, with its place and what to type, and nothing else is.
+//! One fault at a time in a healthy setup. The doctor must name it with place and advice, and report nothing else.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::doctor::Setup;
 const LOCAL: &str = "ship/.claude/settings.local.json";
 const USER: &str = "home/.claude/settings.json";
 
-/// Puts a fault into a setup and asserts what is found.
+/// Defines one test per line: plants a fault in a setup and asserts the finding.
 macro_rules! faults {
     ($($name:ident: $plant:expr => ($code:literal, $place:expr, $advice:expr);)*) => {
         $(#[test]
@@ -28,14 +28,14 @@ macro_rules! faults {
     };
 }
 
-/// Where something is. What `init` writes grows, so nobody counts its lines here.
+/// The expected place of a finding. Places in the settings of `init` are computed, because that file keeps growing.
 enum Spot {
     Place(&'static str),
-    /// Our entry of an event in the settings that `init` wrote.
+    /// Rutter's entry of an event in the settings that `init` wrote.
     Entry(&'static str),
-    /// The value of the first such key behind the name of an event.
+    /// The value of the first key with the second name after the first name.
     Value(&'static str, &'static str),
-    /// Their last bracket.
+    /// The last bracket of the settings.
     End,
 }
 
@@ -66,23 +66,22 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A group of somebody else's.
+/// A hook group of another tool.
 fn others() -> Value {
     json!([{ "hooks": [{ "type": "command", "command": "true" }] }])
 }
 
-/// A rutter that does something of its own on events.
+/// Replaces rutter on Stop by a script that prints rutter's version and runs `on_events` for an event.
 fn impostor(setup: &Setup, on_events: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let script = format!(
         "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 'rutter {version}'; exit; }}\ncat >/dev/null\n{on_events}\n"
     );
     setup.program("other/rutter", &script);
-    // One event is enough.
     setup.edit_entry("Stop", "command", setup.text("other/rutter"));
 }
 
-/// Takes time from a file.
+/// Sets back the modification time of a file.
 fn age(path: &Path, hours: u64) {
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
     let then = std::time::SystemTime::now() - Duration::from_hours(hours);
@@ -173,7 +172,7 @@ faults! {
     settings_that_make_the_client_simple: |setup| setup.write(USER, "{\"env\":{\"CLAUDE_CODE_SIMPLE\":1}}")
         => ("env-simple", "[HOME]/home/.claude/settings.json:1:30", "take `CLAUDE_CODE_SIMPLE` out of `env` there");
 
-    // Our entries.
+    // Rutter's entries.
     no_entries: |setup| setup.ok(&["uninstall"])
         => ("hooks-none", "[HOME]/ship/.claude/settings.local.json", "rutter init");
     entries_of_an_older_version: |setup| setup.edit(|settings| {
@@ -219,7 +218,7 @@ faults! {
         });
     } => ("hook-shell", Spot::Entry("Stop"), "rutter init");
 
-    // The program.
+    // The program of the hooks.
     a_program_that_is_gone: |setup| fs::remove_file(setup.path("bin/rutter")).unwrap()
         => ("program-missing", Spot::Entry("SessionStart"), "rutter init");
     a_program_without_the_right_to_run: |setup| {
@@ -251,7 +250,7 @@ faults! {
     a_program_that_others_may_replace: |setup| mode(&setup.path("bin"), 0o777)
         => ("program-writable", Spot::Entry("SessionStart"), "chmod go-w [HOME]/bin");
 
-    // A run of each.
+    // Test runs of the hooks.
     a_hook_that_fails: |setup| impostor(setup, "exit 3")
         => ("hook-fails", Spot::Entry("Stop"), "rutter init");
     a_hook_whose_answer_nobody_reads: |setup| impostor(setup, "echo '{\"additionalContext\":\"x\"}'")
@@ -265,11 +264,11 @@ faults! {
     a_hook_that_is_slow: |setup| {
         let path = "home/.config/rutter/config.toml";
         let text = fs::read_to_string(setup.path(path)).unwrap();
-        // No process ends in half a millisecond.
+        // Every process takes longer than half of this deadline.
         setup.write(path, &text.replace("[hooks.stop]\ndeadline_ms = 1000", "[hooks.stop]\ndeadline_ms = 1"));
     } => ("hook-slow", Spot::Entry("Stop"), "run rutter doctor again when the machine is quiet");
 
-    // The memory.
+    // The data directory.
     a_memory_that_is_a_file: |setup| {
         fs::remove_dir_all(setup.memory()).unwrap();
         fs::write(setup.memory(), "").unwrap();
@@ -333,7 +332,7 @@ faults! {
         rutter_memory::log::append(&files, now, &line).unwrap();
     } => ("log-faults", "[HOME]/home/.local/share/rutter/log/rutter.log", "grep ' hook: ' [HOME]/home/.local/share/rutter/log/rutter.log");
 
-    // What was decided.
+    // Configuration.
     a_configuration_that_is_no_toml: |setup| setup.write("ship/.rutter.toml", "notify = \n")
         => ("config-void", "[HOME]/ship/.rutter.toml:1:10", "mend it; until then the whole file counts for nothing");
     a_key_that_there_is_not: |setup| setup.write("ship/.rutter.toml", "notifi = \"off\"\n")
@@ -363,7 +362,7 @@ faults! {
     rutter_switched_off_here: |setup| setup.variables.push(("RUTTER", "off".to_owned()))
         => ("switched-off", "-", "unset RUTTER");
 
-    // Other memories.
+    // Other memory tools.
     a_rival_as_a_plugin: |setup| setup.write(USER, "{\"enabledPlugins\":{\"claude-mem@thedotmack\":true,\"engram@x\":false}}")
         => ("rival-memory", "[HOME]/home/.claude/settings.json", "claude plugin disable claude-mem@thedotmack");
     a_rival_with_a_hook: |setup| setup.write(USER, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/opt/icm/bin/icm hook stop\"}]}]}}")
@@ -378,7 +377,7 @@ faults! {
 #[test]
 fn what_is_no_fault_is_not_named() {
     let setup = Setup::new();
-    // A stronger layer says otherwise; a byte order mark is read past; a folder that is called like a rival is none.
+    // Settings overridden by a stronger layer, a byte order mark, and a directory with the name of another memory tool.
     setup.write(
         USER,
         "\u{feff}{ \"disableAllHooks\": true, \"env\": { \"RUTTER\": \"off\", \"A\": 1 } }",
@@ -421,7 +420,7 @@ fn a_plugin_that_runs_rutter_is_a_layer_and_runs_beside_the_settings() {
     let plugin =
         report["layers"].as_array().unwrap().iter().find(|layer| layer["whose"] == "plugin");
     assert_eq!(plugin.unwrap()["ours"], 9, "{report:#}");
-    // Alone it is enough, with its server.
+    // The plugin alone is enough, with its MCP server.
     let program = setup.text("bin/rutter");
     let servers = json!({ "mcpServers": { "rutter": { "command": program, "args": ["mcp"] } } });
     setup.write("plugins/rutter/.mcp.json", &servers.to_string());
@@ -437,8 +436,8 @@ fn a_plugin_that_runs_rutter_is_a_layer_and_runs_beside_the_settings() {
     assert_eq!(setup.report()["findings"], json!([]));
 }
 
-/// Every code is named by a test as what it finds: here, or where no user can plant the fault, beside the code or in the
-/// memory.
+/// Every finding code appears in a test: in these files, or beside the code where a test of the binary cannot cause the
+/// fault.
 #[test]
 fn every_code_is_planted() {
     let root = rutter_testkit::root();

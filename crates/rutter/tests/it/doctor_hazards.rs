@@ -1,4 +1,4 @@
-//! Pipes in the place of files, files of somebody else, and a doctor that is interrupted.
+//! `rutter doctor` with pipes in place of files, files of another user, and an interrupted run.
 
 use std::fs;
 use std::io::Read as _;
@@ -26,7 +26,7 @@ fn codes(report: &Value) -> Vec<&str> {
     findings.map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
-/// Nobody ever writes to any of these.
+/// None of these pipes has a writer, so a read would block for ever.
 #[test]
 fn a_pipe_is_not_waited_for() {
     for (name, expected) in [
@@ -48,11 +48,11 @@ fn a_pipe_is_not_waited_for() {
         let report = setup.report();
         assert_eq!(codes(&report), expected, "{name}: {report:#}");
     }
-    // In a folder above, where it is looked for when there are none here.
+    // In a parent directory, which the doctor searches if this one has no hooks.
     let setup = Setup::bare();
     pipe(&setup.path(".claude/settings.json"));
     assert_eq!(codes(&setup.report()), ["hooks-none"]);
-    // In a plugin that says where it is.
+    // In a plugin with a registered install path.
     let setup = Setup::new();
     pipe(&setup.path("plugins/mine/.claude-plugin/plugin.json"));
     pipe(&setup.path("plugins/mine/hooks/hooks.json"));
@@ -64,8 +64,8 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(codes(&setup.report()), [] as [&str; 0]);
 }
 
-/// A setup whose temporary folder is its own, and a program in it that says its number into a pipe and then hangs, whoever
-/// listens to it.
+/// A setup with a temporary directory and a program that prints its version, or else writes its process id to a pipe and
+/// hangs.
 struct Hanging {
     setup: Setup,
 }
@@ -85,19 +85,19 @@ impl Hanging {
         Self { setup }
     }
 
-    /// Interrupts a doctor while the program hangs, and waits until everybody is gone whom it has started.
+    /// Interrupts a doctor while the program hangs, and asserts that all its processes end and its files are gone.
     fn interrupted(&self, args: &[&str], interrupt: impl Fn(&Child)) {
         let mut doctor = self.setup.command(args);
         doctor.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut doctor = doctor.spawn().unwrap();
-        // Here it waits for the program.
+        // Blocks until the program has started.
         let number = fs::read_to_string(self.setup.path("number")).unwrap();
         let program = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
         assert_eq!(self.left().len(), 1, "there is a folder");
         interrupt(&doctor);
         assert!(!doctor.wait().unwrap().success());
         let mut said = String::new();
-        // The keeper of the folder has the same stderr, and goes last.
+        // The process that deletes the directory shares this stderr and ends last.
         doctor.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         assert_eq!(said, "");
         assert_eq!(self.left(), [] as [PathBuf; 0]);
@@ -111,14 +111,14 @@ impl Hanging {
     }
 }
 
-/// Whether a process has ended and nobody has looked after it: that is not ours to do.
+/// Returns true if a process has ended and was not reaped yet. Reaping it is not the task of the doctor.
 fn is_zombie(number: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
 }
 
 fn ctrl_c(doctor: &Child) {
-    // As a terminal does it: to everybody in the foreground.
+    // A terminal sends SIGINT to the whole foreground process group.
     kill_process_group(Pid::from_child(doctor), Signal::INT).unwrap();
 }
 
@@ -155,7 +155,7 @@ fn an_interrupted_doctor_leaves_no_client_behind() {
     hanging.interrupted(&["doctor", "--live"], kill);
 }
 
-/// A setup that belongs to nobody, and what root has left in it.
+/// A setup of an unprivileged user, in which some files belong to root.
 struct Strange {
     setup: Setup,
 }
@@ -163,11 +163,11 @@ struct Strange {
 const NOBODY: u32 = 65534;
 
 impl Strange {
-    /// Nothing where only root could make it.
+    /// Returns None if the test does not run as root.
     fn new() -> Option<Self> {
         let strange = Self { setup: Setup::new() };
         let mut rest = vec![strange.setup.path("")];
-        // The program is a link to the one under test, which other tests run as well.
+        // The program is a hard link to the binary under test, which other tests use too.
         let program = strange.setup.path("bin/rutter");
         while let Some(path) = rest.pop() {
             if path == program {
@@ -192,14 +192,14 @@ impl Strange {
 
     fn report(&self, args: &[&str]) -> Ran {
         let usual = self.setup.command(args);
-        // Who may look into the folder that the test was built in, is not ours to say.
+        // Runs the linked program: that user may not have access to the build directory.
         let mut command = Command::new(self.setup.path("bin/rutter"));
         command.args(args).env_clear().current_dir(self.setup.path("ship")).stdin(Stdio::null());
         command.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
         Ran::of(command.uid(NOBODY).gid(NOBODY))
     }
 
-    /// What is found, and what to type.
+    /// Returns code and advice of every finding.
     fn found(&self) -> Vec<(String, String)> {
         let ran = self.report(&["doctor", "--json"]);
         let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
@@ -224,7 +224,7 @@ fn what_is_somebody_elses_is_to_be_handed_over() {
     let text = strange.report(&["doctor"]).stdout;
     assert!(text.contains("database  unknown, for the folder cannot be read\n"), "{text}");
     assert!(!text.contains("none yet") && !text.contains("waiting"), "{text}");
-    // Nobody can say what lies in a folder that cannot be looked into.
+    // The doctor cannot list this directory.
     strange.is_roots("home/.local/share", 0o700);
     let above = "sudo chown -R \"$USER\" [HOME]/home/.local/share";
     assert_eq!(strange.found(), pair("memory-unreadable", above));
@@ -247,7 +247,7 @@ fn a_program_of_somebody_else_is_replaced_by_ones_own() {
     let Ok(()) = chown(setup.path("bin/claude"), Some(NOBODY), None) else {
         return excuse("a program of somebody else", "this is not root");
     };
-    // A link would make the one under test somebody else's.
+    // A copy: chown on a hard link would change the owner of the binary under test.
     fs::create_dir(setup.path("other")).unwrap();
     fs::copy(setup.path("bin/rutter"), setup.path("other/rutter")).unwrap();
     setup.runs("other/rutter");
@@ -261,7 +261,7 @@ fn a_program_of_somebody_else_is_replaced_by_ones_own() {
     let (advice, what) = found(&setup);
     assert_eq!(advice, "rutter init --bin PATH");
     assert!(what.contains("/other/rutter is somebody else's"), "{what}");
-    // A folder of theirs that is open to all cannot be closed for good.
+    // In an open directory of another user, `chmod` does not last.
     chown(setup.path("other/rutter"), Some(0), None).unwrap();
     chown(setup.path("other"), Some(NOBODY), None).unwrap();
     fs::set_permissions(setup.path("other"), fs::Permissions::from_mode(0o777)).unwrap();

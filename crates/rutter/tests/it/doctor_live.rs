@@ -1,4 +1,4 @@
-//! The doctor's word about settings, put to the real client: what it calls skipped is skipped, and what it calls read runs.
+//! The doctor's verdict on settings, compared with the real client: which files it reads and which it skips.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,17 +12,17 @@ use crate::doctor::Setup;
 use crate::live::client;
 use crate::support::command;
 
-/// A hook that leaves a file.
+/// Returns a hook that creates a file.
 fn touch(path: &Path) -> Value {
     json!([{ "hooks": [{ "type": "command", "command": "touch", "args": [path] }] }])
 }
 
-/// What to put beside two hooks that work.
+/// Settings added to a file with a working hook.
 struct Case {
     name: &'static str,
-    /// Under `hooks`.
+    /// Entries of `hooks`.
     hooks: Value,
-    /// Beside `hooks`.
+    /// Keys outside of `hooks`.
     beside: Value,
 }
 
@@ -76,7 +76,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// What the doctor says of the settings in a project: whether the file counts, and whether its hooks run.
+/// Runs the doctor in the project. Returns true for each of: the settings file is read, its hooks run.
 fn examined(sandbox: &Sandbox, client: &Client) -> (bool, bool) {
     let bin = sandbox.home().join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -111,7 +111,7 @@ fn the_doctor_is_right(variable: &str) {
         assert_eq!(record.terminal_reason(), Some("completed"), "{name}: {}", record.stdout);
         assert_eq!(mark.exists(), counts && runs, "{name}: {}", record.debug_log);
         seen[usize::from(mark.exists())] += 1;
-        // The newer client says so in its log, where nobody looks.
+        // The newer client reports a skipped file only in its debug log.
         if variable == "RUTTER_TEST_CLIENT" && !counts {
             assert!(record.debug_log.contains("Invalid setting skipped"), "{name}");
         }
@@ -129,10 +129,10 @@ fn the_older_client_does_it_too() {
     the_doctor_is_right("RUTTER_TEST_CLIENT_OLD");
 }
 
-/// How many steps there are.
+/// The number of steps of `doctor --live`.
 const STEPS: usize = 13;
 
-/// What `--live` finds, and what it saw step by step.
+/// Runs `doctor --live`. Returns its finding codes, and each step with true if it was observed.
 fn proven(setup: &Setup) -> (Vec<String>, Vec<(String, bool)>) {
     let ran = setup.rutter(&["doctor", "--live", "--json"]);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -155,7 +155,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         assert_eq!(steps.len(), STEPS, "{steps:?}");
         assert!(steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
-        // A fault that no look at files tells: the program answers its version, and hears nothing.
+        // A fault that no file shows: the program prints its version, and ignores every event.
         setup.program(
             "deaf/rutter",
             "#!/bin/sh\n[ \"$1\" = --version ] && echo 'rutter 0.1.0'\nexit 0\n",
@@ -166,7 +166,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         assert!(!codes.is_empty() && codes.iter().all(told), "{codes:?}");
         assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 1, "the client ran: {steps:?}");
 
-        // The server alone, which the settings do not let be called.
+        // A working server with tools that the permissions forbid.
         let setup = Setup::new();
         fs::remove_file(setup.path("bin/claude")).unwrap();
         symlink(client.path(), setup.path("bin/claude")).unwrap();
@@ -180,7 +180,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
             assert_eq!(steps.iter().filter(|(_, seen)| !seen).count(), unseen, "{steps:?}");
         }
 
-        // One that runs already cannot be had in a sandbox, and nothing is said of it.
+        // A server that runs already cannot be started in the sandbox. Its three steps are left out, without a finding.
         let ship = setup.text("ship");
         setup
             .edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__rutter__status"] }));
@@ -192,7 +192,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         assert_eq!(codes, [] as [&str; 0], "{steps:?}");
         assert!(steps.len() == STEPS - 3 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
-        // Nobody has it installed: then what `init` would write is tried.
+        // Not installed: the doctor tests the settings that `init` would write.
         let setup = Setup::bare();
         fs::remove_file(setup.path("bin/claude")).unwrap();
         symlink(client.path(), setup.path("bin/claude")).unwrap();
@@ -200,7 +200,7 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
         assert_eq!(codes, ["hooks-none"], "{steps:?}");
         assert!(steps.len() == STEPS && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
-        // What a team shares, also where the user's own goes before it.
+        // Shared project settings, alone and together with the user's settings, which take precedence.
         setup.ok(&["init", "--project"]);
         for own in [false, true] {
             if own {
@@ -213,10 +213,10 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
     }
 }
 
-/// What to do to a setup whose server is well, or to one of a team's.
+/// Changes a setup with a working server in the user or project scope.
 type Plant = fn(&Setup);
 
-/// The states of a server that a client tells of, and how each comes about.
+/// Returns scope, name and change for every server state that the client reports.
 fn registrations() -> Vec<(&'static str, &'static str, Plant)> {
     const USER: &str = "home/.claude/settings.json";
     let user: Vec<(&str, Plant)> = vec![
@@ -307,7 +307,7 @@ fn what_it_says_of_the_server_is_what_the_client_says() {
 #[test]
 fn without_a_client_nothing_can_be_proven() {
     let setup = Setup::new();
-    // It says its version, and that is all.
+    // This client prints its version and does nothing else.
     let (codes, steps) = proven(&setup);
     assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 0, "{steps:?}");
     assert!(!codes.is_empty() && codes.iter().all(|code| code.starts_with("live-")), "{codes:?}");

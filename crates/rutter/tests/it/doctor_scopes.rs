@@ -1,4 +1,4 @@
-//! Which of several settings files run rutter, for whom an entry steps back, and what is typed about each file.
+//! `rutter doctor` with several settings files: which one runs rutter, which entries defer to it, and the advice for each.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,12 +12,12 @@ const LOCAL: &str = "ship/.claude/settings.local.json";
 const PROJECT: &str = "ship/.claude/settings.json";
 const USER: &str = "home/.claude/settings.json";
 
-/// Runs rutter by this path.
+/// The path of rutter in a setup.
 fn program(setup: &Setup) -> String {
     setup.text("bin/rutter")
 }
 
-/// Makes a folder the root of a repository.
+/// Makes a directory the root of a Git repository.
 fn repository(setup: &Setup, folder: &str) {
     for name in ["objects", "refs"] {
         fs::create_dir_all(setup.path(folder).join(".git").join(name)).unwrap();
@@ -25,7 +25,7 @@ fn repository(setup: &Setup, folder: &str) {
     setup.write(&format!("{folder}/.git/HEAD"), "ref: refs/heads/main\n");
 }
 
-/// The codes and advice of what is found from a folder.
+/// Runs the doctor in a directory and returns code and advice of every finding.
 fn found(setup: &Setup, folder: &str) -> Vec<(String, String)> {
     let ran = Ran::of(setup.command(&["doctor", "--json"]).current_dir(setup.path(folder)));
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -41,7 +41,7 @@ fn what_a_team_shares_is_run_where_nobody_trusts_the_folder() {
     let setup = Setup::bare();
     setup.ok(&["init", "--project"]);
     setup.trusts_nothing();
-    // Nothing that was said of a folder counts before it is trusted.
+    // The approval of a server does not count before the directory is trusted.
     let expected = [
         ("folder-untrusted", "start claude here once and accept its question"),
         ("server-pending", "start claude here once and choose to use the server"),
@@ -52,7 +52,7 @@ fn what_a_team_shares_is_run_where_nobody_trusts_the_folder() {
     assert_eq!(report["servers"][0]["tools"], 16, "{report:#}");
     assert_eq!(report["hooks"].as_array().unwrap().len(), 9);
     assert_eq!(report["hooks"][0]["answer"], "heard", "{report:#}");
-    // The same line with a blank more is somebody else's.
+    // Only the exact line that `init` writes counts as rutter's: this one has a space more.
     let text = fs::read_to_string(setup.path(PROJECT)).unwrap();
     setup.write(PROJECT, &text.replace("; fi\"", " ; fi\""));
     let report = setup.report();
@@ -73,7 +73,7 @@ fn a_hook_of_a_team_does_not_step_back_while_it_is_tried() {
         starts.map(|row| row["answer"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(heard(&setup), ["heard", "heard"]);
-    // Wherever the client keeps what is the user's.
+    // The same with another configuration directory of the client.
     fs::create_dir(setup.path("elsewhere")).unwrap();
     fs::copy(setup.path(USER), setup.path("elsewhere/settings.json")).unwrap();
     fs::copy(setup.path("home/.claude.json"), setup.path("elsewhere/.claude.json")).unwrap();
@@ -81,7 +81,7 @@ fn a_hook_of_a_team_does_not_step_back_while_it_is_tried() {
     assert_eq!(heard(&setup), ["heard", "heard"]);
 }
 
-/// What a program needs of its user's home it has while it is tried.
+/// A hook that the doctor tries has the HOME of the user, which its shell line may use.
 #[test]
 fn a_path_below_the_home_is_found_by_a_shell() {
     let setup = Setup::new();
@@ -99,20 +99,20 @@ fn an_event_is_left_to_another_file_only_where_that_has_it() {
     let setup = Setup::new();
     setup.ok(&["init", "--project"]);
     assert_eq!(found(&setup, "ship"), []);
-    // What the nearer file lacks, the shared one hears.
+    // The shared file handles events that the nearer file lacks.
     setup.edit(|settings| {
         let hooks = settings["hooks"].as_object_mut().unwrap();
         hooks.shift_remove("PreCompact");
         hooks.shift_remove("SubagentStart");
     });
     assert_eq!(found(&setup, "ship"), []);
-    // What neither has is missing.
+    // An event that both files lack is reported.
     let text = fs::read_to_string(setup.path(PROJECT)).unwrap();
     let mut settings: Value = serde_json::from_str(&text).unwrap();
     settings["hooks"].as_object_mut().unwrap().shift_remove("PreCompact");
     setup.write(PROJECT, &settings.to_string());
     assert_eq!(found(&setup, "ship"), [("hooks-missing".to_owned(), "rutter init".to_owned())]);
-    // For a program that is gone nobody steps back, so the shared one is not one too many.
+    // The shared entry does not defer to a missing program, so it is not reported as a duplicate.
     setup.ok(&["uninstall", "--project"]);
     setup.ok(&["init", "--bin", &program(&setup)]);
     setup.ok(&["init", "--project"]);
@@ -128,7 +128,7 @@ fn the_main_checkout_is_nearer_than_what_a_team_shares() {
     let init = Ran::of(setup.command(&["init", "--project"]).current_dir(setup.path("ship/deep")));
     drop(init.success());
     assert_eq!(found(&setup, "ship/deep"), []);
-    // A path of one's own does not step back, and the one that is further away is to go.
+    // An entry with a fixed path does not defer, so both would run. The advice removes the farther one.
     let path = setup.path("ship/deep/.claude/settings.json");
     fs::hard_link(setup.path("bin/rutter"), setup.path("home/rutter")).unwrap();
     let own = fs::read_to_string(setup.path(LOCAL)).unwrap();
@@ -144,7 +144,7 @@ fn the_main_checkout_is_nearer_than_what_a_team_shares() {
 #[test]
 fn what_to_type_is_about_the_file_that_is_meant() {
     let setup = Setup::bare();
-    // What no look at an entry tells, but a look at its program.
+    // Faults of the program, which the entry does not show.
     setup.ok(&["init", "--user", "--bin", &program(&setup)]);
     setup.program("other/rutter", "#!/bin/sh\necho 'a router, 1.0'\n");
     let text = fs::read_to_string(setup.path(USER)).unwrap();
@@ -156,7 +156,7 @@ fn what_to_type_is_about_the_file_that_is_meant() {
     setup.write(USER, &text.replace(&program(&setup), &setup.text("target/debug/rutter")));
     let advice = "rutter init --user --bin PATH";
     setup.finds("program-is-build", &format!("[HOME]/{USER}:6:11"), advice);
-    // A run of it.
+    // A program that fails when the doctor runs it.
     let version = env!("CARGO_PKG_VERSION");
     setup.program(
         "other/rutter",
@@ -164,14 +164,14 @@ fn what_to_type_is_about_the_file_that_is_meant() {
     );
     setup.write(USER, &text.replace(&program(&setup), &setup.text("other/rutter")));
     let mut all = found(&setup, "ship");
-    // It is not the one that the server is.
+    // Hooks and server run different programs.
     let differs = ("server-program-differs".to_owned(), "rutter init --user".to_owned());
     assert_eq!(all.pop(), Some(differs), "{all:?}");
     assert_eq!(all.len(), 9, "{all:?}");
     let expected = ("hook-fails".to_owned(), "rutter init --user".to_owned());
     assert!(all.iter().all(|one| *one == expected), "{all:?}");
     fs::remove_file(setup.path(USER)).unwrap();
-    // That of the main checkout is typed there.
+    // Commands about the main checkout must run there.
     setup.ok(&["init", "--bin", &program(&setup)]);
     repository(&setup, "ship");
     fs::create_dir(setup.path("ship/deep")).unwrap();
@@ -188,7 +188,7 @@ fn what_is_meant_for_others_is_not_for_ones_own_settings() {
     fs::rename(setup.path(PROJECT), setup.path(USER)).unwrap();
     let place = format!("[HOME]/{USER}:6:11");
     setup.finds("hooks-shared-own", &place, "rutter init --user");
-    // By another way to the same file.
+    // The same file through a symbolic link.
     fs::remove_dir(setup.path("ship/.claude")).unwrap();
     symlink(setup.path("home/.claude"), setup.path("ship/.claude")).unwrap();
     setup.finds("hooks-shared-own", &place, "rutter init --user");
@@ -204,7 +204,7 @@ fn what_is_meant_for_others_is_not_for_ones_own_settings() {
 fn a_path_that_is_the_same_for_everybody_is_looked_for_there() {
     let mut setup = Setup::bare();
     setup.ok(&["init", "--project", "--bin", &setup.text("opt/rutter")]);
-    // That there is one in PATH does not help.
+    // A rutter on PATH does not help.
     setup.finds(
         "program-not-in-path",
         &format!("[HOME]/{PROJECT}:6:11"),
@@ -215,7 +215,7 @@ fn a_path_that_is_the_same_for_everybody_is_looked_for_there() {
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
     assert_eq!(report["hooks"][0]["answer"], "heard", "{report:#}");
-    // And the other way round.
+    // Without `--bin`, rutter is searched on PATH.
     setup.ok(&["init", "--project"]);
     let place = format!("[HOME]/{PROJECT}:6:11");
     setup.finds("program-not-in-path", &place, "add the folder of rutter to PATH");
@@ -235,7 +235,7 @@ fn an_old_client_can_do_without_arguments() {
     assert_eq!(found(&setup, "ship"), [("client-too-old".to_owned(), "claude update".to_owned())]);
 }
 
-/// A client that says its version, and keeps a copy of the settings that it was started with.
+/// The client of this test prints its version, or copies the settings that it is started with.
 #[test]
 fn a_client_is_handed_nothing_of_a_checkout_that_nobody_trusts() {
     let setup = Setup::new();
@@ -249,7 +249,7 @@ fn a_client_is_handed_nothing_of_a_checkout_that_nobody_trusts() {
     );
     let entry = |handler: Value| json!([{ "hooks": [handler] }]);
     let theirs = json!({ "type": "command", "command": "./tools/rutter", "args": ["hook"] });
-    // Either file can be in a clone.
+    // A clone can contain either file.
     setup.write(PROJECT, &json!({ "hooks": { "Stop": entry(theirs.clone()) } }).to_string());
     let expanded = json!({ "type": "command", "command": "\"$(mischief)/rutter\" hook" });
     setup.edit(|settings| {
@@ -265,7 +265,7 @@ fn a_client_is_handed_nothing_of_a_checkout_that_nobody_trusts() {
         drop(setup.rutter(&["doctor", "--live"]));
         let text = fs::read_to_string(setup.path("seen")).unwrap();
         fs::remove_file(setup.path("seen")).unwrap();
-        // The others are the user's, and two sessions were started.
+        // The other seven entries are the user's, and the doctor starts two sessions.
         assert_eq!(text.matches(&program(&setup)).count(), 2 * 7, "{text}");
         assert_eq!(text.matches("./tools/rutter").count(), 2 * handed, "{text}");
         assert_eq!(text.contains("mischief"), trusted, "{text}");

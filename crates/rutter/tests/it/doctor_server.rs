@@ -1,4 +1,4 @@
-//! The server of tools: a registration at a time that does not do, and those that do.
+//! `rutter doctor` on registrations of the MCP server: one fault at a time, and valid ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ const USER: &str = "home/.claude/settings.json";
 const CLIENT: &str = "home/.claude.json";
 const SHARED: &str = "ship/.mcp.json";
 
-/// Where the value behind a text in a file begins, or the text itself where nothing is behind it.
+/// Returns the place of a text in a file, or of the value after it if the text ends in `: `.
 fn place(setup: &Setup, file: &str, text: &str) -> String {
     let whole = fs::read_to_string(setup.path(file)).unwrap();
     let found = whole.find(text).unwrap_or_else(|| panic!("{text}: {whole}"));
@@ -24,24 +24,24 @@ fn place(setup: &Setup, file: &str, text: &str) -> String {
     format!("[HOME]/{file}:{line}:{column}")
 }
 
-/// The entry of the server that `init` wrote.
+/// The place of the server entry that `init` wrote.
 fn entry(setup: &Setup) -> String {
     place(setup, CLIENT, "\"rutter\": ")
 }
 
-/// Changes the entry of the server that `init` wrote.
+/// Changes the server entry that `init` wrote.
 fn edit(setup: &Setup, change: impl FnOnce(&mut Value)) {
     let ship = setup.text("ship");
     setup.notes(|state| change(&mut state["projects"][&ship]["mcpServers"]["rutter"]));
 }
 
-/// What is noted of the folder.
+/// Sets a key of the project in the client's state file.
 fn note(setup: &Setup, key: &str, value: Value) {
     let ship = setup.text("ship");
     setup.notes(|state| state["projects"][&ship][key] = value);
 }
 
-/// A program that says that it is rutter, and does something else as a server.
+/// Replaces rutter by a script that runs `as_server` as the MCP server, and the real rutter otherwise.
 fn impostor(setup: &Setup, as_server: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let rutter = setup.text("bin/rutter");
@@ -58,7 +58,7 @@ fn shared(command: &str) -> String {
     json!({ "mcpServers": { "rutter": { "command": command, "args": ["serve"] } } }).to_string()
 }
 
-/// A setup of a project, to which somebody has said yes.
+/// Creates a setup with shared project settings and an approved server.
 fn of_project() -> Setup {
     let setup = Setup::bare();
     setup.ok(&["init", "--project"]);
@@ -81,7 +81,7 @@ macro_rules! faults {
 const INIT: &str = "rutter init";
 
 faults! {
-    // Where it is registered.
+    // The registration.
     hooks_of_before_there_was_a_server: |setup| note(setup, "mcpServers", json!({}))
         => ("server-missing", |_| format!("[HOME]/{LOCAL}"), INIT);
     a_list_of_servers_that_is_none: |setup| setup.notes(|state| state["mcpServers"] = json!([]))
@@ -114,7 +114,7 @@ faults! {
         edit(setup, |entry| entry["command"] = json!(path));
     } => ("server-program-differs", entry, INIT);
 
-    // Somebody else's.
+    // Another server with the name `rutter`.
     a_server_of_somebody_else_that_goes_before_ours: |setup| {
         setup.edit(|settings| settings["permissions"]["allow"] = json!([]));
         edit(setup, |entry| *entry = json!({ "type": "http", "url": "https://rutter.example/mcp" }));
@@ -143,7 +143,7 @@ faults! {
     a_server_that_is_not_on_the_list: |setup| setup.write(USER, "{\"allowedMcpServers\":[{\"serverName\":\"x\"}]}")
         => ("server-not-admitted", |_| format!("[HOME]/{USER}:1:22"), "add { \"serverName\": \"rutter\" } there");
 
-    // A run of it.
+    // A test run of the server.
     a_server_that_fails: |setup| impostor(setup, "exit 3")
         => ("server-fails", entry, INIT);
     a_server_without_tools: |setup| impostor(setup, concat!(
@@ -166,7 +166,7 @@ fn the_time_that_it_takes_is_said() {
     assert!(what.ends_with(" ms, and ended with 3"), "{what}");
 }
 
-/// Where nothing else is to be typed, that is enough.
+/// If the advice is `rutter init`, running it removes the finding.
 #[test]
 fn what_is_typed_helps() {
     let faults: [fn(&Setup); 4] = [
@@ -180,7 +180,7 @@ fn what_is_typed_helps() {
         plant(&setup);
         let report = setup.report();
         assert_eq!(report["findings"][0]["advice"], INIT, "{report:#}");
-        // The program under test is a build, which `init` does not take by itself.
+        // With `--bin`, because `init` refuses by default a program in a build directory.
         setup.ok(&["init", "--bin", &setup.text("bin/rutter")]);
         assert_eq!(setup.report()["findings"], json!([]));
     }
@@ -205,12 +205,12 @@ fn every_scope_that_is_well_has_nothing_to_find() {
         assert_eq!(row("tools"), 16);
         assert!(row("milliseconds").as_f64().unwrap() > 0.0, "{report:#}");
     }
-    // Who was told to leave the rule out has one thing to read, and nothing that is wrong.
+    // After `--no-allow` the doctor gives one note and no problem.
     let setup = Setup::bare();
     setup.ok(&["init", "--no-allow", "--bin", &setup.text("bin/rutter")]);
     setup.finds("server-not-allowed", &format!("[HOME]/{LOCAL}"), INIT);
     drop(setup.rutter(&["doctor"]).success());
-    // Some tools, or all by another word, are what somebody chose; and who is never asked needs no rule.
+    // Rules for some tools or by a pattern are the user's choice, and bypassPermissions needs no rule.
     for permissions in [
         json!({ "allow": ["mcp__rutter__*"] }),
         json!({ "allow": ["mcp__rutter__start_ghap"] }),
@@ -224,7 +224,7 @@ fn every_scope_that_is_well_has_nothing_to_find() {
 #[test]
 fn what_is_no_fault_of_a_server_is_not_named() {
     let setup = Setup::new();
-    // Other servers, rules about others and about single tools, and lists that let it in.
+    // Other servers, rules about other servers or single tools, and lists that admit rutter.
     setup.write(
         USER,
         &json!({
@@ -239,7 +239,7 @@ fn what_is_no_fault_of_a_server_is_not_named() {
     setup.write(SHARED, "{\"mcpServers\":{\"bad\":5,\"other\":{\"command\":\"x\"}}}");
     setup.notes(|state| state["mcpServers"] = json!({ "other": { "command": "x" } }));
     assert_eq!(setup.report()["findings"], json!([]));
-    // What is written the same in two scopes, and what a team shares beside one's own.
+    // The same entry in two scopes, and a shared entry together with the user's entries.
     setup.write(USER, "{}");
     setup.write(SHARED, "{}");
     setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
@@ -249,7 +249,7 @@ fn what_is_no_fault_of_a_server_is_not_named() {
     let states: Vec<&Value> =
         report["servers"].as_array().unwrap().iter().map(|server| &server["state"]).collect();
     assert_eq!(states, ["used", "shadowed", "shadowed"], "{report:#}");
-    // One that somebody keeps running on this machine is not started, and not called somebody else's.
+    // A local HTTP server is not started, and does not count as foreign.
     edit(&setup, |entry| *entry = json!({ "type": "http", "url": "http://127.0.0.1:4000/mcp" }));
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
@@ -287,10 +287,10 @@ fn the_server_of_a_team_needs_a_yes() {
     let name = || place(&setup, SHARED, "\"rutter\": ");
     note(&setup, "enabledMcpjsonServers", json!([]));
     setup.finds("server-pending", &name(), "start claude here once and choose to use the server");
-    // The user may say so once for all.
+    // The user may approve all project servers.
     setup.write(USER, "{\"enableAllProjectMcpServers\":true}");
     assert_eq!(setup.report()["findings"], json!([]));
-    // A no goes before that.
+    // A rejection takes precedence.
     setup.write(
         USER,
         "{\"enableAllProjectMcpServers\":true,\"disabledMcpjsonServers\":[\"rutter\"]}",
@@ -300,7 +300,7 @@ fn the_server_of_a_team_needs_a_yes() {
     fs::remove_file(setup.path(USER)).unwrap();
     note(&setup, "disabledMcpjsonServers", json!(["rutter"]));
     setup.finds("server-off", &place(&setup, CLIENT, "\"disabledMcpjsonServers\": "), advice);
-    // Then that of the user has its place.
+    // Then the client uses the server of the user scope.
     setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
@@ -327,14 +327,14 @@ fn a_checkout_that_brings_a_server_of_our_name_is_warned_of() {
     let place = format!("[HOME]/{SHARED}:1:25");
     let advice = "claude mcp remove rutter -s project";
     setup.finds("server-foreign-allowed", &place, advice);
-    // `claude -p` would not wait for a yes.
+    // `claude -p` does not wait for an approval.
     note(&setup, "enabledMcpjsonServers", json!([]));
     setup.finds("server-foreign-allowed", &place, advice);
     let report = setup.report();
     let states: Vec<&Value> =
         report["servers"].as_array().unwrap().iter().map(|server| &server["state"]).collect();
     assert_eq!(states, ["pending", "used"], "{report:#}");
-    // One that is nearer than theirs keeps it out, and so does a no.
+    // A nearer registration of rutter or a rejection prevents it.
     setup.ok(&["init", "--bin", &setup.text("bin/rutter")]);
     assert_eq!(setup.report()["findings"], json!([]));
     setup.ok(&["uninstall"]);
@@ -359,7 +359,7 @@ fn nothing_of_a_checkout_is_started_that_nobody_trusts() {
         let report = setup.report();
         assert_eq!(report["servers"][0]["tools"], json!(null), "{report:#}");
         assert!(!setup.path("ran").exists(), "{report:#}");
-        // Once it is trusted the client starts it, and so does the doctor.
+        // If the client trusts the checkout, it starts the server, and so does the doctor.
         setup.trusts(&setup.path("ship"));
         drop(setup.report());
         assert!(setup.path("ran").exists(), "{servers}");
@@ -381,7 +381,7 @@ fn a_server_of_a_plugin_runs_beside_ones_own() {
     setup.write(USER, &settings.to_string());
     let twice = place(&setup, "plugins/rutter/.mcp.json", "\"rutter\": ");
     setup.finds("server-twice", &twice, "claude plugin disable rutter@rutter");
-    // Alone it is well, and beside one that is written the same.
+    // The plugin alone is valid, also together with an identical entry.
     setup.ok(&["uninstall"]);
     assert_eq!(setup.report()["findings"], json!([]));
     setup.ok(&["init", "--project"]);
@@ -406,13 +406,13 @@ fn a_second_program_is_named_that_is_never_started() {
 #[test]
 fn a_program_in_path_that_the_server_of_a_team_needs() {
     let setup = of_project();
-    // As the hooks need it, which is said once.
+    // The hooks need it too, and the finding appears once.
     fs::remove_file(setup.path("bin/rutter")).unwrap();
     let report = setup.report();
     let codes: Vec<&Value> =
         report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
     assert_eq!(codes, ["program-not-in-path"], "{report:#}");
-    // Hooks of one's own do not.
+    // Hooks with a fixed path do not need it.
     let setup = of_project();
     setup.write("other/rutter", "");
     fs::rename(setup.path("bin/rutter"), setup.path("other/rutter")).unwrap();

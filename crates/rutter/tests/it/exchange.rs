@@ -2,7 +2,7 @@ use rutter_testkit::Ran;
 
 use crate::support::{Home, assert_output, bytes_below, holds, rutter_with};
 
-/// A memory with something of most things.
+/// Creates a store with a GHAP and two memories.
 fn filled() -> Home {
     let home = Home::new();
     home.start();
@@ -184,7 +184,7 @@ fn a_project_and_everything_can_be_forgotten() {
 
 #[test]
 fn without_a_home_the_toolkit_works_and_the_memory_says_what_to_set() {
-    // One that is no place, rather than none: without any, the system may name the home of whoever runs the tests.
+    // An invalid HOME instead of none: without HOME, the system may return the home directory of the user of the test.
     let ran = Ran::of(crate::support::command(&["memories"]).env("HOME", "nowhere"));
     assert!(ran.exit == Some(1) && ran.stderr.contains("set RUTTER_HOME"), "{ran}");
     assert_eq!(rutter_with(&["contract", "explain", "Stop"], b"{}").exit, Some(0));

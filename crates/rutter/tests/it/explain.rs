@@ -108,7 +108,7 @@ fn several_mistakes_are_numbered() {
     "#);
 }
 
-/// The keys that programs rely on, and their order.
+/// Programs rely on these keys and their order.
 #[test]
 fn the_json_has_the_promised_shape() {
     let answer = verdict("Stop", &[], r#"{"decision":"block","reason":"tests are red"}"#);
@@ -145,7 +145,7 @@ fn the_exit_code_tells_findings_from_clean_and_from_usage() {
     assert_eq!(explain("Stop", &[], "").exit, Some(0));
     assert_eq!(explain("Stop", &[], "{}").exit, Some(0));
     assert_eq!(explain("Stop", &["--json"], r#"{"continue":"true"}"#).exit, Some(1));
-    // Worth knowing, and no mistake.
+    // A note is not a finding.
     let asks = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}"#;
     assert_eq!(explain("PreToolUse", &[], asks).exit, Some(0));
     assert_eq!(explain("Stopp", &[], "").exit, Some(2));
@@ -163,7 +163,7 @@ fn clients_differ() {
     assert_eq!(old["to_model"][0]["kind"], "text");
 }
 
-/// Empty, binary, huge, deeply nested, repeated, marked, in another system's line ends: a verdict each.
+/// Empty, binary, huge and deeply nested input, repeated keys, a byte order mark and CRLF each get a verdict.
 #[test]
 fn odd_input_gets_a_verdict() {
     let megabytes = 8 * 1024 * 1024;
@@ -188,7 +188,7 @@ fn odd_input_gets_a_verdict() {
         assert!(matches!(ran.exit, Some(0 | 1)), "{name}: {:?} {}", ran.exit, ran.stderr);
         let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(verdict["outcome"], outcome, "{name}");
-        // For people too: no frame of eight megabytes.
+        // The text output is short too: it does not print a line of eight megabytes.
         let ran = rutter_with(&["contract", "explain", "Stop"], &input);
         assert!(ran.stdout.len() < 20_000, "{name}: {} bytes", ran.stdout.len());
     }
@@ -197,7 +197,7 @@ fn odd_input_gets_a_verdict() {
     assert!(ran.stderr.contains("32 MiB"), "{}", ran.stderr);
 }
 
-/// The other commands read no stdin, and do not mind any.
+/// The other commands ignore stdin.
 #[test]
 fn what_is_piped_into_the_others_is_left_alone() {
     for args in [
@@ -211,7 +211,7 @@ fn what_is_piped_into_the_others_is_left_alone() {
     }
 }
 
-/// What a hook printed does not drive the terminal of whoever asks about it.
+/// Escape sequences in hook output do not reach the terminal.
 #[test]
 fn control_characters_are_spelt_out() {
     let ran = explain("Stop", &[], "{\"a\\u001b[31mb\": \"c\\u001b[0m\"}");
@@ -219,7 +219,7 @@ fn control_characters_are_spelt_out() {
     assert!(ran.stdout.contains("u{1b}"), "{ran}");
 }
 
-/// Many keys take no longer each, and few are told.
+/// The time per key stays constant, and the output lists only a few of them.
 #[test]
 fn a_flood_of_keys_is_told_in_a_few_lines() {
     let keys: Vec<String> = (0..60_000).map(|n| format!("\"k{n}\":\"v\"")).collect();

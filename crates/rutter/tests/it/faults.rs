@@ -5,10 +5,10 @@ use rutter_testkit::{Ran, excuse};
 
 use crate::support::{Home, assert_output};
 
-/// Runs the binary under a limit of the shell's.
+/// Runs the binary under a resource limit of the shell.
 fn limited(home: &Home, limit: &str, args: &[&str]) -> Ran {
     let mut command = Command::new("sh");
-    // Without the trap, a file at its limit kills the process before it can say anything.
+    // Without the trap, SIGXFSZ kills the process before it can print an error.
     command.args([
         "-c",
         &format!("trap '' XFSZ; {limit}; exec \"$0\" \"$@\""),
@@ -24,12 +24,12 @@ fn a_disk_that_is_full_is_an_error_and_nothing_is_lost() {
     home.ok(&["remember", "before", "--category", "fact"]);
     let before = home.rutter(&["export"]).stdout;
     let long = "much ".repeat(1_900);
-    // In blocks of 512 bytes: the log of changes may have one page and no more.
+    // In blocks of 512 bytes: the WAL has room for one page.
     let ran = limited(&home, "ulimit -f 9", &["remember", &long, "--category", "fact"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.starts_with("error: the ") && ran.stderr.contains("nothing was"), "{ran}");
     assert_eq!(home.rutter(&["export"]).stdout, before);
-    // And when there is room again, all is well.
+    // With free space again, the command succeeds.
     home.ok(&["remember", &long, "--category", "fact"]);
     assert_eq!(home.ailments(), [] as [&str; 0]);
 }
@@ -45,7 +45,7 @@ fn a_disk_that_is_full_before_there_is_a_store_leaves_no_half_of_one() {
     home.ok(&["remember", "x", "--category", "fact"]);
 }
 
-/// A home whose memory has a disk of 900 KB to itself; none where nobody may mount one.
+/// Creates a home with its data directory on a 900 KB disk. Returns None if the test may not mount one.
 fn on_a_small_disk() -> Option<Home> {
     let home = Home::new();
     std::fs::create_dir(home.memory()).unwrap();
@@ -81,7 +81,7 @@ fn a_real_disk_that_is_full_is_no_different() {
     assert!(listed.as_array().unwrap().len() > 3, "{listed}");
 }
 
-/// A disk that has no room for the memory to begin: it begins when there is, and nothing is taken for damaged.
+/// If the disk is too full to create the store, a later command creates it, and no file counts as damaged.
 #[test]
 fn a_disk_that_is_full_at_the_beginning_is_waited_for() {
     let Some(home) = on_a_small_disk() else { return };
@@ -120,7 +120,7 @@ fn a_disk_that_is_full_at_the_beginning_is_waited_for() {
 fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     let home = Home::new();
     home.ok(&["remember", "x", "--category", "fact"]);
-    // The way there must be open, or the binary would not even find out.
+    // The parent directories must be accessible for the error to come from the data directory.
     for path in [home.path(""), home.path("ship")] {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .unwrap();
@@ -142,7 +142,7 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
         assert_eq!(ran.exit, Some(1), "{ran}");
         assert!(ran.stderr.starts_with("error: ") && !ran.stderr.contains("panicked"), "{ran}");
     }
-    // A folder that can be read and not written.
+    // A directory that can be read but not written.
     for (name, mode) in [("", 0o755), ("log", 0o755), ("rutter.db", 0o644)] {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
         std::fs::set_permissions(home.memory().join(name), mode).unwrap();
@@ -153,7 +153,7 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
     let found = Ran::from(as_nobody(&["doctor"]).unwrap());
     assert!(found.stdout.contains("[memory-unwritable]"), "{found}");
-    // Five files and folders, one finding; a repair closes them all.
+    // Five open files and directories cause one finding. A repair closes all of them.
     assert_eq!(home.ailments(), ["memory-readable"]);
     let repaired = home.rutter(&["doctor", "--repair"]);
     assert_eq!(repaired.stdout.matches("closed    ").count(), 5, "{repaired}");
@@ -190,7 +190,7 @@ fn a_newer_database_is_left_alone() {
     let home = Home::new();
     home.ok(&["remember", "x", "--category", "fact"]);
     let database = home.memory().join("rutter.db");
-    // The version is kept at byte 60 of the file.
+    // SQLite stores the user version at byte 60.
     std::fs::OpenOptions::new()
         .write(true)
         .open(&database)
@@ -214,7 +214,7 @@ fn a_newer_database_is_left_alone() {
 #[test]
 fn tending_says_what_it_did() {
     let home = Home::new();
-    // Whoever took the memory away while a hook had it tended meant it.
+    // A detached run does not recreate a data directory that the user has deleted.
     assert_output!(home, home.rutter(&["tend", "--detached"]), @"exit 0");
     assert!(!home.memory().exists());
     home.ok(&["tend"]);

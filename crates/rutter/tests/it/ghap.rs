@@ -189,7 +189,7 @@ fn wrong_values_are_told_the_right_ones() {
 
     For more information, try '--help'.
     ");
-    // None of that changed anything.
+    // None of these errors changed the store.
     assert_eq!(home.json(&["ghap", "show"])["status"], "active");
 }
 
@@ -248,7 +248,7 @@ fn a_session_of_the_client_has_its_own() {
     assert_eq!(started["session"], "s-1");
     assert_eq!(in_session(&["ghap", "show"], "s-1").exit, Some(0));
     assert_eq!(home.json(&["ghap", "list"]).as_array().unwrap().len(), 2);
-    // Its session lives: nobody else may take it.
+    // Another session cannot adopt it while its session is alive.
     let id = started["short"].as_str().unwrap();
     assert_output!(home, in_session(&["ghap", "adopt", id], "s-2"), @"
     exit 1

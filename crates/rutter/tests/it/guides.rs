@@ -1,7 +1,7 @@
-//! Every snippet of `docs/guide/` that can be run is run, and prints what the guide says it prints.
+//! Runs every runnable snippet of `docs/guide/` and compares its output with the guide.
 //!
-//! What is typed into a shell is in `pages`. The rest is here: its tools are Python's jsonschema and pytest, and ajv; `scripts/test`
-//! installs them and names them in `RUTTER_TEST_PYTHON` and `RUTTER_TEST_NODE_MODULES`.
+//! Shell snippets are in `pages`. This module runs the others, which need Python with jsonschema and pytest, and ajv.
+//! `scripts/test` installs these tools and sets `RUTTER_TEST_PYTHON` and `RUTTER_TEST_NODE_MODULES`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,7 +14,7 @@ mod links;
 /// Every fenced block of the README, the guides and the security page.
 mod pages;
 
-/// The fenced blocks of a page: language and text.
+/// Returns language and text of the fenced blocks of a page.
 fn blocks(page: &str) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
     let mut blocks = Vec::new();
@@ -28,7 +28,7 @@ fn blocks(page: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// The blocks in `language` that do or do not hold `marker`, each with the block after it.
+/// Returns the blocks in `language` that `keep` accepts, each with the text of the next block.
 fn snippets(language: &str, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let all = blocks("schemas.md");
     let followed = all.iter().zip(all.iter().skip(1).map(Some).chain([None]));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::init_server::init;
 use crate::support::Home;
 
-/// What a session is told when it begins. The memory is there, and an earlier session left something open.
+/// Starts a session and returns the context given by the hook. [`leave_something`] must run before.
 fn told(home: &Home, session: &str) -> String {
     let ran = home.hook(&home.event(session, "SessionStart", &json!({ "source": "startup" })));
     assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""), "{ran}");
@@ -18,7 +18,7 @@ fn context(ran: &Ran) -> String {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
 }
 
-/// A GHAP whose session has ended.
+/// Creates a GHAP that was left open by an ended session.
 fn leave_something(home: &Home) {
     home.set(&[]);
     let args = [
@@ -42,7 +42,7 @@ fn leave_something(home: &Home) {
     drop(home.hook(&home.event("earlier", "SessionEnd", &json!({ "reason": "exit" }))).success());
 }
 
-/// An agent calls a tool, as its hook sees it.
+/// Runs the hook of an MCP tool call.
 fn calls(home: &Home, session: &str, id: &str) {
     let fields = json!({ "tool_name": "mcp__rutter__status", "tool_input": {}, "tool_use_id": id });
     drop(home.hook(&home.event(session, "PreToolUse", &fields)).success());
@@ -52,7 +52,7 @@ fn state(home: &Home) -> Value {
     serde_json::from_slice(&fs::read(home.path("user/.claude.json")).unwrap()).unwrap()
 }
 
-/// As the client writes it.
+/// Writes the client's state file in the client's format.
 fn write(home: &Home, state: &Value) {
     fs::write(home.path("user/.claude.json"), format!("{state:#}\n")).unwrap();
 }
@@ -77,14 +77,14 @@ fn the_first_session_after_init_is_told_of_the_tools_that_it_has() {
             speaks_of_tools(&first) && first.contains("a guess: `start_ghap`"),
             "{scope}: {first}"
         );
-        // The client writes the file in its own way, with what else it knows.
+        // The client rewrites its state file with other keys.
         let mut later = state(&home);
         later["numStartups"] = json!(7);
         later["projects"]["/elsewhere"] =
             json!({ "mcpServers": {}, "history": [{ "display": "\"rutter\": {" }] });
         write(&home, &later);
         assert!(speaks_of_tools(&told(&home, "second")), "{scope}");
-        // So is what is said when it goes on, about what was taken up by a command.
+        // After a compaction the hook names tools too, although a command adopted the GHAP.
         let id = home.json(&["ghap", "list"])[0]["id"].as_str().unwrap().to_owned();
         let mut adopt = home.command(&["ghap", "adopt", &id]);
         drop(Ran::of(adopt.env("CLAUDE_CODE_SESSION_ID", "second")).success());
@@ -102,16 +102,16 @@ fn a_server_that_is_gone_is_not_spoken_of_whoever_called_it() {
     let with = state(&home);
     calls(&home, "used", "toolu_1");
     let next = told(&home, "next");
-    // Who has called them knows what they are for.
+    // A tool was called before, so the introduction is left out.
     assert!(speaks_of_tools(&next) && !next.contains("`start_ghap`"), "{next}");
-    // `claude mcp remove rutter`; the hooks stay.
+    // The effect of `claude mcp remove rutter`. The hooks stay.
     let mut without = with.clone();
     for project in without["projects"].as_object_mut().unwrap().values_mut() {
         project["mcpServers"] = json!({});
     }
     write(&home, &without);
     assert!(!speaks_of_tools(&told(&home, "after")));
-    // The same where it is switched off, is somebody else's, or every tool is denied.
+    // The same if the server is switched off, is another program, or all its tools are denied.
     let mut off = with.clone();
     let mut foreign = with.clone();
     for project in off["projects"].as_object_mut().unwrap().values_mut() {
@@ -143,7 +143,7 @@ fn where_nothing_can_be_known_what_was_called_counts() {
         String::new(),
         "\u{0}".repeat(100),
         state(&home).to_string(),
-        // So long that no hook reads it.
+        // Above the size limit of the hook.
         text.replacen("{\n", &format!("{{\n  \"a\": \"{}\",\n", "x".repeat(1 << 20)), 1),
     ];
     for (number, text) in unknown.iter().enumerate() {
@@ -157,7 +157,7 @@ fn where_nothing_can_be_known_what_was_called_counts() {
         assert!(speaks_of_tools(&told(&home, &format!("next-{number}"))), "{number}");
         drop(home.hook(&home.event("used", "SessionEnd", &json!({ "reason": "exit" }))).success());
     }
-    // A pipe of that name is not waited for.
+    // The hook does not wait for a pipe of that name.
     fs::remove_file(home.path("user/.claude.json")).unwrap();
     rustix::fs::mkfifoat(
         rustix::fs::CWD,

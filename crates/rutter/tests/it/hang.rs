@@ -1,4 +1,4 @@
-//! Hooks whose disk hangs: the client goes on after a second.
+//! Hooks on a hanging disk: the client continues after one second.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,14 +12,14 @@ use serde_json::json;
 use crate::hook::silent;
 use crate::support::Home;
 
-/// One second, and what a busy machine adds to it.
+/// The hook's limit of one second, plus a margin for a busy machine.
 const LONGEST: Duration = Duration::from_millis(2_500);
 
-/// A file system in a file, on which the memory is. It is thawed and unmounted when this is dropped.
+/// A file system image mounted as the data directory. It is thawed and unmounted on drop.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// None where nobody may mount and freeze one.
+    /// Returns None if the test may not mount a file system.
     fn mount(home: &Home) -> Option<Self> {
         let image = home.path("image");
         fs::create_dir(home.memory()).unwrap();
@@ -36,9 +36,9 @@ impl Disk {
         Some(disk)
     }
 
-    /// Has everybody hang who writes to it. Returns false where that cannot be done.
+    /// Blocks every write to the disk. Returns false if that is not possible.
     fn freeze(&self) -> bool {
-        // Also if this process is killed: whoever touches a frozen disk cannot be ended.
+        // Thaws the disk even if this process is killed: a process that is blocked by a frozen disk cannot be killed.
         let rescue = Command::new("sh")
             .args(["-c", "sleep 30; fsfreeze -u \"$0\""])
             .arg(&self.0)
@@ -57,7 +57,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         self.thaw();
-        // A worker that was left behind is about to end.
+        // A worker left behind by a hook may still run for a moment.
         let until = Instant::now() + Duration::from_secs(10);
         while !run("umount", &[&self.0]) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(50));
@@ -82,7 +82,7 @@ fn client_goes_on_while_disk_hangs() {
     let mut waited = Vec::new();
     for payload in [home.red("one"), home.event("one", "Stop", &json!({}))] {
         let begun = Instant::now();
-        // Until it has ended and nobody holds its pipes, as the client does.
+        // Returns when the hook has ended and its pipes are closed, as the client requires.
         let ran = home.hook(&payload);
         waited.push(begun.elapsed());
         silent(&ran);
@@ -92,7 +92,7 @@ fn client_goes_on_while_disk_hangs() {
     }
     assert!(disk.thaw());
     assert!(waited.iter().all(|waited| *waited < LONGEST), "{waited:?}");
-    // What was left behind finishes its work: the run is recorded, late.
+    // The worker left behind finishes: the run is recorded late.
     let until = Instant::now() + Duration::from_secs(10);
     let is_recorded = || !home.json(&["episodes", "list"]).as_array().unwrap().is_empty();
     while !is_recorded() {
@@ -113,6 +113,6 @@ fn worker_that_waits_for_a_pipe_is_left() {
     assert!(waited > Duration::from_millis(900) && waited < LONGEST, "{waited:?}");
     let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap();
     assert!(log.contains("hook: ended after a second"), "{log}");
-    // Lets the worker go.
+    // Unblocks the worker.
     drop(fs::OpenOptions::new().write(true).open(&pipe).unwrap());
 }

@@ -17,7 +17,7 @@ const RED: &str = "Exit code 1\nF\n=============================================
 const GREEN: &str = ".\n----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nOK";
 
 impl Home {
-    /// Tells a hook what a client would, and waits for the housekeeping it may start.
+    /// Runs `rutter hook` with this payload and returns its output.
     pub(crate) fn hook(&self, payload: &Value) -> Ran {
         self.hook_with(payload.to_string().as_bytes(), &[])
     }
@@ -31,7 +31,7 @@ impl Home {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        // It need not read it.
+        // The hook may exit without reading the payload.
         drop(child.stdin.take().expect("piped").write_all(payload));
         child.wait_with_output().expect("the binary ends").into()
     }
@@ -72,7 +72,7 @@ impl Home {
     }
 }
 
-/// Nothing on either output, and exit 0.
+/// Asserts that a command printed nothing to stdout or stderr and exited with 0.
 #[track_caller]
 pub(crate) fn silent(ran: &Ran) {
     assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
@@ -185,7 +185,7 @@ fn episodes_of_nowhere() {
 fn a_session_that_comes_first_has_the_memory_made() {
     let home = Home::new();
     silent(&home.hook(&home.event("one", "SessionStart", &json!({ "source": "startup" }))));
-    // Whoever tends makes it; a command that waits for its lock finds it made.
+    // The hook starts `rutter tend` in the background. Either run creates the store; `export` waits for its lock.
     home.ok(&["tend"]);
     let exported = home.rutter(&["export"]).success().stdout;
     assert!(exported.contains("\"client\":\"one\""), "{exported}");
@@ -197,14 +197,14 @@ fn every_fault_ends_in_silence() {
         let home = Home::new();
         silent(&home.hook_with(payload.as_bytes(), &[]));
     }
-    // Deeper than any parser goes, and longer than any is read.
+    // JSON nested deeper than the parser accepts, and a payload above the size limit.
     let home = Home::new();
     silent(&home.hook_with("[".repeat(200_000).as_bytes(), &[]));
     silent(&home.hook_with(format!("{{\"a\":\"{}\"}}", "x".repeat(9 << 20)).as_bytes(), &[]));
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
     assert_eq!(log.lines().count(), 2, "{log}");
     assert!(log.contains("hook: a payload of more than 8 MiB was passed over"), "{log}");
-    // A client that never ends its payload.
+    // A client that never closes stdin.
     let mut child =
         home.command(&["hook"]).stdin(Stdio::piped()).spawn().expect("the binary starts");
     let open = child.stdin.take();
@@ -212,7 +212,7 @@ fn every_fault_ends_in_silence() {
     drop(open);
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
     assert!(log.contains("hook: ended after a second"), "{log}");
-    // A place where nothing can be kept.
+    // Data directories that cannot be created.
     for place in ["/dev/null", "/proc/nowhere"] {
         let red = home.red("one").to_string();
         silent(&home.hook_with(red.as_bytes(), &[("RUTTER_HOME", Path::new(place))]));
@@ -221,7 +221,7 @@ fn every_fault_ends_in_silence() {
 
 #[test]
 fn a_memory_that_is_broken_newer_or_foreign_is_left_alone() {
-    // Where the header of a database keeps its version, and whose it is.
+    // Offsets in the SQLite header: magic string, user version, application id.
     for (fault, offset, bytes) in [
         ("broken", 0, &b"nothing of ours"[..]),
         ("newer", 60, &[0, 0, 0, 99]),

@@ -1,4 +1,4 @@
-//! Repositories, archives and other users that try to be given somebody else's memory, or to make a hook slow.
+//! Repositories, archives and other users that try to get the memories of another project, or to slow down a hook.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
@@ -16,13 +16,13 @@ use crate::support::Home;
 const REMOTE: &str = "https://example.org/ada/shop";
 
 impl Home {
-    /// A command that is typed in another folder.
+    /// Runs a command in another directory.
     fn inside_of(&self, folder: &str, args: &[&str]) -> Ran {
         let mut command = self.command(args);
         Ran::of(command.current_dir(self.path(folder)).stdin(Stdio::null()))
     }
 
-    /// A repository in a folder, which is made if it is missing. An empty remote is none.
+    /// Creates a repository in a directory and returns its path. An empty `remote` adds no remote.
     fn repository(&self, folder: &str, remote: &str) -> PathBuf {
         let path = self.path(folder);
         fs::create_dir_all(&path).unwrap();
@@ -44,14 +44,14 @@ impl Home {
         drop(self.inside_of(folder, &["remember", text, "--category", "fact"]).success());
     }
 
-    /// A failing run of tests in another folder, as a hook is told of it.
+    /// Returns the payload of a failing test run in another directory.
     fn red_in(&self, folder: &str, session: &str) -> Value {
         let mut payload = self.red(session);
         payload["cwd"] = json!(self.path(folder));
         payload
     }
 
-    /// The key of every project, with how many memories and outcomes it has.
+    /// Returns key, number of memories and number of outcomes of every project.
     fn projects(&self) -> Vec<(String, u64, u64)> {
         let list = self.json(&["project", "list"]);
         let mut found: Vec<_> = list
@@ -75,7 +75,7 @@ impl Home {
     }
 }
 
-/// The key of a folder that goes by its path.
+/// Returns the key of a project that is identified by its path.
 fn by_path(folder: &Path) -> String {
     format!("dir:{}", folder.display())
 }
@@ -109,7 +109,7 @@ fn huge_git_configuration_keeps_the_record() {
         home.ok(&["tend"]);
         let begun = Instant::now();
         silent(&home.hook(&home.red("one")));
-        // A release build takes about 10 ms; after a second a hook gives up.
+        // A release build takes about 10 ms; a hook gives up after one second.
         assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
         let key = format!("git:{}/.git", folder.display());
         assert_eq!(home.projects(), [(key, 0, 1)], "{shape:.40}");
@@ -117,7 +117,7 @@ fn huge_git_configuration_keeps_the_record() {
         let shown = home.rutter(&["project", "show"]).success();
         home.ok(&["recall", "anything"]);
         assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-        // What is not read is said.
+        // A file that is too large to be read is reported.
         let is_large = shape.len() > 256 * 1024;
         assert_eq!(shown.stderr.contains("is not read"), is_large, "{}", shown.stderr);
         let ailments = home.ailments();
@@ -158,10 +158,10 @@ fn copies_share_unless_identity_is_path() {
     store("own");
     let apart = vec![(by_path(&copy), 1, 1), (by_path(&own), 1, 0), (shared.clone(), 2, 1)];
     assert_eq!(home.projects(), apart);
-    // The other one reads nothing of it.
+    // The copy cannot read the memories of the original.
     let found = home.inside_of("copy", &["memories", "--json"]).success().stdout;
     assert!(found.contains("own of the copy") && !found.contains("of the ship"), "{found}");
-    // No file of a checkout makes them one again, trusted or not.
+    // A project file cannot join them again, trusted or not.
     fs::write(copy.join(".rutter.toml"), "identity = \"remote\"\n").unwrap();
     home.remember_in("copy", "not trusted");
     drop(home.inside_of("copy", &["trust", "--yes"]));
@@ -170,7 +170,7 @@ fn copies_share_unless_identity_is_path() {
     assert!(check.stdout.contains("a project cannot decide `identity`"), "{check:?}");
     assert_eq!(home.projects()[0], (by_path(&copy), 3, 1));
     assert_eq!(home.projects()[2], (shared.clone(), 2, 1));
-    // But it may ask to be left alone where the user has not.
+    // A project file may separate itself although the user's configuration does not.
     fs::write(&config, plain).unwrap();
     home.remember_in("ship", "shared again");
     home.remember_in("copy", "shared again by the copy");
@@ -257,7 +257,7 @@ fn trust_is_not_borrowed() {
         fs::write(path.join(".rutter.toml"), wants).unwrap();
         path
     };
-    // The same words elsewhere, with every way to name the folder that is trusted.
+    // The same file elsewhere, with every way of pointing at the trusted checkout.
     evil("plain");
     fs::write(evil("file").join(".git"), format!("gitdir: {}/.git\n", folder.display())).unwrap();
     symlink(folder.join(".git"), evil("linked").join(".git")).unwrap();
@@ -274,7 +274,7 @@ fn trust_is_not_borrowed() {
     for name in ["plain", "file", "linked", "worktree", "tree", "link-to-file"] {
         assert!(!home.has_trusted_file(name), "{name}");
     }
-    // From inside a git directory that says whose worktree it is.
+    // From inside a forged worktree directory that points at the trusted checkout.
     let forged = home.path("worktree/.git/worktrees/x");
     fs::create_dir_all(&forged).unwrap();
     for (file, text) in [
@@ -285,7 +285,7 @@ fn trust_is_not_borrowed() {
         fs::write(forged.join(file), text).unwrap();
     }
     assert!(!home.has_trusted_file("worktree/.git/worktrees/x"));
-    // Moved away, and another byte.
+    // A moved checkout, and a file with one more byte.
     fs::rename(&folder, home.path("moved")).unwrap();
     assert!(!home.has_trusted_file("moved"));
     fs::rename(home.path("moved"), &folder).unwrap();
@@ -315,7 +315,7 @@ fn foreign_git_directory_decides_nothing() {
     let shown = home.rutter(&["project", "show"]).success().stderr;
     assert!(shown.contains("belongs to another user"), "{shown}");
     assert!(home.ailments().iter().any(|code| code == "config-git-ignored"));
-    // Who became root with sudo still has their own repositories.
+    // With sudo, the repositories of the invoking user still count.
     let mut sudo = home.command(&["remember", "with sudo", "--category", "fact"]);
     drop(Ran::of(sudo.env("SUDO_UID", "54321").stdin(Stdio::null())).success());
     assert_eq!(home.projects()[1], (shared, 2, 0));

@@ -441,7 +441,7 @@ fn secrets_in_the_settings_reach_neither_the_diff_nor_the_memory() {
 fn what_init_made_goes_even_after_an_edit_and_what_is_the_users_stays() {
     let home = Home::new();
     drop(home.init(&[]).success());
-    // As the client does when somebody allows a command.
+    // The client writes this when the user allows a command.
     let mut settings: Value = serde_json::from_slice(&fs::read(home.settings()).unwrap()).unwrap();
     settings["permissions"] = json!({ "allow": ["Bash(ls)"] });
     home.has_settings(settings.to_string());

@@ -7,7 +7,7 @@ use rutter_testkit::{Ran, excuse};
 
 use crate::support::{Home, assert_output};
 
-/// The names in a folder.
+/// Returns the sorted names in a directory.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
@@ -136,7 +136,7 @@ fn what_is_read_only_is_refused() {
     assert_eq!(names(&folder), ["settings.local.json"]);
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), "{}");
 
-    // A folder that is missing and cannot be made.
+    // A directory that is missing and cannot be created.
     fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "a file").unwrap();
     let ran = home.init(&[]);
@@ -154,7 +154,7 @@ fn a_disk_that_is_full_leaves_the_settings_as_they_are() {
     home.ok(&["memories"]);
     let program = home.program("bin");
     let mut command = Command::new("sh");
-    // No file may have a byte: the note about what to undo is the first to fail.
+    // No file may grow at all, so writing the undo record fails first.
     command.args([
         "-c",
         "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"",
@@ -172,7 +172,7 @@ fn a_disk_that_is_full_leaves_the_settings_as_they_are() {
 #[test]
 fn a_reader_that_goes_away_does_not_stop_it() {
     let home = Home::new();
-    // More than a buffer holds, so that it is written before the end.
+    // More than a buffer holds, so that output is written before the end.
     home.has_settings(format!("{{\"long\": \"{}\"}}", "x ".repeat(200_000)));
     let mut child = home
         .command(&["init", "--bin", &home.program("bin")])
@@ -188,7 +188,7 @@ fn a_reader_that_goes_away_does_not_stop_it() {
 #[test]
 fn only_a_program_that_stays_is_taken() {
     let home = Home::new();
-    // The binary under test is a build, which may go, and the hooks with it.
+    // The binary under test is in a build directory, which may be deleted and take the hooks with it.
     for args in [&["init"][..], &["init", "--dry-run"], &["init", "--user"]] {
         let ran = home.rutter(args);
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -196,7 +196,7 @@ fn only_a_program_that_stays_is_taken() {
         assert!(ran.stderr.contains("`cargo install --path crates/rutter`"), "{ran}");
         assert!(!home.path("ship/.claude").exists() && !home.memory().exists(), "{ran}");
     }
-    // Whoever names it knows.
+    // An explicit `--bin` is accepted.
     let ran = home.rutter(&["init", "--dry-run", "--bin", env!("CARGO_BIN_EXE_rutter")]);
     assert_eq!(ran.exit, Some(0), "{ran}");
 
@@ -230,7 +230,7 @@ fn an_installed_program_goes_by_its_name_in_the_search_path() {
     let versions = home.path("versions/1.0");
     fs::create_dir_all(&versions).unwrap();
     fs::create_dir(home.path("bin")).unwrap();
-    // A link would lead back into the build folder; where the two are on different disks it is a copy.
+    // A copy, because a link would lead back into the build directory.
     fs::copy(env!("CARGO_BIN_EXE_rutter"), versions.join("rutter")).unwrap();
     symlink(versions.join("rutter"), home.path("bin/rutter")).unwrap();
     let run = |search: &str| {

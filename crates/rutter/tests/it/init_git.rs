@@ -6,7 +6,7 @@ use rutter_testkit::{Ran, skip};
 
 use crate::support::{Home, assert_output};
 
-/// A project that is a repository; none, said aloud, where there is no git.
+/// Creates a project that is a Git repository. Reports a skip and returns None if git is missing.
 fn repository() -> Option<Home> {
     let home = Home::new();
     if Command::new("git").arg("--version").output().is_err() {
@@ -233,7 +233,7 @@ fn the_list_comes_back_to_the_byte() {
         home.ok(&["uninstall"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
-    // What was on it before stays, with or without our help.
+    // A line that excludes the file already stays, and `init` adds none.
     for text in [".claude/settings.local.json\n", "/.claude/\n", "**/.claude/settings.local.json\n"]
     {
         fs::write(&path, text).unwrap();
@@ -293,7 +293,7 @@ fn a_worktree_shares_the_list_of_its_repository() {
     drop(run(&["uninstall"]));
     assert_eq!(list(&home), before);
     assert!(!tree.join(".claude").exists());
-    // The last one out takes the line away.
+    // The line goes with the last worktree that needs it.
     drop(run(&["init", "--bin", &program]));
     drop(home.init(&[]).success());
     drop(run(&["uninstall"]));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, assert_output};
 
-/// Settings of somebody else's, in every layout that a file was seen in.
+/// Settings of users, in every layout seen so far.
 const LAYOUTS: &[(&str, &str)] = &[
     ("empty object", "{}"),
     ("empty object with a blank", "{ }\n"),
@@ -224,7 +224,7 @@ fn every_layout_comes_back_to_the_byte() {
         if text.contains('\r') {
             assert!(!value.replace("\r\n", "").contains('\n'), "{name}");
         }
-        // A second time there is nothing to do, and nothing is done.
+        // A second `init` does not touch the file.
         let metadata = fs::metadata(home.settings()).unwrap();
         let again = home.init(&[]).success();
         assert!(again.stdout.ends_with("there is nothing to do\n"), "{name}: {again}");
@@ -250,7 +250,7 @@ fn without_its_note_the_rest_comes_back_by_meaning() {
         home.ok(&["uninstall"]);
         let after = fs::read_to_string(home.settings()).unwrap();
         assert!(!after.contains("rutter"), "{name}: {after}");
-        // Blanks aside, the only difference is what was empty before.
+        // Apart from whitespace, only values that were empty before differ.
         let tight = |text: &str| {
             let tight = text.replace(char::is_whitespace, "");
             let tight = tight.replace(",\"SessionStart\":[]", "").replace("\"hooks\":{},", "");
@@ -264,7 +264,7 @@ fn without_its_note_the_rest_comes_back_by_meaning() {
     }
 }
 
-/// Some settings that a person could have.
+/// Generates settings that a user could have.
 fn settings() -> impl Strategy<Value = Value> {
     let event = prop::sample::select(vec!["SessionStart", "PostToolUse", "Stop", "SessionEnd"]);
     let group = ("[A-Z][a-z]{0,3}", "[a-zé/ ]{1,6}").prop_map(|(matcher, command)| {
@@ -284,7 +284,7 @@ fn settings() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The library has the property in more cases and wilder layouts; this is the whole way, through files.
+    /// The library tests this property with more cases and stranger layouts. This test uses the binary and real files.
     #[test]
     fn the_binary_gives_back_what_it_was_given(settings in settings(), pretty: bool, newline: bool) {
         let home = Home::new();

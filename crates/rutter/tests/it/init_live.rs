@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::live::client;
 use crate::support::command;
 
-/// Puts what `init` writes to a client, and counts the events that reached the program.
+/// Runs a client with the settings of `init`, and asserts which events reach the program.
 fn runs(variable: &str) {
     let Some(client) = client(variable) else { return };
     let mut sandbox = Sandbox::new().unwrap();
@@ -17,7 +17,7 @@ fn runs(variable: &str) {
     fs::create_dir_all(&project).unwrap();
     fs::create_dir_all(&bin).unwrap();
     let program = bin.join("rutter");
-    // One write per payload, so that hooks which run at the same time do not mix.
+    // A single write per payload, so that concurrent hooks do not mix their lines.
     let script =
         "#!/bin/sh\npayload=$(cat)\nprintf '%s %s\\n' \"$*\" \"$payload\" >>\"${0%/*}/heard\"\n";
     fs::write(&program, script).unwrap();
@@ -41,7 +41,7 @@ fn runs(variable: &str) {
     let heard = fs::read_to_string(bin.join("heard")).unwrap();
     let seen: BTreeSet<String> = heard
         .lines()
-        // It is started as a server as well, and is none.
+        // The client also starts the program as an MCP server, which it does not implement.
         .filter_map(|line| line.strip_prefix("hook "))
         .map(|payload| {
             let payload: Value = serde_json::from_str(payload).unwrap();
@@ -50,7 +50,7 @@ fn runs(variable: &str) {
         })
         .collect();
     let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
-    // What comes after it is watched for a few tools only, and Glob is none of them.
+    // PostToolUse is registered for a few tools only, and Glob is not among them.
     assert_eq!(
         seen,
         [
@@ -80,11 +80,11 @@ fn the_older_client_does_too() {
 
 #[test]
 fn every_client_reads_the_settings_of_the_folder_it_is_started_in() {
-    // Which is why `init` writes there; whoever changes that should see this fail first.
+    // The reason why `init` writes this file. Anyone who changes that should see this test fail first.
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
         let Some(client) = client(variable) else { return };
         let mut sandbox = Sandbox::new().unwrap();
-        // The sandbox is inside a repository: the folder's own settings count all the same.
+        // The sandbox is inside of a repository: the settings of the directory count nevertheless.
         let root = sandbox.project().parent().unwrap().to_owned();
         fs::create_dir_all(root.join(".git/objects")).unwrap();
         fs::create_dir_all(root.join(".git/refs")).unwrap();

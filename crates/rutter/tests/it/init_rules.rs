@@ -1,4 +1,4 @@
-//! The rule by which the agent may call rutter's tools, and those by which it may not.
+//! Permission rules that allow, ask for or deny rutter's MCP tools.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::init_server::{SCOPES, init, server};
 use crate::support::Home;
 
-/// The rules that `init` writes: tools by their names, without those that remove rows or look into other projects.
+/// Returns the rules that `init` writes: tools by name, except those that delete rows or search other projects.
 pub(crate) fn allowed() -> Vec<String> {
     let tools = rutter_server::tools::TOOLS.iter().map(|tool| tool.name);
     let tools = tools.filter(|name| !["forget", "search_other_projects"].contains(name));
     tools.map(|name| format!("mcp__rutter__{name}")).collect()
 }
 
-/// The rules of a settings file.
+/// Returns the allow rules of a settings file.
 fn rules(home: &Home, file: &str) -> Value {
     let text = fs::read_to_string(home.path(file)).unwrap();
     serde_json::from_str::<Value>(&text).unwrap()["permissions"]["allow"].clone()
@@ -40,7 +40,7 @@ fn a_rule_that_denies_is_respected_and_told_of() {
         let quiet = init(&home, "--local", &["--no-allow"]).success();
         assert_eq!(quiet.stderr, "");
     }
-    // One tool is the user's to take out.
+    // A user may deny single tools.
     let home = Home::new();
     home.has_settings(r#"{"permissions":{"deny":["mcp__rutter__status"]}}"#);
     assert_eq!(init(&home, "--local", &[]).success().stderr, "");
@@ -57,7 +57,7 @@ fn a_rule_by_which_the_client_asks_wins_and_is_told_of() {
         let path = home.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, json!({ "permissions": { "ask": [rule] } }).to_string()).unwrap();
-        // Said every time, as long as it is so.
+        // Every run prints the note.
         for _ in 0..2 {
             let ran = init(&home, "--local", &[]).success();
             let told = format!(
@@ -85,7 +85,7 @@ fn permissions_are_left_alone_where_that_is_asked_for() {
         drop(init(&home, scope, &["--no-allow"]).success());
         assert_eq!(rules(&home, file), Value::Null);
         assert_eq!(server(&home, scope)["type"], "stdio");
-        // As an older rutter left it; this one adds what is missing, and all of it goes.
+        // Like an installation by an older rutter: `init` adds the missing parts, and `uninstall` removes everything.
         let (_, servers) = SCOPES.iter().find(|(name, _)| *name == scope).unwrap();
         fs::remove_file(home.path(servers)).unwrap();
         drop(init(&home, scope, &[]).success());
@@ -105,7 +105,7 @@ fn a_rule_for_all_tools_becomes_names() {
     let mut expected = vec!["Bash(ls)".to_owned()];
     expected.extend(allowed());
     assert_eq!(rules(&home, "ship/.claude/settings.local.json"), json!(expected));
-    // Again, nothing changes.
+    // A second run changes nothing.
     let once = fs::read_to_string(home.settings()).unwrap();
     drop(init(&home, "--local", &[]).success());
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), once);

@@ -1,4 +1,4 @@
-//! For whom: a folder, a user, a team, or whoever installs the plugin.
+//! `rutter init` and `uninstall` in every scope: local, user, project, plugin.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::support::{Home, assert_output};
 
-/// A user with a home.
+/// A user with a home directory and rutter on PATH.
 struct User {
     home: Home,
-    /// The folders in which programs are looked for.
+    /// The value of PATH.
     search: String,
 }
 
@@ -44,7 +44,7 @@ impl User {
         fs::write(path, text).unwrap();
     }
 
-    /// Everything there is, but for the memory.
+    /// Returns every file and directory except the data directory.
     fn everything(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut rest = vec![self.path("")];
@@ -67,7 +67,7 @@ impl User {
     }
 }
 
-/// Settings that people have, by what is special about them.
+/// Settings files of users, named by their peculiarity.
 const SHAPES: [(&str, Option<&str>); 9] = [
     ("none", None),
     ("empty", Some("")),
@@ -194,7 +194,7 @@ fn a_team_gets_a_line_that_asks_first() {
     assert_eq!(value["hooks"].as_object().unwrap().len(), 9);
     let line = value["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
 
-    // Where there is none: nothing, and no complaint; a payload that nobody reads is no fault.
+    // Without rutter on PATH the line prints nothing and succeeds, and an unread payload does not matter.
     let shell = |search: &str| {
         let mut command = std::process::Command::new("/bin/sh");
         command.args(["-c", line]).env_clear().env("PATH", search).stdin(Stdio::null());
@@ -228,7 +228,7 @@ fn a_second_place_is_told_of() {
         user.path("user/.claude/settings.json").display()
     );
     assert_eq!(ran.stderr, twice);
-    // The client runs the same command once, and what is shared steps back.
+    // The client runs identical commands once, and shared hooks defer.
     for args in [&["init", "--user", "--bin", &bin][..], &["init", "--project"]] {
         assert_eq!(user.rutter(args).success().stderr, "", "{args:?}");
     }
@@ -289,7 +289,7 @@ fn what_somebody_has_in_a_plugin_folder_stays() {
     assert!(ran.stderr.contains("p/README.md is not what rutter left there"), "{ran}");
     assert_eq!(user.everything(), before, "{ran}");
 
-    // Where one of the files cannot be written, there is none of them.
+    // If one file cannot be written, none is.
     fs::remove_file(user.path("ship/p/README.md")).unwrap();
     user.put("ship/p/skills", "a file in the way");
     let before = user.everything();
@@ -298,7 +298,7 @@ fn what_somebody_has_in_a_plugin_folder_stays() {
     assert_eq!(user.everything(), before, "{ran}");
     fs::remove_file(user.path("ship/p/skills")).unwrap();
 
-    // What was edited is the user's; what was not is brought up to date, and goes.
+    // Edited files belong to the user. Unedited ones are updated and removed.
     drop(user.rutter(&["init", "--plugin", "p", "--bin", "/opt/x/rutter"]).success());
     assert!(user.text("ship/p/hooks/hooks.json").contains("/opt/x/rutter"));
     drop(user.rutter(&["init", "--plugin", "p"]).success());
@@ -328,7 +328,7 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
             "hook_event_name": "SessionStart", "session_id": uuid(), "source": "startup",
             "transcript_path": "/t", "cwd": user.path("ship"),
         });
-        // One that steps back need not read it.
+        // A hook that defers may exit without reading the payload.
         let mut pipe = child.stdin.take().unwrap();
         drop(std::io::Write::write_all(&mut pipe, payload.to_string().as_bytes()));
         drop(pipe);
@@ -343,26 +343,26 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     assert!(hear("project") && !hear("plugin"));
     drop(user.rutter(&["init", "--user", "--bin", &bin]).success());
     assert!(!hear("project") && !hear("plugin"));
-    // A program that is gone is heard by nobody.
+    // The shared hook does not defer to a missing program.
     fs::remove_file(&bin).unwrap();
     assert!(hear("project"));
     user.home.program("bin");
     assert!(!hear("project"));
-    // Nor a file that the client skips, nor one that only mentions it.
+    // Nor to a file that the client skips, or that mentions rutter elsewhere.
     user.put("user/.claude/settings.json", "{ // rutter hook\n}");
     assert!(hear("project"));
     user.put("user/.claude/settings.json", r#"{"permissions":{"allow":["Bash(rutter:*)"]}}"#);
     assert!(hear("project"));
     drop(user.rutter(&["init", "--bin", &bin]).success());
     assert!(!hear("project"));
-    // On another event only, it is no nearer on this one.
+    // Nor to a hook on another event.
     let settings = user.text("ship/.claude/settings.local.json");
     user.put("ship/.claude/settings.local.json", &settings.replace("SessionStart", "Setup"));
     assert!(hear("project"));
-    // What somebody else has in the user's place and is shared itself leaves nobody anything.
+    // Nor to another shared hook in the user's settings.
     user.put("user/.claude/settings.json", &user.text("ship/.claude/settings.json"));
     assert!(hear("project"));
-    // A pipe of that name would never end.
+    // Nor to a pipe of that name, which would never end.
     fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
     let made = std::process::Command::new("mkfifo")
         .arg(user.path("ship/.claude/settings.local.json"))
@@ -370,7 +370,7 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     assert!(made.unwrap().success());
     assert!(hear("project"));
     fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
-    // In a work tree newer clients read the local settings of the main checkout as well.
+    // In a worktree, newer clients also read the local settings of the main checkout.
     let git = |folder: &str, args: &[&str]| {
         let mut git = std::process::Command::new("git");
         git.args(args).current_dir(user.path(folder)).env("HOME", user.path("user"));
@@ -385,7 +385,7 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     assert!(hear("project"));
     user.put("main/.claude/settings.local.json", &settings);
     assert!(!hear("project"));
-    // Unless that is the home folder, by which the doctor goes as well.
+    // Unless the main checkout is the home directory; the doctor has the same rule.
     home.set("main");
     assert!(hear("project"));
     home.set("user");
@@ -409,7 +409,7 @@ fn at_home_the_project_is_the_user() {
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("`rutter init --user` is for that file"), "{ran}");
     assert_eq!(user.text("user/.claude/settings.json"), before);
-    // Nor is it told that its own file is another one.
+    // Nor does `init --user` report its own file as a second installation.
     assert_eq!(run(&["init", "--user", "--bin", &user.home.program("other")]).success().stderr, "");
 }
 
@@ -448,7 +448,7 @@ fn many_at_once_are_one() {
     }
 }
 
-/// A session that was not there before.
+/// Returns a new session id.
 fn uuid() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(1);

@@ -1,5 +1,5 @@
-//! Every scope of `rutter init` in a fresh home: the real client runs the hooks, is heard, and finds nothing of them after
-//! `rutter uninstall`.
+//! Every scope of `rutter init` in a fresh home directory: the real client runs the hooks, their texts reach the model,
+//! and `rutter uninstall` removes them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::live::{Life, bash, client, said_by};
 const TEST: &str = "import unittest\n\n\nclass Cart(unittest.TestCase):\n    def test_total(self):\n        \
     self.assertEqual(90, 100)\n";
 const BIN: &str = env!("CARGO_BIN_EXE_rutter");
-/// What a session is told when it starts, and by nothing but our hook.
+/// A text that only rutter's SessionStart hook gives to the model.
 const GREETING: &str = "Rutter keeps what was predicted";
 
-/// A project that is not the sandbox's own, whose settings the sandbox writes itself.
+/// Creates a project outside of the sandbox's project, because the sandbox writes settings there.
 fn life() -> Option<Life> {
     let mut life = Life::new(&[])?;
     life.project = life.home.parent().unwrap().join("work");
@@ -28,7 +28,7 @@ fn life() -> Option<Life> {
     Some(life)
 }
 
-/// The files of the project, and the settings of the user: all that `init` could have to do with.
+/// Returns the files of the project and the settings of the user: everything that `init` could change.
 fn settings(life: &Life) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut rest = vec![life.project.clone(), life.home.join(".claude/settings.json")];
@@ -42,20 +42,20 @@ fn settings(life: &Life) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// A session that has a test fail.
+/// Runs a session with a failing test.
 fn session(life: &mut Life, more: impl FnOnce(&mut Sandbox)) -> Record {
     let record = life.session_with(Script::new([bash("python3 -m unittest")]), more);
     assert!(record.reached_model("90 != 100").is_some(), "the test ran: {}", record.stdout);
     record
 }
 
-/// How often the model was told a text in the first request of a session.
+/// Counts the occurrences of a text in the first request of a session.
 fn times(record: &Record, mark: &str) -> usize {
     let texts = record.texts_to_model();
     texts.iter().filter(|told| told.request == 0).map(|told| told.text.matches(mark).count()).sum()
 }
 
-/// Hooks ran on both sides: the model was told, and the memory has the failure.
+/// Asserts that the hooks ran: the model got the greeting once, and the store has the failure.
 fn assert_heard(life: &Life, record: &Record, scope: &str) {
     assert_eq!(times(record, GREETING), 1, "{scope}: {:?}", said_by(record, ""));
     let failures = life.episodes();
@@ -104,7 +104,7 @@ fn a_plugin_works_for_a_session_and_for_good() {
     drop(run(&life, client.path(), &["install", "rutter@rutter"]));
     let record = session(&mut life, |_| {});
     assert_heard(&life, &record, "installed");
-    // Whoever has it in their own settings as well is told once.
+    // With rutter in the user's settings too, the greeting still appears once.
     drop(life.rutter(&["init", "--user", "--bin", BIN]).success());
     let record = session(&mut life, |_| {});
     assert_heard(&life, &record, "installed, and in the user's settings");
@@ -116,14 +116,14 @@ fn a_plugin_works_for_a_session_and_for_good() {
     assert!(!folder.exists());
     let record = session(&mut life, |_| {});
     assert_eq!(said_by(&record, ""), [] as [String; 0]);
-    // The client leaves a file of its own.
+    // The client leaves its settings file behind.
     let user = life.home.join(".claude/settings.json");
     let left = settings(&life);
     assert!(!String::from_utf8_lossy(&left[&user]).contains("hooks"));
     assert!(left.iter().filter(|(path, _)| **path != user).eq(&before));
 }
 
-/// A command about plugins, in the home of this user.
+/// Runs a `plugin` command of the client in the home directory of this user.
 fn run(life: &Life, client: &Path, args: &[&str]) -> Ran {
     let mut command = Command::new(client);
     command.arg("plugin").args(args).env_clear().env("HOME", &life.home);
@@ -141,7 +141,7 @@ fn what_a_team_commits_is_heard_once_and_costs_others_nothing() {
     assert_heard(&life, &record, "user and project");
     drop(life.rutter(&["uninstall", "--user"]).success());
 
-    // A teammate has no rutter. A payload of a megabyte that nobody reads is no fault either.
+    // A teammate without rutter. A megabyte of unread payload does not matter either.
     let new = life.project.join("new.txt");
     let long = "all work and no play\n".repeat(50_000);
     let write = Turn::call("Write", json!({ "file_path": new, "content": long }));

@@ -1,4 +1,4 @@
-//! `.mcp.json` and `~/.claude.json`: the server goes in and out, and nothing else does.
+//! The server entry in `.mcp.json` and `~/.claude.json`: `init` adds it, `uninstall` removes it, and the rest stays.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, assert_output, bytes_below, holds};
 
-/// Servers that people have, by what is special about the file.
+/// Server files of users, named by their peculiarity.
 const SHAPES: [(&str, Option<&str>); 10] = [
     ("none", None),
     ("empty", Some("")),
@@ -27,7 +27,7 @@ const SHAPES: [(&str, Option<&str>); 10] = [
     ("a byte order mark", Some("\u{feff}{\n  \"a\": 1\n}\n")),
 ];
 
-/// What each scope is asked for by, its file, and how the servers are found in it.
+/// The option of each scope, and its file.
 pub(crate) const SCOPES: [(&str, &str); 3] = [
     ("--local", "user/.claude.json"),
     ("--user", "user/.claude.json"),
@@ -43,7 +43,7 @@ pub(crate) fn init(home: &Home, scope: &str, more: &[&str]) -> Ran {
     Ran::of(command.env("PATH", search).stdin(Stdio::null()))
 }
 
-/// The server that a scope has registered.
+/// Returns the server entry of a scope.
 pub(crate) fn server(home: &Home, scope: &str) -> Value {
     let (_, file) = SCOPES.iter().find(|(name, _)| *name == scope).unwrap();
     let value = read(&home.path(file));
@@ -55,7 +55,7 @@ pub(crate) fn server(home: &Home, scope: &str) -> Value {
     servers["rutter"].clone()
 }
 
-/// A file as the client reads it: past the mark, and with something for half an emoji.
+/// Reads a file like the client: skips a byte order mark and replaces a lone surrogate.
 fn read(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap_or_default();
     let text = text.trim_start_matches('\u{feff}').replace("\\ud83d", "\u{fffd}");
@@ -110,7 +110,7 @@ fn what_the_client_writes_meanwhile_stays() {
             }
             let mut expected: Value = read(&path);
             drop(init(&home, scope, &[]).success());
-            // It reads the file, changes something and writes it in its own layout.
+            // The client reads the file, changes it and writes it in its layout.
             let mut written: Value = read(&path);
             for value in [&mut written, &mut expected] {
                 value["numStartups"] = json!(4);
@@ -137,7 +137,7 @@ fn the_client_keeps_its_empty_places_and_init_takes_its_own() {
     drop(home.rutter(&["uninstall"]).success());
     assert_eq!(fs::read_to_string(&path).unwrap(), own.to_string() + "\n");
 
-    // With nothing known, a file of servers keeps its place for them: without, the client complains.
+    // Without its undo record, `uninstall` keeps an empty `mcpServers`: the client complains about a file without it.
     drop(init(&home, "--project", &[]).success());
     fs::remove_dir_all(home.memory().join("backups")).unwrap();
     drop(home.rutter(&["uninstall", "--project"]).success());
@@ -160,7 +160,7 @@ fn the_file_may_be_elsewhere_and_a_link() {
     assert!(!home.path("user/.claude.json").exists());
     drop(run(&["uninstall", "--user"], &deep));
     assert!(!home.path("else").exists());
-    // One of an older name counts instead.
+    // A file with the older name takes precedence.
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join(".config.json"), "{}").unwrap();
     drop(run(&["init", "--user", "--bin", &program], &deep));
@@ -226,7 +226,7 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
         let home = Home::new();
         let path = home.path(file);
         let ship = home.path("ship").canonicalize().unwrap();
-        // As `claude mcp add --transport http` leaves it.
+        // Written like `claude mcp add --transport http` does.
         let mine = json!({
             "type": "http",
             "url": "http://127.0.0.1:7888/mcp",
@@ -261,7 +261,7 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
             json!(crate::init_rules::allowed()),
             "{scope}"
         );
-        // Twice: the second time there is nothing else to tell.
+        // Twice: the second run prints only this note.
         for _ in 0..2 {
             let ran = home.rutter(&["uninstall", scope]).success();
             assert!(
@@ -273,7 +273,7 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
             assert!(!settings.exists(), "{scope}");
         }
     }
-    // Another one of that name is not rutter's, wherever it says it is.
+    // A server of that name on another host is foreign, although its URL looks local.
     let home = Home::new();
     let foreign = json!({ "mcpServers": { "rutter": { "type": "http", "url": "http://localhost:1@example.com/mcp" } } });
     fs::write(home.path("user/.claude.json"), foreign.to_string()).unwrap();
@@ -298,7 +298,7 @@ fn where_the_second_file_cannot_be_written_the_first_is_as_it_was() {
         assert!(!home.path("user/.claude").exists());
         let notes = fs::read_dir(home.memory().join("backups")).unwrap().count();
         assert_eq!(notes, 0, "{scope}: what was not done is not noted");
-        // And out again.
+        // The same for `uninstall`.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         drop(init(&home, scope, &[]).success());
         let [ship, user] = ["ship", "user"].map(|name| bytes_below(&home.path(name)));
@@ -317,7 +317,7 @@ fn where_the_second_file_cannot_be_written_the_first_is_as_it_was() {
 fn nothing_of_the_clients_file_is_shown_but_the_entry() {
     let home = Home::new();
     let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    // A line that no rule would know for a secret, in each of the places where ours could touch it.
+    // A text that no redaction rule recognizes as a secret, in each place next to rutter's entry.
     for text in [
         format!(
             "{{\n  \"mcpServers\": {{\n    \"a\": {{ \"headers\": \"hush {token}\" }}\n  }},\n  \"key\": \"hush\"\n}}\n"
@@ -412,7 +412,7 @@ fn a_repository_shares_its_server_until_the_last_folder_goes() {
     assert_eq!(run(&folders[2], &["uninstall"]).stderr, "");
     assert!(!home.path("user/.claude.json").exists());
 
-    // A folder that is gone needs nothing.
+    // A deleted directory does not need the server.
     drop(run(&folders[2], &["init", "--bin", &program]));
     drop(run(&folders[0], &["init", "--bin", &program]));
     fs::remove_dir_all(&folders[2]).unwrap();
@@ -429,7 +429,7 @@ fn a_lock_that_a_dead_client_left_is_taken_over() {
     fs::File::open(&lock).unwrap().set_modified(long_ago).unwrap();
     drop(init(&home, "--user", &[]).success());
     assert!(!lock.exists());
-    // One that somebody holds is respected.
+    // A fresh lock is respected.
     fs::create_dir(&lock).unwrap();
     let before = [bytes_below(&home.path("user")), bytes_below(&home.path("ship"))];
     let ran = home.rutter(&["uninstall", "--user"]);
@@ -442,7 +442,7 @@ fn a_lock_that_a_dead_client_left_is_taken_over() {
 
 #[test]
 fn many_at_once_lose_nothing_of_each_other() {
-    // One user in many folders: all of them are in the one file of the client.
+    // All directories of a user are in the single state file of the client.
     let home = Home::new();
     let program = home.program("bin");
     drop(home.rutter(&["memories"]).success());
@@ -487,7 +487,7 @@ fn without_rutter_a_team_gets_a_server_that_has_nothing() {
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
         Ran::from(child.wait_with_output().unwrap()).success()
     };
-    // The first three lines of a client, and a question.
+    // The first three lines of a client, and a ping.
     let said = "{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\",\"method\":\"server/discover\",\"params\":{}}\n\
         {\"method\":\"initialize\",\"params\":{\"clientInfo\":{\"name\":\"claude\"}},\"jsonrpc\":\"2.0\",\"id\":0}\n\
         {\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\

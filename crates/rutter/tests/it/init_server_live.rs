@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::live::client;
 use crate::support::command;
 
-/// Speaks enough of the protocol to have one tool, and is silent as a hook.
+/// A program that implements enough of MCP to offer one tool, and is silent as a hook.
 const SERVER: &str = r#"#!/bin/sh
 [ "$1" = mcp ] || exit 0
 while read -r message; do
@@ -26,7 +26,7 @@ while read -r message; do
 done
 "#;
 
-/// A user with such a program, in a project that is not the sandbox's own.
+/// A user with that program, in a project outside of the sandbox's project.
 struct User {
     client: Client,
     sandbox: Option<Sandbox>,
@@ -58,7 +58,7 @@ impl User {
         drop(Ran::of(rutter.stdin(Stdio::null())).success());
     }
 
-    /// `init` in a scope.
+    /// Runs `init` in a scope.
     fn init(&self, scope: &str) {
         let program = self.home.join("bin/rutter");
         match scope {
@@ -67,20 +67,20 @@ impl User {
         }
     }
 
-    /// What the client knows of this user.
+    /// Returns the client's state file of this user.
     fn state(&self) -> Value {
         let text = fs::read(self.home.join(".claude.json")).unwrap_or_else(|_| b"{}".to_vec());
         serde_json::from_slice(&text).unwrap()
     }
 
-    /// Says of the project what the client asks people.
+    /// Accepts the trust dialog of the client for the project.
     fn trusts(&self) {
         let mut state = self.state();
         state["projects"][self.project.to_str().unwrap()]["hasTrustDialogAccepted"] = json!(true);
         fs::write(self.home.join(".claude.json"), format!("{state:#}")).unwrap();
     }
 
-    /// A session in which the model calls a tool. Nothing is allowed but by what `init` wrote.
+    /// Runs a session in which the model calls a tool. Only the rules written by `init` allow it.
     fn session(&mut self, tool: &str, search: &str, more: &[&str]) -> Record {
         let mut sandbox = self.sandbox.take().unwrap();
         sandbox.script(Script::new([Turn::call(tool, json!({}))]));
@@ -95,7 +95,7 @@ impl User {
     }
 }
 
-/// The tools of rutter's that the model was offered.
+/// Returns the tools of rutter that the model was offered.
 fn offered(record: &Record) -> Vec<&str> {
     let tools = record.requests.iter().find_map(|request| request.body["tools"].as_array());
     let names = tools.unwrap().iter().filter_map(|tool| tool["name"].as_str());
@@ -110,7 +110,7 @@ fn assert_answers(record: &Record, tool: &str, scope: &str) {
     assert!(record.reached_model("requested permissions").is_none(), "{scope}");
 }
 
-/// Every scope of settings, in and out again.
+/// Runs `init`, a session, `uninstall` and another session in every scope of settings.
 fn answers(variable: &str) {
     for scope in ["--local", "--user", "--project"] {
         let Some(mut user) = User::new(variable) else { return };
@@ -118,11 +118,11 @@ fn answers(variable: &str) {
         let state = json!({ "numStartups": 7, "mcpServers": { "other": own } });
         fs::write(user.home.join(".claude.json"), format!("{state:#}")).unwrap();
         user.init(scope);
-        // Rules of a folder count once it is trusted: for 2.1.325 those that are shared, for 2.1.197 all.
+        // Rules of a directory count after it is trusted: in 2.1.325 the shared ones, in 2.1.197 all of them.
         user.trusts();
         let record = user.asks(TOOL, &[]);
         assert_answers(&record, TOOL, scope);
-        // The client has written its file in between.
+        // The client has written its state file meanwhile.
         assert!(user.state()["firstStartTime"].is_string(), "{}", user.state());
         user.rutter(&["uninstall", scope]);
         let state = user.state();
@@ -151,7 +151,7 @@ fn a_folder_needs_no_trust_for_what_is_the_users_own() {
     let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
     user.init("--local");
     assert_answers(&user.asks(TOOL, &[]), TOOL, "--local");
-    // What is shared does, and the client says so.
+    // Shared settings need trust, and the client reports that.
     user.rutter(&["uninstall"]);
     user.init("--project");
     let record = user.asks(TOOL, &[]);
@@ -170,7 +170,7 @@ fn a_plugin_brings_its_server_and_the_user_the_rule() {
         let record = user.asks(TOOL, &["--plugin-dir", &folder]);
         assert_eq!(offered(&record), [TOOL], "{}", record.stdout);
         assert!(record.reached_model("requested permissions").is_some(), "{}", record.stdout);
-        // As `init --plugin` says.
+        // A rule for the whole server; `init --plugin` advises rules for its tools.
         fs::create_dir_all(user.home.join(".claude")).unwrap();
         let rule = json!({ "permissions": { "allow": ["mcp__plugin_rutter_rutter"] } });
         fs::write(user.home.join(".claude/settings.json"), rule.to_string()).unwrap();
@@ -181,7 +181,7 @@ fn a_plugin_brings_its_server_and_the_user_the_rule() {
     }
 }
 
-/// Nobody is told of a server, but that it is connected.
+/// Asserts that the client has connected to the server and reports nothing else about it.
 fn assert_silent(record: &Record, name: &str, scope: &str) {
     let start = record.lines.iter().find(|line| line["subtype"] == "init").unwrap();
     let server = start["mcp_servers"].as_array().unwrap().iter().find(|it| it["name"] == name);
@@ -205,7 +205,8 @@ fn who_has_no_rutter_is_told_nothing() {
 
 #[test]
 fn a_program_that_is_gone_would_be_told_of() {
-    // Which is why what others get is no plain name of a program; whoever changes that should see this fail first.
+    // The reason why shared settings do not start `rutter` directly. Anyone who changes that should see this test fail
+    // first.
     let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
     let servers = json!({ "mcpServers": { "rutter": { "command": "rutter", "args": ["mcp"] } } });
     fs::write(user.project.join(".mcp.json"), servers.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions of the real client in a project of its own, with the hooks that `rutter init` registers.
+//! Sessions of the real client in a temporary project, with the hooks that `rutter init` registers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::command;
 
-/// The client that a variable names, or `None` after a word about the skip.
+/// Returns the client named by an environment variable. Otherwise prints why the test is skipped and returns None.
 pub(crate) fn client(variable: &str) -> Option<Client> {
     const SUITE: &str = "the live suite";
     if let Some(path) = std::env::var_os(variable) {
@@ -23,16 +23,16 @@ pub(crate) fn client(variable: &str) -> Option<Client> {
     None
 }
 
-/// A program of the machine, by the folder it is in.
+/// Finds the directory of a program on PATH.
 fn folder_of(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find(|folder| folder.join(program).is_file())
 }
 
-/// Where the client's shell finds what the stories run: Python with pytest, Cargo without its proxy, Node.
+/// Builds the PATH of the client's shell: rutter, Python with pytest, Cargo without the rustup proxy, Node.
 fn path() -> String {
     let mut folders = Vec::new();
-    // Agents type the name.
+    // Agents call `rutter` by its bare name.
     folders.extend(Path::new(env!("CARGO_BIN_EXE_rutter")).parent().map(Path::to_owned));
     if let Some(python) = std::env::var_os("RUTTER_TEST_PYTHON") {
         folders.extend(Path::new(&python).parent().map(Path::to_owned));
@@ -44,21 +44,21 @@ fn path() -> String {
     std::env::join_paths(folders).unwrap().into_string().unwrap()
 }
 
-/// A user's project and home, over several sessions of a client.
+/// A user's project and home directory that last for several sessions of the client.
 pub(crate) struct Life {
     client: Client,
     sandbox: Option<Sandbox>,
-    /// The folder the client is started in.
+    /// The working directory of the client.
     pub(crate) project: PathBuf,
     pub(crate) home: PathBuf,
-    /// Where the memory is, if not in the home.
+    /// The data directory, if it is outside of the home directory.
     pub(crate) memory: Option<PathBuf>,
-    /// Whether a session is offered to start a GHAP.
+    /// The value of `offer_ghap`: true if a hook offers to start a GHAP after an unknown failure.
     pub(crate) offers: bool,
 }
 
 impl Life {
-    /// A project with these files; `None` after a word about why there is no client.
+    /// Creates a project with these files. Returns None if the client is missing; [`client`] prints the reason.
     pub(crate) fn new(files: &[(&str, &str)]) -> Option<Self> {
         let client = client("RUTTER_TEST_CLIENT")?;
         let sandbox = Sandbox::new().unwrap();
@@ -78,7 +78,7 @@ impl Life {
         fs::write(path, text).unwrap();
     }
 
-    /// The binary, in the project, for this user.
+    /// Runs the binary in the project, with the home and data directory of this user.
     pub(crate) fn rutter(&self, args: &[&str]) -> Ran {
         let mut rutter = command(args);
         rutter.env("HOME", &self.home).env("PATH", "/usr/bin:/bin").current_dir(&self.project);
@@ -93,7 +93,7 @@ impl Life {
         drop(self.rutter(&["init", "--local", "--bin", env!("CARGO_BIN_EXE_rutter")]).success());
     }
 
-    /// Writes the user's configuration: deadlines that no busy machine passes, and what is given.
+    /// Writes the user's configuration: deadlines long enough for a busy machine, followed by `more`.
     pub(crate) fn configure(&self, more: &str) {
         let path = match &self.memory {
             Some(memory) => memory.join("config.toml"),
@@ -109,26 +109,26 @@ impl Life {
             "stop",
         ];
         let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-        // Most stories are about what else is said after a failure.
+        // Off in most tests, because they check the other messages that follow a failure.
         let capture = "[hooks.outcome_capture]\n";
         let text = text.replace(capture, &format!("{capture}offer_ghap = {}\n", self.offers));
-        // Where nobody can write there is none.
+        // A read-only data directory gets no configuration.
         if fs::create_dir_all(path.parent().unwrap()).is_ok() {
             fs::write(path, text + more).unwrap();
         }
     }
 
-    /// Where the memory is.
+    /// The data directory.
     pub(crate) fn data(&self) -> PathBuf {
         self.memory.clone().unwrap_or_else(|| self.home.join(".local/share/rutter"))
     }
 
-    /// One session: the client is started in the project, and the model makes these calls.
+    /// Runs one session: starts the client in the project and lets the scripted model make these calls.
     pub(crate) fn session(&mut self, turns: impl IntoIterator<Item = Turn>) -> Record {
         self.session_with(Script::new(turns), |_| {})
     }
 
-    /// One session, with what `more` sets.
+    /// Runs one session after `more` has changed its sandbox.
     pub(crate) fn session_with(
         &mut self,
         script: Script,
@@ -144,7 +144,7 @@ impl Life {
         record
     }
 
-    /// Two sessions at once.
+    /// Runs two sessions at the same time.
     pub(crate) fn sessions(&mut self, scripts: [Script; 2]) -> [Record; 2] {
         let first = self.session([]);
         let (client, life) = (&self.client, &*self);
@@ -162,7 +162,7 @@ impl Life {
         sandbox.script(script);
         sandbox.args(["--allowedTools", "Bash,Read,Edit,Write,NotebookEdit,Agent"]);
         sandbox.start_in(&self.project).env("PATH", path());
-        // So that Python leaves nothing behind by which it would take an old file for a new one.
+        // Without this, Python may load stale bytecode instead of an edited file.
         sandbox.env("PYTHONDONTWRITEBYTECODE", "1");
         sandbox.env("CARGO_TARGET_DIR", self.home.join("target").display().to_string());
         if let Some(memory) = &self.memory {
@@ -170,7 +170,7 @@ impl Life {
         }
     }
 
-    /// Failures that are followed: their state, in the order they were last seen.
+    /// Returns test name and state of every recorded failure, in the order of `episodes list`.
     pub(crate) fn episodes(&self) -> Vec<(String, String)> {
         let list = self.rutter(&["episodes", "list", "--all", "--json"]).success().stdout;
         let list: Value = serde_json::from_str(&list).unwrap();
@@ -184,7 +184,7 @@ impl Life {
 }
 
 impl Drop for Life {
-    /// The last session may have left housekeeping behind, which must not work in a folder that goes away.
+    /// Waits for the background housekeeping of the last session, which must not run in a deleted directory.
     fn drop(&mut self) {
         for _ in 0..100 {
             let tended = self.rutter(&["tend"]);
@@ -199,7 +199,7 @@ pub(crate) fn bash(line: &str) -> Turn {
     Turn::call("Bash", json!({ "command": line, "description": "a step" }))
 }
 
-/// The calls by which an agent changes a file: the client wants it read before.
+/// The tool calls by which an agent changes a file. The client requires a Read before the Edit.
 pub(crate) fn edit(file: &Path, old: &str, new: &str) -> [Turn; 2] {
     [
         Turn::call("Read", json!({ "file_path": file })),
@@ -207,19 +207,19 @@ pub(crate) fn edit(file: &Path, old: &str, new: &str) -> [Turn; 2] {
     ]
 }
 
-/// What was said to the model by hooks, in any of its requests, but for what it is told when it starts.
+/// Returns every text that a hook gave to the model, except those of SessionStart.
 pub(crate) fn told(record: &Record) -> Vec<String> {
     let mut all = said_by(record, "");
     all.retain(|text| !text.starts_with("SessionStart"));
     all
 }
 
-/// What was said to the model by the hooks of an event, each text once, as the client delivers it.
+/// Returns the texts that the hooks of an event gave to the model, each once, in the client's wording.
 pub(crate) fn said_by(record: &Record, event: &str) -> Vec<String> {
     const MARK: &str = " hook additional context: ";
     let mut said: Vec<String> = Vec::new();
     for told in record.texts_to_model() {
-        // One text may hold what several hooks said.
+        // The client may join the texts of several hooks.
         let starts: Vec<usize> = told
             .text
             .match_indices(MARK)

@@ -13,10 +13,10 @@ const CART_TEST: &str = "import unittest\nfrom cart import total\n\n\nclass Cart
     def test_total(self):\n        self.assertEqual(total([50, 50]), 100)\n\n    \
     def test_empty(self):\n        self.assertEqual(total([]), 0)\n";
 
-/// A project whose test fails, the edit that mends it, and how the test is run.
+/// A project with a failing test, the edit that fixes it, and the test command.
 struct Bug {
     files: &'static [(&'static str, &'static str)],
-    /// The file that is wrong, what is wrong in it, and what is right.
+    /// File, wrong text and right text.
     edit: (&'static str, &'static str, &'static str),
     run: &'static str,
 }
@@ -58,7 +58,7 @@ const NODE: Bug = Bug {
 };
 
 impl Bug {
-    /// Red, the edit, green.
+    /// Returns the turns of a fix: failing run, edit, passing run.
     fn mending(&self, project: &Path) -> Vec<Turn> {
         let (file, wrong, right) = self.edit;
         let mut turns = vec![bash(self.run)];
@@ -67,7 +67,7 @@ impl Bug {
         turns
     }
 
-    /// The mistake comes back, between two sessions.
+    /// Restores the bug between two sessions.
     fn come_back(&self, life: &Life) {
         for (path, text) in self.files {
             life.put(path, text);
@@ -75,7 +75,7 @@ impl Bug {
     }
 }
 
-/// The whole story, and what was said at the end of it.
+/// Fixes the bug in one session, restores it, and returns the text of the hook at the same failure in a second session.
 fn story(bug: &Bug) -> Option<String> {
     let mut life = Life::new(bug.files)?;
     life.init();
@@ -84,7 +84,7 @@ fn story(bug: &Bug) -> Option<String> {
     assert_eq!(told(&first), [] as [String; 0], "nothing was known yet");
     let states: Vec<String> = life.episodes().into_iter().map(|(_, state)| state).collect();
     assert_eq!(states, ["fixed"], "{}", first.stdout);
-    // The session began, with the client's own process, and ended.
+    // The session has the process of the client and an end.
     let exported = life.rutter(&["export"]).success().stdout;
     let session = exported.lines().find(|line| line.starts_with("{\"session\"")).unwrap();
     let session: Value = serde_json::from_str(session).unwrap();
@@ -96,26 +96,26 @@ fn story(bug: &Bug) -> Option<String> {
     let second = life.session(turns);
     let said = told(&second);
     assert_eq!(said.len(), 1, "{said:?}");
-    // At the moment of the failure: in the request that brings its result.
+    // The text is in the request that has the result of the failing run.
     let mark = "this failure was fixed before";
     assert_eq!(second.reached_model(mark).unwrap().request, first_result(&second));
-    // It was mended by it, and that is known of it.
+    // The injection was followed by a fix and is recorded as helpful.
     let shown = life.rutter(&["injections", "--json"]).success().stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["kind"], &shown[0]["effect"]), (&"episode".into(), &"helped".into()));
-    // And a line of recent work when the session began, of which nothing came.
+    // The line of recent work at the start of the session has no recorded effect.
     assert_eq!((&shown[1]["brief"], &shown[1]["effect"]), (&true.into(), &Value::Null), "{shown}");
     assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
     Some(said[0].clone())
 }
 
-/// The request that brings the result of the first call.
+/// Returns the index of the request with the result of the first tool call.
 fn first_result(record: &Record) -> usize {
     let has_result = |body: &Value| body["messages"].to_string().contains("tool_result");
     record.requests.iter().position(|request| has_result(&request.body)).unwrap()
 }
 
-/// Lets the story end with the right lines, whichever way a runner names its tests.
+/// Asserts that a text names the test as its runner does, and has these lines.
 #[track_caller]
 fn tells(said: &str, test: &str, lines: &[&str]) {
     assert!(said.contains(test), "{said}");
@@ -172,7 +172,7 @@ fn with_node_test() {
     }
 }
 
-/// One session of a failure that ends fixed, then the same failure in another one: what is said of it.
+/// Runs a session that fixes a failure, then one with the same failure, and returns the text of its hook.
 fn told_again(life: &mut Life, first: Vec<Turn>, again: Turn) -> String {
     let record = life.session(first);
     assert_eq!(told(&record), [] as [String; 0], "nothing was known yet");
@@ -234,7 +234,7 @@ fn fixes_by_commands_are_their_diff() {
     let first = vec![bash(UNITTEST.run), bash(script), bash(UNITTEST.run)];
     let said = told_again(&mut life, first, bash(UNITTEST.run));
     assert!(said.contains(MENDED) && !said.contains("python3 -"), "{said}");
-    // The mistake is there again, and goes another way.
+    // The bug is back, and another command fixes it.
     life.session([bash("sed -i 's/ . 0[.]9//g' *.py"), bash(UNITTEST.run)]);
     assert!(life.episodes().iter().all(|(_, state)| state == "fixed"), "{:?}", life.episodes());
     UNITTEST.come_back(&life);
@@ -281,7 +281,7 @@ fn what_hides_the_exit_status_fools_nobody() {
     turns.push(bash("python3 -m unittest > /dev/null 2>&1; echo done"));
     life.session(turns);
     assert_eq!(life.episodes(), [("test_cart.Cart.test_total".to_owned(), "open".to_owned())]);
-    // And what was mended is brought back where the client itself saw no failure.
+    // The fix is also found if the client itself sees no failure.
     life.session(UNITTEST.mending(&project));
     UNITTEST.come_back(&life);
     let record = life.session([bash("python3 -m unittest 2>&1 || true")]);
@@ -340,10 +340,10 @@ fn secrets_that_a_test_prints_are_not_kept() {
     assert!(!holds(&bytes, secret));
 }
 
-/// What reached the model, without what is different in any two runs.
+/// Returns the requests to the model without the parts that differ in every run.
 fn requests(record: &Record, root: &Path) -> Vec<String> {
     let root = root.to_str().unwrap();
-    // The client names folders after paths.
+    // The client names directories after paths.
     let name = root.replace(['/', '.'], "-");
     record
         .requests
@@ -353,7 +353,7 @@ fn requests(record: &Record, root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Ids, times and durations become signs.
+/// Replaces every word that has a digit by `#`: ids, times, durations.
 fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -372,7 +372,7 @@ fn masked(text: &str) -> String {
     out
 }
 
-/// A session with every kind of call that we listen to.
+/// Returns the turns of a session with every kind of tool call that rutter's hooks handle.
 fn busy(project: &Path) -> Vec<Turn> {
     let mut turns = UNITTEST.mending(project);
     turns.extend(edit(&project.join("cart.py"), "sum(items)", "sum(items) * 0.9"));
@@ -383,7 +383,7 @@ fn busy(project: &Path) -> Vec<Turn> {
 #[test]
 fn whatever_is_wrong_with_the_memory_the_session_is_as_if_there_were_no_hooks() {
     let Some(mut plain) = Life::new(UNITTEST.files) else { return };
-    // The same settings, but for the program.
+    // The same settings with another program.
     plain.init();
     let settings = plain.project.join(".claude/settings.local.json");
     let text = fs::read_to_string(&settings).unwrap();
@@ -399,7 +399,7 @@ fn whatever_is_wrong_with_the_memory_the_session_is_as_if_there_were_no_hooks() 
         let mut life = Life::new(UNITTEST.files).unwrap();
         if fault == "unwritable" {
             life.init();
-            // Not even root can make a folder here.
+            // Even root cannot create a directory here.
             life.memory = Some("/proc/nowhere".into());
         } else {
             life.init();

@@ -1,4 +1,4 @@
-//! Tests of the binary as a user meets it: arguments in, stdout, stderr and an exit code out.
+//! Integration tests of the binary: arguments in; stdout, stderr and exit code out.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(
@@ -6,108 +6,108 @@
     reason = "tests write their own files and are told about tools"
 )]
 
-/// Running the binary in a clean environment.
+/// Helpers that run the binary in a clean environment.
 mod support;
 
 /// Help, version, completions, wrong usage, closed pipes.
 mod command_line;
 /// `rutter config` and `rutter trust`.
 mod config;
-/// What our own hooks say, held against the contract.
+/// Hook output checked against the contract of the client.
 mod conformance;
-/// `rutter context`, with stored texts that mean no good.
+/// `rutter context`, also with hostile stored texts.
 mod context;
 /// `rutter contract …`.
 mod contract;
-/// A data folder that others can change, and symbolic links in it.
+/// Data directories that other users can change, and symbolic links in them.
 mod data_folder;
-/// `rutter demo`, and its picture.
+/// `rutter demo`, and the picture of it in the docs.
 mod demo;
-/// `rutter doctor` where all is well, and what it leaves alone.
+/// `rutter doctor` on healthy installations, and the files it must not touch.
 mod doctor;
-/// The same with a fault at a time.
+/// `rutter doctor` with one fault at a time.
 mod doctor_faults;
-/// Pipes in the place of files, files of somebody else, and a doctor that is interrupted.
+/// `rutter doctor` with pipes in place of files, files of another user, and an interrupted run.
 mod doctor_hazards;
-/// What it says of settings, put to the real client.
+/// Findings of `rutter doctor` about settings, compared with the real client.
 mod doctor_live;
-/// Which of several settings files run rutter, and what is typed about each.
+/// `rutter doctor` with several settings files: the ones that run rutter, and the repair command for each.
 mod doctor_scopes;
-/// The server of tools: registrations that do not do, and those that do.
+/// `rutter doctor` on valid and broken registrations of the MCP server.
 mod doctor_server;
-/// `rutter export` and `rutter import`, and `rutter forget`.
+/// `rutter export`, `rutter import` and `rutter forget`.
 mod exchange;
-/// `rutter contract explain`: verdicts for people and programs.
+/// `rutter contract explain`: verdicts as text and as JSON.
 mod explain;
-/// Disks that are full or read-only, folders of somebody else, databases that are broken.
+/// Full disks, read-only disks, directories of another user, and corrupt databases.
 mod faults;
-/// `rutter ghap`, from one process to the next.
+/// `rutter ghap` across processes.
 mod ghap;
-/// Every snippet of the pages that people read, run with the tools it is written for; every link.
+/// Every snippet of the user documentation, run with the tools it is written for, and every link.
 mod guides;
-/// Whether a hook speaks of tools or of commands: by what the client has registered.
+/// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
 mod hands;
-/// Hooks whose disk hangs.
+/// Hooks on a hanging disk.
 mod hang;
-/// `rutter hook`, and `rutter episodes`.
+/// `rutter hook` and `rutter episodes`.
 mod hook;
-/// Names of files and stored text that want to be more than data.
+/// File names and stored texts with injection attempts.
 mod hostile;
 /// Repositories that claim to be another project.
 mod hostile_project;
 /// `rutter init` and `rutter uninstall`.
 mod init;
-/// The same where something is in the way.
+/// `rutter init` and `rutter uninstall` when something is in the way.
 mod init_faults;
-/// The same inside a repository.
+/// `rutter init` and `rutter uninstall` inside a Git repository.
 mod init_git;
-/// The same for files in every layout.
+/// `rutter init` and `rutter uninstall` on settings files of every layout.
 mod init_layouts;
-/// What `init` writes, put to the real client.
+/// Settings written by `rutter init`, read by the real client.
 mod init_live;
-/// The rule by which the agent may call the tools of the server.
+/// The permission rule that lets the agent call the tools of the MCP server.
 mod init_rules;
-/// The same for a user, a team, a plugin.
+/// `rutter init` and `rutter uninstall` for a user, a team and a plugin.
 mod init_scopes;
-/// Every scope of `init`, in a fresh home of the real client and out again.
+/// Every scope of `rutter init` and `uninstall` in a fresh home directory of the real client.
 mod init_scopes_live;
-/// The server that `init` registers, in the files that the client reads it from.
+/// The MCP server that `rutter init` registers, in the files that the client reads.
 mod init_server;
-/// The same, put to the real client.
+/// The MCP server that `rutter init` registers, started by the real client.
 mod init_server_live;
-/// Sessions of the real client with our hooks.
+/// Helpers for sessions of the real client with rutter's hooks.
 mod live;
-/// The silent loop, from the first failure to the second, through the real client.
+/// The silent loop through the real client: a failure, its fix, and the same failure again.
 mod loop_live;
-/// The server in the hands of clients that are not ours.
+/// The MCP server with third-party clients.
 mod mcp_clients;
-/// `rutter mcp --http`: a token, hostile pages, slow clients.
+/// `rutter mcp --http`: token, hostile web pages, slow clients.
 mod mcp_http;
-/// Lines to the server that are no requests.
+/// Input lines of the MCP server that are not valid requests.
 mod mcp_lines;
-/// The tools of the server, in the hands of an agent of the real client.
+/// The MCP tools, called by an agent of the real client.
 mod mcp_live;
-/// `rutter mcp` where somebody wants quiet, where nobody says whose calls they are, and what is said of what was sent.
+/// `rutter mcp` when paused or switched off, with calls of unknown sessions, and with hostile or secret text.
 mod mcp_quiet;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.
 mod outcome;
-/// Questions on a terminal, and in an editor.
+/// Questions on a terminal and in an editor.
 mod questions;
-/// Commands and tools on a memory that cannot be written.
+/// Commands and tools on a read-only store.
 mod read_only;
 /// `rutter recall`.
 mod recall;
-/// What waits for a person, and imports.
+/// `rutter review` and `rutter import`.
 mod review;
-/// The spoken loop, over sessions of the real client.
+/// The spoken loop (GHAP prompts) over several sessions of the real client.
 mod spoken_live;
 /// `rutter status`, `sessions`, `injections`, `pause`.
 mod steer;
 /// `rutter values`.
 mod values;
-/// What several sessions learnt, in sessions of the real client.
+/// Values learnt over several sessions of the real client.
 mod values_live;
 
 #[test]

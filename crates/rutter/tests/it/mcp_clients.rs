@@ -1,7 +1,7 @@
-//! The server in the hands of clients that are not ours: the official SDKs, the inspector, the conformance suite.
+//! The MCP server with third-party clients: the official SDKs, the inspector, the conformance suite.
 //!
-//! `scripts/test` installs them and names them in `RUTTER_TEST_MCP_PYTHON`, `RUTTER_TEST_MCP_MODULES` and `RUTTER_TEST_MCP_NODE`.
-//! What they do is in `tools/mcp`.
+//! `scripts/test` installs them and sets `RUTTER_TEST_MCP_PYTHON`, `RUTTER_TEST_MCP_MODULES` and `RUTTER_TEST_MCP_NODE`.
+//! Their scripts are in `tools/mcp`.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
@@ -25,7 +25,7 @@ fn script(name: &str) -> PathBuf {
     root().join("tools/mcp").join(name)
 }
 
-/// A memory with what `walk.json` asks for: a GHAP whose session is over, and other projects open to who asks.
+/// Creates a store for the steps of `walk.json`: a GHAP of an ended session, and recall from every project.
 fn home() -> Home {
     let home = Home::new();
     std::fs::create_dir(home.memory()).unwrap();
@@ -60,14 +60,14 @@ fn home() -> Home {
     home
 }
 
-/// How a server is reached.
+/// The transport between client and server.
 enum Way {
     Stdio,
     Http { child: Child, url: String, token: String },
 }
 
 impl Way {
-    /// A server that listens; none where this program cannot.
+    /// Starts a server over HTTP. Returns None if this rutter does not support it.
     fn http(home: &Home) -> Option<Self> {
         if !home.rutter(&["mcp", "--help"]).success().stdout.contains("--http") {
             skip("clients of the server over HTTP", "rutter mcp has no --http");
@@ -93,7 +93,7 @@ impl Drop for Way {
     }
 }
 
-/// A client that is to speak to a server.
+/// Builds a command for a client with the address of the server in its environment.
 fn client(program: &OsString, home: &Home, way: &Way) -> Command {
     let mut command = Command::new(program);
     command
@@ -111,7 +111,7 @@ fn client(program: &OsString, home: &Home, way: &Way) -> Command {
     command
 }
 
-/// Walks in each of these generations, and holds what was walked against what there is to walk.
+/// Runs a client script once per protocol mode, and asserts that it took every step of `walk.json`.
 fn walk(
     program: &OsString,
     name: &str,
@@ -139,7 +139,7 @@ fn walk(
         assert_eq!(walked["protocol"], *protocol, "{walked}");
         assert_eq!(walked["steps"], steps, "{walked}");
         assert_eq!(ran.stderr, "");
-        // What the clients wrote is what everybody else sees.
+        // Commands read the rows that the clients wrote.
         let ghaps = home.json(&["ghap", "list", "--all", "--limit", "1000"]);
         assert!(
             ghaps.as_array().unwrap().iter().any(|ghap| ghap["goal"] == "left open"),
@@ -183,7 +183,7 @@ fn the_typescript_sdks_walk_every_tool_over_http() {
     walk(&node, "client.mjs", &TYPESCRIPT, Some(&modules), true);
 }
 
-/// Some of what has to be seen to pass, or a suite that tried nothing would do.
+/// Some checks that must pass, because a suite that runs nothing does not fail.
 const CONFORMS: [(&str, &[&str]); 2] = [
     (
         "2025-11-25",
@@ -211,7 +211,7 @@ fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
     }
 }
 
-/// What the inspector prints for a method.
+/// Calls a method with the inspector and returns its output.
 fn inspected(home: &Home, arguments: &[&str]) -> Option<Ran> {
     let modules = tool("RUTTER_TEST_MCP_MODULES", "the inspector")?;
     let node = tool("RUTTER_TEST_MCP_NODE", "the inspector")?;
@@ -271,7 +271,7 @@ fn the_inspector_lists_and_calls_over_stdio() {
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "rutter://experience/{id}");
     let read = ask(&["resources/read", "--uri", "rutter://ghap/active"]).unwrap();
     let text: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
-    // Each call had a server of its own, and what that one left open is an orphan since.
+    // Each call started a new server, and the GHAP of an ended server is an orphan.
     let orphans: Vec<&Value> =
         text["orphans"].as_array().unwrap().iter().map(|orphan| &orphan["goal"]).collect();
     assert_eq!(orphans, ["it is inspected", "left open"], "{text}");

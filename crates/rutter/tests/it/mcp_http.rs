@@ -1,4 +1,4 @@
-//! `rutter mcp --http`, as clients and others meet it: bytes on a socket, written by hand.
+//! `rutter mcp --http`, tested with handwritten bytes on a socket.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// Too much, too many, too slow.
+/// Requests that are too large, too many or too slow.
 mod crowd;
-/// From the first start to the last: token, address, end.
+/// Token, address and shutdown.
 mod start;
-/// Who has no token, or whose page it is.
+/// Requests without a token, from foreign web pages, and invalid ones.
 mod strangers;
-/// A server, and a client that says what it is told to.
+/// A running server, and a client that sends given bytes.
 pub(crate) mod talk;
 
 use talk::{PATIENCE, Served, call, ghap, status};
@@ -32,7 +32,7 @@ fn a_client_is_greeted_lists_and_calls() {
     for (version, session) in
         [("2025-11-25", None), ("2025-11-25", Some("mine")), ("2025-06-18", None)]
     {
-        // One connection for all of it, as clients have it.
+        // A single connection for all requests, as clients have it.
         let mut talk = served.connect();
         let greeted = talk.ask(&served.request().message(&hello(version)));
         let answer = greeted.json();
@@ -50,7 +50,7 @@ fn a_client_is_greeted_lists_and_calls() {
         let list = talk.ask(&request.clone().message(&list)).json();
         let names = list["result"]["tools"].as_array().unwrap().iter();
         assert!(names.map(|tool| &tool["name"]).any(|name| name == "start_ghap"), "{list}");
-        // Where a client would be sent what it did not ask for; there is nothing of that kind.
+        // The stream for unsolicited messages, which rutter does not send.
         let stream = request.clone().line("GET /mcp").with("Accept", "text/event-stream");
         assert_eq!(talk.ask(&stream).code, 405);
         let goal = format!("{version} {session:?}");
@@ -96,7 +96,7 @@ fn a_client_that_does_without_greetings_says_with_each_call_what_it_speaks() {
     assert_eq!(status["active"]["goal"], "stateless", "{status}");
     let unknown = ask("tools/make", None, json!({}));
     assert_eq!(unknown.code, 404, "{unknown:?}");
-    // A header that says something else than the body is what a gateway would have been told.
+    // A gateway that reads only the headers would be misled.
     let call = json!({ "name": "forget", "arguments": { "ids": ["x"] } });
     let lied = ask("tools/call", Some("status"), call);
     assert_eq!(lied.code, 400, "{lied:?}");
@@ -112,7 +112,7 @@ fn a_call_lands_with_the_session_that_made_it() {
         "tool_input": {}, "tool_use_id": "toolu_0123",
     });
     home.set(&[]);
-    // The folder with the memory is there once somebody has asked it something.
+    // The first call creates the store.
     assert_eq!(served.ask(&served.request().message(&status())).code, 200);
     let mut hook = home.command(&["hook"]).stdin(Stdio::piped()).spawn().unwrap();
     hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
@@ -123,7 +123,7 @@ fn a_call_lands_with_the_session_that_made_it() {
     let mine = served.ask(&served.request().message(&start)).given();
     let id = mine["id"].as_str().unwrap();
     assert_eq!(home.json(&["ghap", "show", id])["session"], "the-clients-own");
-    // Nobody says whose these are: they are the server's own, all of them.
+    // Calls without a recorded session belong to the server's session.
     let sessions: Vec<Value> = (0..2)
         .map(|_| served.ask(&served.request().message(&status())).given()["session"].clone())
         .collect();
@@ -138,7 +138,7 @@ fn half_an_emoji_is_kept_as_what_cannot_be_shown() {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"cut \ud83d here, whole \ud83d\ude00 there"}}}"#;
     let given = served.ask(&served.request().body(body)).given();
     assert!(given["id"].is_string(), "{given}");
-    // Nor is a call that is typed refused for it.
+    // `rutter call` accepts it too.
     let typed = r#"{"category":"fact","content":"typed \udE00"}"#;
     drop(home.rutter(&["call", "remember", typed]).success());
     let memories = home.json(&["memories"]);
@@ -177,7 +177,7 @@ fn a_server_that_nobody_asks_anything_holds_nothing() {
     let home = Home::new();
     let served = Served::of(&home);
     drop(served.ask(&served.request().message(&status())).given());
-    // Whoever is the last to have the database open takes the log of changes away.
+    // The last process that closes the database deletes the WAL.
     let log = home.memory().join("rutter.db-wal");
     let from = Instant::now();
     while log.exists() {

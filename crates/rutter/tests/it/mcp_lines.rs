@@ -1,4 +1,4 @@
-//! `rutter mcp` and lines that are no requests: it lives on, says nothing that is no message, and answers what comes behind.
+//! `rutter mcp` with invalid lines: it stays alive, prints only messages, and answers the next request.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// A server, and whatever it says.
+/// A running server and its output.
 pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
@@ -34,7 +34,7 @@ impl Server {
             .unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let (heard, lines) = channel();
-        // From a thread of its own: it may say something while it is still being spoken to.
+        // A separate thread, because the server may write while the test still writes to it.
         std::thread::spawn(move || {
             let mut line = Vec::new();
             while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
@@ -53,19 +53,19 @@ impl Server {
         server
     }
 
-    /// One that is started so, greeted.
+    /// Starts a server and completes the handshake.
     pub(crate) fn of(command: Command) -> Self {
         let mut server = Self::start(command);
         server.greet();
         server
     }
 
-    /// What is answered to a call.
+    /// Calls a tool and returns the answer.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// What is answered to a request.
+    /// Sends a request and returns the answer.
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let request =
             json!({ "jsonrpc": "2.0", "id": "asked", "method": method, "params": params });
@@ -80,9 +80,9 @@ impl Server {
         input.write_all(line).and_then(|()| input.write_all(b"\n")).expect("it still listens");
     }
 
-    /// The next message, which has to be one.
+    /// Returns the next message, which must be valid JSON-RPC.
     fn hear(&mut self) -> Value {
-        // Nothing is measured here: this is only how long a test waits for a server that hangs.
+        // Only a limit for a server that hangs. The test measures nothing.
         let line = self.lines.recv_timeout(Duration::from_mins(2));
         let line = line.expect("it answers and lives");
         let message: Value = serde_json::from_slice(&line)
@@ -105,7 +105,7 @@ impl Server {
         self.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
-    /// What is said to a line; and that a request behind it is answered.
+    /// Sends a line and a request. Returns the messages before the answer to the request.
     fn to(&mut self, line: &[u8]) -> Vec<Value> {
         self.send(line);
         self.still_answers()
@@ -129,7 +129,7 @@ impl Server {
         }
     }
 
-    /// Hangs up, and waits for it to end.
+    /// Closes stdin, and asserts that the server ends without an error.
     pub(crate) fn ends(mut self) {
         drop(self.input.take());
         let ended = self.child.wait().unwrap();
@@ -142,7 +142,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A test that fails leaves nothing running.
+        // A failing test leaves no process behind.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -150,24 +150,24 @@ impl Drop for Server {
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
 
-/// Lines that are no requests, or not ones that anybody would send, with the code of what is answered.
+/// Returns invalid or unusual lines, each with the code of the expected error.
 fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
     const NO_JSON: Option<i64> = Some(-32_700);
     const INVALID_REQUEST: Option<i64> = Some(-32_600);
     const NO_METHOD: Option<i64> = Some(-32_601);
     const INVALID_PARAMS: Option<i64> = Some(-32_602);
     let mut lines: Vec<(Vec<u8>, Option<i64>)> = [
-        // What is nothing at all.
+        // Blank lines.
         ("", None),
         (" \t\r", None),
-        // What is no JSON.
+        // Invalid JSON.
         ("hello", NO_JSON),
         ("{", NO_JSON),
         ("}{", NO_JSON),
         ("\0", NO_JSON),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, NO_JSON),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}"#, NO_JSON),
-        // JSON that is no message.
+        // JSON that is not a message.
         ("1", INVALID_REQUEST),
         ("null", INVALID_REQUEST),
         (r#""ping""#, INVALID_REQUEST),
@@ -180,14 +180,14 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
         (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":5}"#, INVALID_REQUEST),
-        // Names of every kind.
+        // Invalid ids.
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}"#, INVALID_REQUEST),
-        // Requests that nobody can answer.
+        // Requests with an unknown method or invalid parameters.
         (r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#, NO_METHOD),
         (r#"{"jsonrpc":"2.0","id":1,"method":""}"#, NO_METHOD),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/make","params":{"a":1}}"#, NO_METHOD),
@@ -201,7 +201,7 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
         (r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#, INVALID_PARAMS),
         (r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"loud"}}"#, INVALID_PARAMS),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"2"}}"#, INVALID_PARAMS),
-        // What nobody asked for.
+        // Responses without a request, and notifications.
         (r#"{"jsonrpc":"2.0","id":77,"result":{}}"#, None),
         (r#"{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}"#, None),
         (r#"{"jsonrpc":"2.0","method":"notifications/nope","params":{"a":1}}"#, None),
@@ -225,7 +225,7 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}".to_vec(),
         NO_JSON,
     ));
-    // Longer than what is read of a line.
+    // Above the length limit of a line.
     lines.push((vec![b'x'; 17 * 1024 * 1024], INVALID_REQUEST));
     lines
 }
@@ -254,7 +254,7 @@ fn so_are_those_that_come_before_hello() {
     for (line, _) in lines() {
         server.send(&line);
     }
-    // Who asks what we speak, and then takes the question back, has not said hello either.
+    // A `server/discover` request that is cancelled does not count as a handshake.
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     server.send(
         format!(r#"{{"jsonrpc":"2.0","id":5,"method":"server/discover","params":{{{meta}}}}}"#)
@@ -286,7 +286,7 @@ fn a_client_of_the_newer_generation_need_not_say_hello() {
         assert_eq!(message["result"]["structuredContent"]["memories"], 0, "{message}");
         server.send(br#"{"jsonrpc":"2.0","method":"notifications/nope"}"#);
     }
-    // What it has dropped is not there, with whatever parameters.
+    // Methods that the newer protocol has dropped are unknown, with any parameters.
     for (method, params) in [
         ("logging/setLevel", json!({ "level": "debug" })),
         ("logging/setLevel", json!({})),
@@ -318,7 +318,7 @@ fn ten_megabytes_are_read_and_refused() {
     server.ends();
 }
 
-/// A client that is told by name that its request could not be read does not wait for the answer.
+/// An error with the id of the request keeps the client from waiting for the answer.
 #[test]
 fn who_asks_what_cannot_be_read_is_told_so_by_name() {
     let home = Home::new();
@@ -341,13 +341,13 @@ fn who_asks_what_cannot_be_read_is_told_so_by_name() {
         assert_eq!((&said["id"], &said["error"]["code"]), (&id, &json!(code)), "{said}");
         assert_eq!(server.still_answers(), [] as [Value; 0], "{id}");
     }
-    // At every depth there is an answer, from whomever.
+    // Every depth gets an answer: a result or an error.
     for depth in 100..132 {
         server.send(&call(&depth.to_string(), &nested(depth)));
         let said = server.hear();
         assert_eq!(said["id"], depth, "{said}");
     }
-    // Many at once, and requests between them: none is lost, none is mixed with another.
+    // Many invalid lines and requests at once: no answer is lost or mixed with another.
     let mut all = Vec::new();
     for id in 1_000..1_100 {
         all.extend(call(&id.to_string(), b"\"caf\xe9\""));
@@ -370,7 +370,7 @@ fn half_an_emoji_is_kept_as_what_cannot_be_shown() {
     let said = server.to(
         br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"cut \ud83d here, whole \ud83d\ude00 there"}}}"#,
     );
-    // It is answered at once or behind the other: both are in work at the same time.
+    // The server works on both requests at once, so the answers come in any order.
     if said.is_empty() {
         assert_eq!(server.hear()["result"]["isError"], false);
     } else {
@@ -402,7 +402,7 @@ fn names_of_requests_come_back_as_they_were() {
     server.ends();
 }
 
-/// Anything on a line, mostly not far from a request.
+/// Generates lines, most of which resemble a request.
 fn any_line() -> impl Strategy<Value = Vec<u8>> {
     let methods = prop::sample::select(vec![
         "ping",
@@ -511,7 +511,7 @@ fn any_line_is_survived() {
         ..ProptestConfig::default()
     });
     let survived = runner.run(&any_line(), |line| {
-        // Messages to a line may come behind the answer to the next; that each is one is seen in any case.
+        // The answer to a line may come after the answer to the next. `hear` checks each of them.
         drop(server.borrow_mut().to(&line));
         Ok(())
     });

@@ -1,5 +1,5 @@
-//! The agent's own hands on the memory, in sessions of the real client: what a tool writes, the next hook says, and each call
-//! lands with the session and the agent that made it.
+//! MCP tools called by an agent of the real client: hooks use the rows that a tool wrote, and each call belongs to the
+//! session and agent that made it.
 
 use rutter_check::live::{Conversation, Record, Script, Step, Thread, Turn};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 2] = [
 const RUN: &str = "python3 -m unittest";
 const LESSON: &str = "look at what is counted before you touch a timeout";
 
-/// A project whose client starts the server, and asks nobody before a call of its tools.
+/// Creates a project in which the client starts the server and allows its tools without a question.
 fn life() -> Option<Life> {
     let life = Life::new(&FILES)?;
     life.init();
@@ -41,8 +41,8 @@ fn start(goal: &str) -> Turn {
     )
 }
 
-/// The results of tool calls that the model was sent, in order. Where there is structured content, the client sends that
-/// and not the text.
+/// Returns the results of tool calls as the model received them, in order; true for an error. The client sends the
+/// structured content instead of the text if there is any.
 fn results(record: &Record) -> Vec<(bool, String)> {
     let mut all: Vec<(String, bool, String)> = Vec::new();
     for request in &record.requests {
@@ -90,7 +90,7 @@ fn a_prediction_by_tool_is_contradicted_by_a_run_and_taught_to_a_later_session()
     let record = life.session_with(Script::new(turns), |sandbox| {
         sandbox.prompt("Fix the flaky cache test");
     });
-    // Three tools are at hand in the first request; the others are found when they are wanted.
+    // The first request has three tools; the client loads the others on demand.
     let first = record.main_requests().next().unwrap();
     let mut offered: Vec<&str> = first.body["tools"]
         .as_array()
@@ -113,7 +113,7 @@ fn a_prediction_by_tool_is_contradicted_by_a_run_and_taught_to_a_later_session()
     let held = said_by(&record, "PostToolUseFailure");
     assert_eq!(held.len(), 1, "{held:?}");
     assert!(held[0].contains("That contradicts it"), "{held:?}");
-    // It has called a tool, so it is told of tools.
+    // The session has called a tool, so the hook names tools.
     assert!(held[0].contains("`resolve_ghap` with status falsified takes"), "{held:?}");
     assert!(results[2].1.contains(r#""tier":"gold""#), "{results:?}");
 
@@ -121,7 +121,7 @@ fn a_prediction_by_tool_is_contradicted_by_a_run_and_taught_to_a_later_session()
         sandbox.prompt("the cache test is flaky again, what is counted there?");
     });
     assert!(record.reached_model(LESSON).is_some(), "{:?}", said_by(&record, ""));
-    // What a GHAP is, the server tells.
+    // The server explains GHAPs.
     assert!(record.reached_model("call start_ghap (goal, hypothesis").is_some());
     let start = said_by(&record, "SessionStart");
     assert!(start.iter().all(|said| !said.contains("ghap start --domain")), "{start:?}");
@@ -167,7 +167,7 @@ fn clearing_resuming_and_forking_are_told_apart() {
             prompts.iter().flat_map(|prompt| [Step::Prompt((*prompt).to_owned()), Step::TurnEnds]);
         Conversation::new(steps)
     };
-    // The process of the server lives on after `/clear`, with the old session in its environment.
+    // The server process survives `/clear`, with the old session id in its environment.
     let turns = [start("before"), Turn::text("so far"), start("after"), Turn::text("done")];
     let record = life.session_with(Script::new(turns), |sandbox| {
         sandbox.conversation(talk(&["go", "/clear", "go on"]));
@@ -179,7 +179,7 @@ fn clearing_resuming_and_forking_are_told_apart() {
     let owned = sessions(&life);
     assert_eq!(owned.len(), 2, "{owned:?}: {:?}", results(&record));
     assert_ne!(owned[0].1, owned[1].1);
-    // Resumed, it has its own again.
+    // A resumed session has its GHAP again.
     let after = owned.iter().find(|(goal, _)| goal == "after").unwrap().1.clone();
     let record = life.session_with(
         Script::new([tool("update_ghap", json!({ "note": "resumed" }))]),
@@ -189,7 +189,7 @@ fn clearing_resuming_and_forking_are_told_apart() {
     );
     let told = results(&record);
     assert!(told.iter().any(|(_, text)| text.contains(r#""ok":true"#)), "{told:?}");
-    // Forked, it is another session, which has none.
+    // A forked session is a new one without a GHAP.
     let record = life.session_with(Script::new([start("forked")]), |sandbox| {
         sandbox.args(["--resume", &after, "--fork-session"]);
     });
@@ -205,13 +205,13 @@ fn clearing_resuming_and_forking_are_told_apart() {
 #[test]
 fn a_server_that_many_share_knows_by_the_hooks_whose_call_it_is() {
     let Some(mut life) = life() else { return };
-    // Started elsewhere, by nobody in particular: where a call belongs, only the hook can say.
+    // Started in another directory without a session: only hooks can assign its calls to sessions.
     let mut serve = command(&["mcp", "--http", "--port", "0"]);
     serve.env("HOME", &life.home).env("PATH", "/usr/bin:/bin").current_dir("/");
     let served = Served::start(serve);
     let entry = json!({
         "type": "http", "url": format!("http://{}/mcp", served.address),
-        // As the line says that the server prints: the client asks for the header itself.
+        // The client runs the helper that the server printed.
         "headersHelper": served.entry()["headersHelper"],
     });
     let config = json!({ "mcpServers": { "rutter": entry } }).to_string();

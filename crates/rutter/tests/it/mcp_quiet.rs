@@ -1,4 +1,4 @@
-//! `rutter mcp` where somebody wants quiet, where nobody says whose calls they are, and what is said of what was sent.
+//! `rutter mcp` when paused or switched off, with calls of unknown sessions, and with hostile or secret text.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ fn fact(content: &str) -> Value {
     json!({ "content": content, "category": "fact" })
 }
 
-/// What is said where nothing comes of a call.
+/// Asserts that a call was refused and returns the message.
 fn refusal(answer: &Value) -> &str {
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     answer["result"]["content"][0]["text"].as_str().unwrap()
@@ -35,7 +35,7 @@ fn a_server_that_is_switched_off_or_paused_keeps_nothing() {
     assert!(refusal(&said).contains("`rutter pause --off` ends it"), "{said}");
     let said = server.call("recall_memories", &json!({}));
     assert!(refusal(&said).contains("`rutter pause --off` ends it"), "{said}");
-    // What a person types is theirs to decide.
+    // A command typed by the user works during a pause.
     home.ok(&["call", "remember", &fact("typed").to_string()]);
     home.ok(&["pause", "--off"]);
     let kept = server.call("recall_memories", &json!({}));
@@ -43,7 +43,7 @@ fn a_server_that_is_switched_off_or_paused_keeps_nothing() {
     server.ends();
 }
 
-/// The server stands in one folder, and a client works in another that is excluded: its hooks are silent.
+/// A client works in an excluded directory, so its hooks are silent. The server runs in another directory.
 #[test]
 fn what_is_said_in_an_excluded_folder_does_not_land_where_a_shared_server_stands() {
     let home = Home::new();
@@ -82,7 +82,7 @@ fn what_a_server_without_a_session_leaves_open_is_there_for_the_next() {
     second.ends();
 }
 
-/// A prompt is a message of the user's: what is stored must not speak in it.
+/// A prompt is a message of the user, so stored text in it must be quoted.
 #[test]
 fn a_prompt_quotes_what_is_stored() {
     let home = Home::new();
@@ -112,7 +112,7 @@ fn a_prompt_quotes_what_is_stored() {
 fn a_secret_in_a_name_is_not_said_again() {
     let home = Home::new();
     let mut server = Server::of(home.command(&["mcp"]));
-    // Put together here, so that no scanner takes this file for a leak.
+    // Concatenated, so that secret scanners do not report this file.
     let secret = ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat();
     for (method, params) in [
         ("tools/call", json!({ "name": secret, "arguments": {} })),

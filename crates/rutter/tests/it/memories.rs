@@ -162,7 +162,7 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
     [ID]      boat  0      0         1         0         dir:[HOME]/boat
     [ID]      ship  0      0         3         0         github.com/ada/ship
     ");
-    // A merge cannot be undone, so a person has to agree.
+    // A merge cannot be undone, so the user has to confirm it.
     assert_output!(home, home.rutter(&["project", "merge", "boat", "ship"]), @"
     exit 1
     --- stderr
@@ -207,7 +207,7 @@ fn same_words_are_remembered_once() {
         ["remember", "use tabs never spaces", "--category", "preference", "--importance", "0.5"];
     let told = home.rutter(&lower).success().stderr;
     assert!(told.contains("--importance 0.5` changes its importance"), "{told}");
-    // Other words, another category and every project are something else.
+    // Other words, another category or another scope make another memory.
     for args in [
         &["use tabs, never two spaces", "--category", "preference"][..],
         &["use tabs never spaces", "--category", "decision"],

@@ -5,9 +5,9 @@ use serde_json::json;
 use crate::hook::silent;
 use crate::support::{Home, rutter_with};
 
-/// What a runner really printed, from the fixtures of its reader.
+/// Returns the real output of a test runner, from the fixtures of its parser.
 fn printed(case: &str) -> Vec<u8> {
-    let path = rutter_testkit::root().join("crates/memory/fixtures/outcomes").join(case);
+    let path = rutter_testkit::root().join("crates/runs/fixtures/outcomes").join(case);
     let mut bytes = std::fs::read(path.with_extension("out")).unwrap();
     bytes.extend(std::fs::read(path.with_extension("err")).unwrap_or_default());
     bytes
@@ -133,7 +133,7 @@ fn printed_advice_makes_a_command_followed() {
         "{status}"
     );
     assert!(status.contains("`rutter outcome --command COMMAND` says what to add"), "{status}");
-    // Typed in as it was printed, it is followed.
+    // With the printed lines in the configuration, the command is recorded.
     let config = format!("{lines}  offer_ghap = false\n");
     fs::write(home.memory().join("config.toml"), config).unwrap();
     silent(&home.hook(&payload));

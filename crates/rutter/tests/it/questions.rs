@@ -1,12 +1,11 @@
-//! A terminal is a pair of ends: the test holds one, the binary sits at the other.
+//! Questions of the binary on a pseudoterminal, and in an editor.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::support::{Home, terminal};
 
-/// Runs a command on a terminal where these lines are typed. What it printed to stdout and to the terminal, and its
-/// exit code.
+/// Runs a command on a terminal and types these lines. Returns stdout, terminal output and exit code.
 fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
     let (mut terminal, theirs) = terminal();
     let child = command
@@ -15,12 +14,12 @@ fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // Or our end would never see the end of theirs.
+    // The command holds the other end open, and reading would never end.
     drop(command);
     terminal.write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     let mut shown = Vec::new();
-    // A terminal whose other end is gone is an error on Linux, not an end.
+    // On Linux, reading from a terminal after the other end is closed returns an error instead of end of file.
     drop(terminal.read_to_end(&mut shown));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace('\r', "");
     (text(output.stdout), text(shown), output.status.code())
@@ -35,7 +34,7 @@ fn what_is_missing_is_asked_for() {
         "dancing\ndebugging\nread-the-error\n\na hypothesis\nan action\nit passes\n",
     );
     assert_eq!(exit, Some(0), "{shown}");
-    // A wrong word and an empty line are asked for again, with the reason.
+    // A wrong word or an empty line repeats the question, with the reason.
     assert_eq!(shown.matches("What kind of work is it? (debugging, ").count(), 2, "{shown}");
     assert!(shown.contains("`dancing` is none of them\n"), "{shown}");
     assert_eq!(shown.matches("What do you believe?").count(), 2, "{shown}");
@@ -91,7 +90,7 @@ fn answer_near_a_choice_is_named() {
     assert!(shown.contains("`root cause` is none of them; did you mean root-cause-analysis?"));
 }
 
-/// The line that `init` has put into the configuration.
+/// Returns the `notify` line that `init` has added to the configuration.
 fn notify(home: &Home) -> Option<String> {
     let text = std::fs::read_to_string(home.memory().join("config.toml")).ok()?;
     text.lines().find(|line| line.starts_with("notify")).map(str::to_owned)
@@ -121,11 +120,11 @@ fn init_asks_once_what_the_user_wants_to_see() {
             assert!(!asked(&home, "").contains("What do you want to see"), "once");
         }
     }
-    // Without a terminal nobody is asked and nothing is written.
+    // Without a terminal, `init` does not ask and writes nothing.
     let home = Home::new();
     drop(home.init(&[]).success());
     assert_eq!(notify(&home), None);
-    // What is set stays, and so does the rest of the file.
+    // The rest of an existing file stays.
     home.set(&[]);
     asked(&home, "card\n");
     let text = std::fs::read_to_string(home.memory().join("config.toml")).unwrap();
@@ -133,7 +132,7 @@ fn init_asks_once_what_the_user_wants_to_see() {
     home.ok(&["config", "check"]);
 }
 
-/// An editor that does with the file what a script says.
+/// Runs a command with an editor that runs this script on the file.
 fn with_editor(home: &Home, args: &[&str], script: &str) -> rutter_testkit::Ran {
     let editor = home.path("editor");
     std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();

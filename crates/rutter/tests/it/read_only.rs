@@ -1,4 +1,4 @@
-//! Commands and tools on a memory that cannot be written.
+//! Commands and tools on a read-only store.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, lchown};
@@ -9,10 +9,10 @@ use rutter_testkit::{Ran, excuse};
 
 use crate::support::Home;
 
-/// A user who is neither root nor whoever runs the tests.
+/// A user id that is neither root nor the user of the test.
 const STRANGER: u32 = 54_321;
 
-/// Commands that read, with something that each prints.
+/// Commands that read, each with a part of its output.
 const READING: [(&[&str], &str); 14] = [
     (&["memories"], "the mast is made of oak"),
     (&["recall", "mast oak"], "the mast is made of oak"),
@@ -39,14 +39,14 @@ const WRITING: [&[&str]; 5] = [
     &["call", "remember", "{\"content\": \"x\", \"category\": \"fact\"}"],
 ];
 
-/// What SQLite left beside the database.
+/// The files of SQLite next to the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// Nothing: whoever was last folded the log.
+    /// No files: the last process has checkpointed the WAL.
     Nothing,
-    /// The log of changes and its index.
+    /// The WAL and its index.
     LogAndIndex,
-    /// The log alone: the files were copied without the index.
+    /// Only the WAL: the files were copied without the index.
     Log,
 }
 
@@ -59,7 +59,7 @@ fn filled(beside: Beside) -> Home {
     home.ok(&["remember", preference, "--category", "preference", "--importance", "1"]);
     drop(home.start());
     home.ok(&["tend"]);
-    // A hook leaves the log as it is.
+    // A hook leaves the WAL in place.
     assert_eq!(home.hook(&home.red("one")).exit, Some(0));
     match beside {
         Beside::Nothing => home.ok(&["tend"]),
@@ -70,7 +70,7 @@ fn filled(beside: Beside) -> Home {
     home
 }
 
-/// Runs commands that read and commands that write, and returns what is wrong with their results.
+/// Runs the commands that read and those that write, and returns a message for every wrong result.
 fn faults(mut run: impl FnMut(&[&str]) -> Ran, reason: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for (args, text) in READING {
@@ -114,7 +114,7 @@ fn read_only_disk_can_be_read() {
     }
 }
 
-/// Gives a folder and everything in it to another user, and takes the right to write.
+/// Gives a directory and its contents to another user, and removes the write permission.
 fn give_away(path: &Path) -> std::io::Result<()> {
     lchown(path, Some(STRANGER), Some(STRANGER))?;
     let is_folder = path.is_dir();
@@ -133,7 +133,7 @@ fn read_only_files_can_be_read() {
         if give_away(&home.memory()).is_err() {
             return excuse("a memory without the right to write", "this is not root");
         }
-        // The way there must be open.
+        // The parent directories must be accessible.
         for path in [home.path(""), home.path("ship"), home.path("user")] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
         }

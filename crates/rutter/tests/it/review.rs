@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// An export that holds something of each kind that a person decides about.
+/// Creates an export with a row of each kind that needs a user's decision. Returns its home and path.
 fn theirs() -> (Home, String) {
     let home = Home::new();
     home.start();

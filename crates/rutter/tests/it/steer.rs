@@ -7,13 +7,13 @@ use crate::hook::silent;
 use crate::support::{Home, START, assert_output};
 
 impl Home {
-    /// As an agent in a session of the client would type it.
+    /// Runs a command like an agent in a session of the client.
     pub(crate) fn inside(&self, session: &str, args: &[&str]) -> Ran {
         let mut command = self.command(args);
         Ran::of(command.env("CLAUDE_CODE_SESSION_ID", session).stdin(Stdio::null()))
     }
 
-    /// A session in which a failure was fixed, and a second one that is told of it.
+    /// Runs the hooks of a session that fixes a failure, and of a second one that gets the fix.
     fn two_sessions(&self) {
         self.set(&[]);
         self.ok(&["tend"]);
@@ -27,13 +27,13 @@ impl Home {
         assert_ne!(self.hook(&self.red("two")).success().stdout, "");
     }
 
-    /// Waits for the housekeeping that hooks have started: who exports waits for those who tend.
+    /// Waits for the housekeeping that hooks have started: `export` waits for its lock.
     pub(crate) fn settle(&self) {
         self.ok(&["export"]);
     }
 }
 
-/// How large a database is depends on who looks when.
+/// Replaces the size of the database, which differs in every run.
 fn sizeless(mut ran: Ran) -> Ran {
     if let Some((before, _)) = ran.stdout.rsplit_once(", ") {
         ran.stdout = format!("{before}, [SIZE]\n");
@@ -82,7 +82,7 @@ fn where_things_stand() {
     in all    1 memory, 0 experiences, 2 episodes, 3 outcomes, 1 GHAP, 0 values, 1 injection
     store     [HOME]/memory/rutter.db, [SIZE]
     ");
-    // Outside of it the GHAP is somebody else's, and lives.
+    // Outside of the session the GHAP does not count, and it is not an orphan.
     let outside = home.json(&["status"]);
     assert!(outside["ghap"].is_null() && outside["client"].is_null(), "{outside}");
     assert_eq!(outside["orphans"], json!([]));
@@ -95,7 +95,7 @@ fn where_things_stand() {
     assert!(inside["quiet"].is_null(), "{inside}");
     assert_eq!(inside["here"]["outcomes"], 3);
     assert_eq!(inside["store"]["spool"], 0);
-    // What a session left open, somebody can take over.
+    // After the end of the session, another one can adopt the GHAP.
     silent(&home.hook(&home.event("two", "SessionEnd", &json!({ "reason": "other" }))));
     home.settle();
     assert_eq!(home.json(&["status"])["orphans"].as_array().unwrap().len(), 1);
@@ -189,7 +189,7 @@ fn what_was_shown_can_be_looked_at() {
     --- stderr
     error: no row that was shown has an id that ends in beef
     ");
-    // A row can stay behind when what was shown of it moves to another machine.
+    // An import can have an injection without the row that it showed.
     let exported = home.rutter(&["export"]).success().stdout;
     let without: Vec<&str> =
         exported.lines().filter(|line| !line.starts_with("{\"episode\"")).collect();
@@ -203,7 +203,7 @@ fn what_was_shown_can_be_looked_at() {
     WHEN                      EVENT               AGENT  LIKELY  EFFECT  ROW       KIND  TEXT
     [TIME]  PostToolUseFailure  main   100 %   -       [ID]      gone
     ");
-    // What is forgotten was never shown.
+    // Forgetting a row deletes its injections.
     home.ok(&["forget", short, "--yes"]);
     assert_eq!(home.json(&["injections"]), json!([]));
 }
@@ -217,7 +217,7 @@ fn a_pause_is_complete_and_can_be_ended() {
     paused everywhere: hooks neither record nor say anything
       `rutter pause --off` ends it
     ");
-    // Nothing is recorded either: no folder is made for it, and no spool.
+    // Nothing is recorded either: hooks create no directory and no spool.
     for payload in
         [home.red("one"), home.event("one", "SessionStart", &json!({ "source": "startup" }))]
     {
@@ -283,7 +283,7 @@ fn one_session_is_paused_and_the_others_are_not() {
     store     [HOME]/memory/rutter.db, [SIZE]
     ");
     assert!(home.json(&["status"])["quiet"].is_null());
-    // By what people call it, and from outside.
+    // By its short id, from outside of the session.
     let sessions = home.json(&["sessions", "list"]);
     let four = sessions.as_array().unwrap().iter().find(|one| one["client"] == "four").unwrap();
     let paused = home.json(&["pause", "--session", four["short"].as_str().unwrap()]);
@@ -291,7 +291,7 @@ fn one_session_is_paused_and_the_others_are_not() {
     let paused = home.json(&["pause", "--session", "three", "--off"]);
     assert_eq!(paused, json!({ "everywhere": false, "sessions": ["four"] }));
     assert_ne!(home.hook(&home.red("three")).success().stdout, "");
-    // Without a session all of it ends.
+    // Without a session, `--off` ends every pause.
     home.ok(&["pause"]);
     assert_eq!(home.json(&["status"])["quiet"], "paused");
     assert_eq!(home.json(&["pause", "--off"]), json!({ "everywhere": false, "sessions": [] }));
@@ -308,7 +308,7 @@ fn why_nobody_is_told_anything_is_said() {
     std::fs::write(&config, format!("[cohort]\ncontrol = 1.0\n{text}")).unwrap();
     let said = home.inside("one", &["status"]).success().stdout;
     assert!(said.contains("recorded and told nothing"), "{said}");
-    // The name of a command is no part of what is asked for.
+    // The name of a slash command is not part of the query.
     home.ok(&["remember", "CI runs on Postgres 17", "--category", "fact"]);
     let of = |prompt: &str| home.json(&["context", prompt])["markdown"].clone();
     assert_eq!(of("/fix postgres 17 in CI"), of("postgres 17 in CI"));

@@ -1,4 +1,4 @@
-//! Running the binary.
+//! Helpers that run the binary.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,14 +10,14 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rutter_testkit::Ran;
 
-/// The binary with an environment that no user's settings reach.
+/// Builds a command for the binary in an environment without any user settings.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
     command.args(args).env_clear().env("HOME", "/nonexistent").env("COLUMNS", "100");
     command
 }
 
-/// Runs the binary with this on its stdin. It need not read it.
+/// Runs the binary with these bytes on stdin. The binary may exit without reading them.
 pub(crate) fn rutter_with(args: &[&str], stdin: &[u8]) -> Ran {
     let mut child = command(args)
         .stdin(Stdio::piped())
@@ -27,19 +27,19 @@ pub(crate) fn rutter_with(args: &[&str], stdin: &[u8]) -> Ran {
         .expect("the binary starts");
     let mut pipe = child.stdin.take().expect("piped");
     let bytes = stdin.to_vec();
-    // From a thread of its own: a binary that writes before it has read would wait for us for ever.
+    // Written by a separate thread: a binary that writes before it reads would deadlock with the test.
     let writer = std::thread::spawn(move || drop(pipe.write_all(&bytes)));
     let output = child.wait_with_output().expect("the binary ends");
     writer.join().expect("the writer ends");
     output.into()
 }
 
-/// Runs the binary to its end.
+/// Runs the binary to completion.
 pub(crate) fn rutter(args: &[&str]) -> Ran {
     Ran::of(&mut command(args))
 }
 
-/// A configuration in which no hook runs out of time, and what else is to be set: lines of a hook.
+/// Returns a configuration with long hook deadlines and these additional `(hook, line)` settings.
 pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
     const HOOKS: [&str; 9] = [
         "session_start",
@@ -55,7 +55,7 @@ pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
     let section = |hook: &&str| {
         let own = settings.iter().filter(|(of, _)| of == hook);
         let mut own: Vec<&str> = own.map(|(_, line)| *line).collect();
-        // Most tests are about what else is said after a failure.
+        // Off in most tests, because they check the other messages that follow a failure.
         if *hook == "outcome_capture" && !own.iter().any(|line| line.starts_with("offer_ghap")) {
             own.push("offer_ghap = false");
         }
@@ -64,7 +64,7 @@ pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
     HOOKS.iter().map(section).collect()
 }
 
-/// A memory, a project and a user's home of its own.
+/// A temporary data directory, project and home directory.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
 }
@@ -86,14 +86,14 @@ impl Home {
         self.path("memory")
     }
 
-    /// Has hooks speak however busy the machine is with other tests, and sets what else is to be set.
+    /// Writes a configuration with deadlines long enough for a busy machine and these `(hook, line)` settings.
     pub(crate) fn set(&self, settings: &[(&str, &str)]) {
         std::fs::create_dir_all(self.memory()).expect("a folder");
         let text = patient(settings);
         std::fs::write(self.memory().join("config.toml"), text).expect("a configuration");
     }
 
-    /// The binary, in the folder of the project, with this memory.
+    /// Builds a command for the binary in the project, with this data directory.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(args);
         command
@@ -108,19 +108,20 @@ impl Home {
         Ran::of(self.command(args).stdin(Stdio::null()))
     }
 
-    /// Runs the binary for what it does, not for what it says.
+    /// Runs the binary, asserts success and drops the output.
     pub(crate) fn ok(&self, args: &[&str]) {
         drop(self.rutter(args).success());
     }
 
-    /// What a command printed for programs.
+    /// Returns the `--json` output of a command.
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         let mut args = args.to_vec();
         args.push("--json");
         serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
     }
 
-    /// What the doctor finds about the memory and its configuration; that nothing is installed here is beside the point.
+    /// Returns the doctor's finding codes about data directory and configuration. The other findings only say that
+    /// rutter is not installed here.
     pub(crate) fn ailments(&self) -> Vec<String> {
         let report = self.rutter(&["doctor", "--json"]).stdout;
         let report: serde_json::Value = serde_json::from_str(&report).expect("a report");
@@ -135,7 +136,8 @@ impl Home {
             .collect()
     }
 
-    /// A program for the hooks to run. Tests of `init` need one: the one under test is a build, of which it has something to say.
+    /// Creates a program for the hooks to run. Tests of `init` pass it as `--bin`, because `init` refuses by default a binary
+    /// in a build directory, like the one under test.
     pub(crate) fn program(&self, folder: &str) -> String {
         let path = self.path(folder).join("rutter");
         std::fs::create_dir_all(self.path(folder)).expect("a folder");
@@ -151,19 +153,19 @@ impl Home {
         self.rutter(&[&["init", "--bin", &program], args].concat())
     }
 
-    /// The settings that `init` is about.
+    /// The settings file that `init` writes by default.
     pub(crate) fn settings(&self) -> PathBuf {
         self.path("ship/.claude/settings.local.json")
     }
 
-    /// Puts settings there.
+    /// Writes the settings file.
     pub(crate) fn has_settings(&self, text: impl AsRef<[u8]>) -> &Self {
         std::fs::create_dir_all(self.path("ship/.claude")).expect("a folder");
         std::fs::write(self.settings(), text).expect("settings");
         self
     }
 
-    /// Starts a GHAP that a run could settle.
+    /// Starts a GHAP with a prediction that a test run can decide.
     pub(crate) fn start(&self) -> serde_json::Value {
         self.json(START)
     }
@@ -186,7 +188,7 @@ pub(crate) const START: &[&str] = &[
     "`cargo test parser` passes",
 ];
 
-/// A pair of ends: the test holds the first, the binary sits at the second.
+/// Opens a pseudoterminal: the first end is for the test, the second one for the binary.
 pub(crate) fn terminal() -> (File, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).expect("a terminal");
@@ -196,7 +198,7 @@ pub(crate) fn terminal() -> (File, OwnedFd) {
     (File::from(ours), theirs.expect("its other end"))
 }
 
-/// Compares output in which ids, times and the test's own folder are replaced.
+/// Compares output with a snapshot after ids, times and the temporary directory are replaced.
 macro_rules! assert_output {
     ($home:expr, $ran:expr, @$expected:literal) => {
         insta::with_settings!({filters => vec![
@@ -209,8 +211,8 @@ macro_rules! assert_output {
 }
 pub(crate) use assert_output;
 
-/// Every byte of every file below a folder. Where one goes while they are read, somebody is still at work, and all of them
-/// are read again.
+/// Returns the bytes of all files below a directory. If a file disappears meanwhile, a background process is still
+/// running, and all files are read again.
 pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
     fn read(folder: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
@@ -237,7 +239,8 @@ pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// A process that has the database locked until its stdin ends: for writers (`NORMAL`), or for readers too (`EXCLUSIVE`).
+/// Starts a process that locks the database until its stdin is closed: against writers (`NORMAL`), or against readers
+/// too (`EXCLUSIVE`).
 pub(crate) fn hold(database: &Path, mode: &str) -> Child {
     let program = "import sqlite3, sys\n\
         db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\

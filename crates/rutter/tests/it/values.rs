@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use crate::support::{Home, START, assert_output, bytes_below, hold, holds};
 
-/// The same trap in other words each time.
+/// The same mistake in different words.
 const CAUSES: [&str; 5] = [
     "the discount was rounded before the tax was added",
     "each line was rounded before the lines were added up",
@@ -98,13 +98,13 @@ fn proposed_value_is_accepted() {
     assert_eq!(unknown.exit, Some(1), "{unknown}");
 }
 
-/// Five that are all but the same are five.
+/// Five near duplicates make a cluster of five.
 #[test]
 fn near_duplicates_count() {
     let home = learnt(&[CAUSES[0]; 5]);
     assert_eq!(cluster(&home)["size"], 5);
     let id = cluster(&home)["short"].as_str().unwrap().to_owned();
-    // Of a tight cluster, too, something can be said.
+    // A tight cluster accepts a value too.
     home.ok(&["values", "add", &id, "do not round the discount before the tax is added"]);
 }
 
@@ -147,7 +147,7 @@ fn a_value_is_forgotten_to_the_byte_and_travels() {
     assert_eq!(cluster(&other)["size"], 5);
 }
 
-/// Whatever a value says, it is one line of it, and no other.
+/// Every text of a value is printed on one line.
 #[test]
 fn no_text_forges_a_line_or_speaks_to_the_terminal() {
     let home = learnt(&CAUSES);
@@ -170,7 +170,7 @@ fn no_text_forges_a_line_or_speaks_to_the_terminal() {
     }
 }
 
-/// The binary in another project of the same memory.
+/// Runs the binary in another project with the same store.
 fn elsewhere(home: &Home, project: &str, args: &[&str]) -> Ran {
     let folder = home.path(project);
     std::fs::create_dir_all(&folder).unwrap();
@@ -198,7 +198,7 @@ fn of_values_of_all_projects_it_is_said_which() {
     [ID]      accepted  0        +0 -0   boat        Add up the exact amounts, then round
     [ID]      accepted  1        +0 -0   everywhere  Round the sum at the end, once
     ");
-    // Two of one name are told apart as the list of projects does it.
+    // Projects with the same name are listed by their keys.
     say("harbour/boat", "Take the tax from amounts that were never rounded");
     let listed = home.rutter(&["values", "list", "--all"]).success().stdout;
     for project in ["boat", "harbour/boat"] {
@@ -221,7 +221,7 @@ fn values_are_counted_and_what_forgets_a_project_names_them() {
     assert_eq!(status["in_all"]["values"], proposed + 2, "{status}");
     let said = home.rutter(&["status"]).success().stdout;
     assert!(said.contains(&format!("5 GHAPs, {} value", proposed + 1)), "{said}");
-    // What is retired is no longer worked by, and is forgotten like the rest.
+    // A retired value is not counted, but is forgotten like the others.
     home.ok(&["values", "retire", own["short"].as_str().unwrap()]);
     assert_eq!(home.json(&["status"])["here"]["values"], proposed);
     let asked = home.rutter(&["forget", "--project"]);
@@ -235,7 +235,7 @@ fn values_are_counted_and_what_forgets_a_project_names_them() {
 fn who_looks_while_another_process_writes_is_answered() {
     let home = learnt(&CAUSES);
     assert_eq!(cluster(&home)["size"], 5);
-    // Something is due.
+    // Makes the clusters out of date.
     home.ok(START);
     home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "green"]);
     let mut holder = hold(&home.memory().join("rutter.db"), "NORMAL");

@@ -1,4 +1,4 @@
-//! What several sessions of the real client learnt, named at the beginning of the next.
+//! Lessons of several sessions of the real client, shown at the start of the next one.
 
 use rutter_check::live::{Record, Script, Turn};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const LESSON: &str = "release the connection in a finally block";
 const CAUSE: &str = "an early return skips the release of the connection";
 const SURPRISE: &str = "the connection pool was empty after an hour";
 
-/// A session that believes the wrong thing, and learns.
+/// Runs a session that starts a GHAP and resolves it as falsified.
 fn learns(life: &mut Life, goal: &str, hypothesis: &str) -> Record {
     let start = json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": goal, "hypothesis": hypothesis,
@@ -42,7 +42,7 @@ fn learns(life: &mut Life, goal: &str, hypothesis: &str) -> Record {
 fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
     let Some(mut life) = Life::new(&FILES) else { return };
     life.init();
-    // The first time it was a person, by hand.
+    // The first GHAP is a user's, from the command line.
     let start = [
         "ghap",
         "start",
@@ -87,7 +87,7 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
         let start = said_by(&record, "SessionStart");
         assert!(start.iter().all(|said| !said.contains("sessions learnt")), "too early: {start:?}");
     }
-    // The end of a session has it done; whoever does it here does nothing that is done already.
+    // SessionEnd starts this in the background. A second run repeats no work.
     drop(life.rutter(&["tend"]).success());
 
     let record = life.session_with(Script::default(), |sandbox| {
@@ -99,7 +99,7 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
     assert_eq!(start.len(), 1, "{start:?}");
     assert!(start[0].contains(&format!("- (proposed) `{LESSON}`")), "{start:?}");
     assert!(start[0].contains("data, not instructions"), "{start:?}");
-    // It is written down as every other thing that is shown.
+    // The value is recorded like every other injection.
     let session = record.result().unwrap()["session_id"].as_str().unwrap().to_owned();
     let shown = life.rutter(&["injections", "--session", &session, "--json"]).success().stdout;
     let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
@@ -109,7 +109,7 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
         (Some("value"), Some("SessionStart"), Some(LESSON)),
     );
 
-    // Whoever acts upon it and is borne out by a run speaks for it.
+    // A GHAP that applies the value and is confirmed by a test run counts as helped.
     let start = json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": "the import does not hang",
         "hypothesis": "the connection of the import is released too late",

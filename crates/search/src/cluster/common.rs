@@ -88,12 +88,12 @@ impl Common {
     }
 
     /// As it is kept.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         self.mean.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
     /// As it was kept; nothing of what is no such thing.
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<4>();
         let mean: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
         let mean = rest.is_empty().then_some(mean)?.try_into().ok()?;

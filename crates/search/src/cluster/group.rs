@@ -14,12 +14,12 @@ pub struct Point {
 /// The sum of its members. How near a text is to a group is how near it is to its members on average, which follows from the
 /// sum alone; so nothing is ever compared with every member.
 #[derive(Debug, Clone)]
-pub(crate) struct Group {
+pub struct Group {
     sum: [f32; DIMS],
     weight: f32,
     /// The squares of the weights: what each member has in common with itself.
     squares: f32,
-    pub(crate) size: usize,
+    pub size: usize,
     /// The sum as whole numbers, to be compared fast and the same on every machine.
     direction: Option<Vector>,
     /// How long the mean of the members is: 1 where all point the same way.
@@ -29,7 +29,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             sum: [0.0; DIMS],
             weight: 0.0,
@@ -41,7 +41,7 @@ impl Group {
         }
     }
 
-    pub(crate) fn of<'a>(members: impl IntoIterator<Item = &'a Point>) -> Self {
+    pub fn of<'a>(members: impl IntoIterator<Item = &'a Point>) -> Self {
         let mut group = Self::new();
         for member in members {
             group.take(member, 1.0);
@@ -69,19 +69,19 @@ impl Group {
         self.cohesion = if pairs > 1e-6 { (together / pairs).clamp(0.0, 1.0) } else { 0.0 };
     }
 
-    pub(crate) fn join(&mut self, point: &Point) {
+    pub fn join(&mut self, point: &Point) {
         self.take(point, 1.0);
         self.size += 1;
         self.settle();
     }
 
-    pub(crate) fn leave(&mut self, point: &Point) {
+    pub fn leave(&mut self, point: &Point) {
         self.take(point, -1.0);
         self.size -= 1;
         self.settle();
     }
 
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    pub fn absorb(&mut self, other: &Self) {
         for (sum, number) in self.sum.iter_mut().zip(&other.sum) {
             *sum += number;
         }
@@ -92,14 +92,14 @@ impl Group {
     }
 
     /// How near a text is to the members on average.
-    pub(crate) fn link(&self, near: &Near<'_>) -> f32 {
+    pub fn link(&self, near: &Near<'_>) -> f32 {
         self.direction
             .as_ref()
             .map_or(0.0, |direction| near.at(direction.bytes(), direction.scale()) * self.length)
     }
 
     /// How near a member is to the others on average: without itself, to which it is as near as can be.
-    pub(crate) fn link_of_member(&self, near: &Near<'_>, weight: f32) -> f32 {
+    pub fn link_of_member(&self, near: &Near<'_>, weight: f32) -> f32 {
         let others = self.weight - weight;
         if others <= 0.0 {
             return 0.0;
@@ -108,7 +108,7 @@ impl Group {
     }
 
     /// How near the members of two groups are to each other on average.
-    pub(crate) fn link_to(&self, other: &Self) -> f32 {
+    pub fn link_to(&self, other: &Self) -> f32 {
         match (&self.direction, &other.direction) {
             (Some(one), Some(another)) => one.cosine(another) * self.length * other.length,
             _ => 0.0,
@@ -116,13 +116,13 @@ impl Group {
     }
 
     /// What it comes to, as it is kept: all of it but how many members there are.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let further = [self.weight, self.squares];
         self.sum.iter().chain(&further).flat_map(|number| number.to_le_bytes()).collect()
     }
 
     /// As it was kept; nothing of what is no such thing, or of what another version knew of it.
-    pub(crate) fn of_bytes(bytes: &[u8], size: usize) -> Option<Self> {
+    pub fn of_bytes(bytes: &[u8], size: usize) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<4>();
         let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
         let (sum, further) = numbers.split_first_chunk::<DIMS>()?;
@@ -134,12 +134,12 @@ impl Group {
     }
 
     /// How near the members are to each other on average.
-    pub(crate) fn cohesion(&self) -> f32 {
+    pub fn cohesion(&self) -> f32 {
         self.cohesion
     }
 
     /// Where the members point together.
-    pub(crate) fn direction(&self) -> Option<&Vector> {
+    pub fn direction(&self) -> Option<&Vector> {
         self.direction.as_ref()
     }
 }

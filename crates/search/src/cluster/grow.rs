@@ -32,9 +32,9 @@ const ONE_IN: usize = 50;
 
 /// A group as it was left: what its members come to, and how many came or went since they were asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Left {
-    pub(crate) group: Group,
-    pub(crate) unrest: usize,
+pub struct Left {
+    pub group: Group,
+    pub unrest: usize,
 }
 
 /// Texts and their groups, known by numbers.
@@ -85,7 +85,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Of groups whose members nobody has read; texts that belong to none are still to be [added](Self::add).
-    pub(crate) fn unread(rule: Rule, left: BTreeMap<u32, Left>) -> Self {
+    pub fn unread(rule: Rule, left: BTreeMap<u32, Left>) -> Self {
         let unread = left.keys().map(|number| (*number, vec![*number])).collect();
         Self { unread, ..Self::begin(rule, left) }
     }
@@ -131,7 +131,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// One more text, in the order that it has among all; its place.
-    pub(crate) fn add(&mut self, order: i64, point: &Point, group: Option<u32>) -> usize {
+    pub fn add(&mut self, order: i64, point: &Point, group: Option<u32>) -> usize {
         self.points.to_mut().push(*point);
         self.order.push(order);
         self.of.push(group);
@@ -144,7 +144,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// The same where members are read once somebody has to ask them, by the number of their group.
-    pub(crate) fn grow_reading<E>(
+    pub fn grow_reading<E>(
         &mut self,
         new: &[usize],
         read: &mut impl FnMut(u32) -> Result<Vec<(i64, Point)>, E>,
@@ -174,7 +174,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Reads the members of a group, unless that was done.
-    pub(crate) fn read<E>(
+    pub fn read<E>(
         &mut self,
         number: u32,
         read: &mut impl FnMut(u32) -> Result<Vec<(i64, Point)>, E>,
@@ -188,19 +188,19 @@ impl<'a> Grouping<'a> {
     }
 
     /// Says that the members of a group were read by somebody else, and are all among the texts.
-    pub(crate) fn is_read(&mut self, number: u32) {
+    pub fn is_read(&mut self, number: u32) {
         self.unread.remove(&number);
     }
 
     /// Has all members of a group asked: one of them went, and nobody knows what it said.
-    pub(crate) fn disturb(&mut self, number: u32) {
+    pub fn disturb(&mut self, number: u32) {
         if let Some(group) = self.groups.get(&number) {
             self.stir(number, group.size);
         }
     }
 
     /// Whether there is such a group.
-    pub(crate) fn has(&self, number: u32) -> bool {
+    pub fn has(&self, number: u32) -> bool {
         self.groups.contains_key(&number)
     }
 
@@ -222,17 +222,17 @@ impl<'a> Grouping<'a> {
     }
 
     /// Groups that won, lost or exchanged a member and are still there.
-    pub(crate) fn changed(&self) -> impl Iterator<Item = u32> {
+    pub fn changed(&self) -> impl Iterator<Item = u32> {
         self.changed.iter().copied().filter(|number| self.groups.contains_key(number))
     }
 
     /// Groups whose members were asked and that are still there.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = u32> {
+    pub fn asked(&self) -> impl Iterator<Item = u32> {
         self.asked.iter().copied().filter(|number| self.groups.contains_key(number))
     }
 
     /// Every group, as it is now.
-    pub(crate) fn left(&self) -> impl Iterator<Item = (u32, Left)> {
+    pub fn left(&self) -> impl Iterator<Item = (u32, Left)> {
         self.groups.iter().map(|(number, group)| {
             let unrest = self.unrest.get(number).copied().unwrap_or_default();
             (*number, Left { group: group.clone(), unrest })
@@ -240,7 +240,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Groups whose members were not read, by what they were: who is of which now.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
         self.unread.iter().flat_map(|(into, parts)| parts.iter().map(|from| (*from, *into)))
     }
 

@@ -54,26 +54,26 @@ impl Rule {
     }
 
     /// How near a text has to be to the members of a group on average to join it.
-    pub(crate) fn joins(&self, group: &Group) -> f32 {
+    pub fn joins(&self, group: &Group) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a count of members")]
         let size = group.size.max(1) as f32;
         self.join.max(self.tight * group.cohesion()) + self.small / size
     }
 
     /// How near a member has to be to stay.
-    pub(crate) fn stays(&self, group: &Group) -> f32 {
+    pub fn stays(&self, group: &Group) -> f32 {
         self.stay * self.joins(group)
     }
 
     /// How near texts have to be to each other to found a group, where there are so many of them.
-    pub(crate) fn founds(&self, texts: usize) -> f32 {
+    pub fn founds(&self, texts: usize) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
         let texts = texts as f32;
         self.found + self.few * (1.0 - texts / MANY).max(0.0)
     }
 
     /// How near the members of two groups have to be to each other for the groups to be one.
-    pub(crate) fn merges(&self, one: &Group, other: &Group) -> f32 {
+    pub fn merges(&self, one: &Group, other: &Group) -> f32 {
         self.merge.max(self.tight * one.cohesion().min(other.cohesion()))
     }
 }

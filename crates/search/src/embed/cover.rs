@@ -30,12 +30,12 @@ impl Tokens {
     }
 
     /// As they are kept in the database: two bytes each.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|token| token.number().to_le_bytes()).collect()
     }
 
     /// Nothing for what no table could have: then it is as if there were none.
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (pairs, rest) = bytes.as_chunks();
         let tokens = pairs.iter().map(|pair| Token::of_number(u16::from_le_bytes(*pair)));
         rest.is_empty().then(|| tokens.collect::<Option<_>>().map(Self)).flatten()
@@ -43,14 +43,14 @@ impl Tokens {
 }
 
 /// A question whose tokens are looked for in documents.
-pub(crate) struct Asked {
+pub struct Asked {
     tokens: Vec<(Token, f32)>,
     dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32,
 }
 
 impl Asked {
     /// Those of its tokens that say the most, and how much each says: in the table what is frequent is short.
-    pub(crate) fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let dot = dot::best();
         let mut tokens: Vec<(Token, f32)> = Tokens::of(text)
             .0
@@ -63,7 +63,7 @@ impl Asked {
     }
 
     /// Which share of what is asked is in a document, from 0 to 1.
-    pub(crate) fn covered_by(&self, document: &Tokens) -> f64 {
+    pub fn covered_by(&self, document: &Tokens) -> f64 {
         let rows: Vec<_> =
             document.0.iter().map(|token| (token.row(), 1.0 / length(*token, self.dot))).collect();
         let (mut covered, mut all) = (0.0, 0.0);

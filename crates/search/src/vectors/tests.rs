@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::search::cache::EVERYWHERE;
-use crate::store::files;
+use crate::cache::EVERYWHERE;
+use crate::file;
 
 const EDITION: i64 = 41;
 const ALL: Scope = Scope { axis: 0, kind: None, project: None };
@@ -145,7 +145,7 @@ fn an_empty_file_of_vectors_is_one() {
 #[test]
 fn it_is_for_its_owner_alone_and_leaves_nothing_beside() {
     let place = place();
-    fs::File::create(files::with_end(&place.path, ".new")).unwrap();
+    fs::File::create(file::with_end(&place.path, ".new")).unwrap();
     place.write(&some(3));
     assert_eq!(fs::metadata(&place.path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::read_dir(place.path.parent().unwrap()).unwrap().count(), 1);
@@ -166,7 +166,7 @@ fn it_is_replaced_and_never_changed() {
 fn what_cannot_be_written_leaves_the_old_one() {
     let place = place();
     place.write(&some(5));
-    let failing = files::with_end(&place.path, ".new");
+    let failing = file::with_end(&place.path, ".new");
     fs::create_dir(&failing).unwrap();
     assert!(write(&place.path, &some(1), EDITION).is_err());
     assert_eq!(place.open().unwrap().len(), 5);

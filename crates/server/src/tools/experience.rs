@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use rutter_memory::config::Recall;
+use rutter_memory::document::{Axis, Kind};
 use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
-use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::{Ask, GhapFilter, MIN_CASES};
 use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;

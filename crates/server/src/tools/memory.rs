@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use rutter_memory::document::{Axis, Kind};
 use rutter_memory::memory::{Category, Memory};
 use rutter_memory::quote;
-use rutter_memory::search::document::{Axis, Kind};
 use rutter_memory::store::entry::Place;
 use rutter_memory::store::{self, Ask, MemoryFilter, NewMemory};
 use schemars::JsonSchema;

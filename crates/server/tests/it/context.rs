@@ -1,8 +1,8 @@
 //! `assemble_context`: everything that bears on a task, within a budget.
 
+use rutter_memory::document::Kind;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::quote::tokens;
-use rutter_memory::search::document::Kind;
 use rutter_server::{Desk, Door};
 use serde_json::{Value, json};
 

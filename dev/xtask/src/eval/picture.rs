@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rutter_memory::search::score::FLOOR;
+use rutter_search::score::FLOOR;
 
 use super::{ask_all, curve_of};
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Id;
 use crate::project::ProjectKey;
-use crate::runs::clues::ClueLine;
+use rutter_runs::clues::ClueLine;
 
 fn at(second: i64) -> Time {
     Time::from_millis(second * 1_000)

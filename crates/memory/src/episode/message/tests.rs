@@ -59,14 +59,14 @@ fn same_words_are_same_failure() {
         ("t", "AssertionError: assert [] == 100", false),
         ("u", "AssertionError: assert 90 == 100 in the total", false),
     ] {
-        let fault = crate::runs::run::Fault {
+        let fault = crate::run::Fault {
             test: Some(test.into()),
             scope: None,
             error: error.into(),
             file: None,
             is_compile_error: false,
             signature: None,
-            clues: crate::runs::clues::Clues::default(),
+            clues: rutter_runs::clues::Clues::default(),
         };
         assert_eq!(one.is_about(&fault), same, "{test} {error}");
     }

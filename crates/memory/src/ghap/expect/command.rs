@@ -1,8 +1,8 @@
 //! A command line as the runs in it, for comparing a run with a prediction about it.
 
 use super::names::{self, Name};
-use crate::runs::command_line::{Command, CommandLine};
-use crate::runs::table::{self, Arguments, Effect};
+use rutter_runs::command_line::{Command, CommandLine};
+use rutter_runs::table::{self, Arguments, Effect};
 
 /// One run of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Run {
             return Some(Self {
                 name: task.name,
                 language: task_language(command.program()),
-                is_test: task.kind == Some(crate::runs::Kind::Test),
+                is_test: task.kind == Some(rutter_runs::Kind::Test),
                 flags,
                 arguments: split_flags(&words[task.arguments.min(words.len())..]),
             });

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use rusqlite::params;
 
 use super::{Axis, Member, common, pointing, said};
-use crate::cluster::{Group, Point};
-use crate::embed::Vector;
 use crate::ghap::Tier;
 use crate::store::{Store, StoreError};
 use crate::{Id, Time};
+use rutter_search::cluster::{Group, Point};
+use rutter_search::embed::Vector;
 
 /// An experience as a map shows it.
 #[derive(Debug, Clone, PartialEq)]

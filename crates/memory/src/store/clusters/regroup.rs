@@ -14,10 +14,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::pointing;
 use crate::Id;
-use crate::cluster::{Axis, Common, Group, Grouping, Left, Point, Rule, Shape};
-use crate::embed::Vector;
 use crate::ghap::Tier;
 use crate::store::StoreError;
+use rutter_search::cluster::{Axis, Common, Group, Grouping, Left, Point, Rule, Shape};
+use rutter_search::embed::Vector;
 
 #[cfg(test)]
 mod tests;

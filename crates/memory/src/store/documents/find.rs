@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::index::Index;
 use super::words::{among, by_words};
-use crate::embed::{Asked as Covering, Tokens, Vector, embed};
-use crate::search::cache::{EVERYWHERE, Scope};
-use crate::search::document::{Axis, Kind};
-use crate::search::score::{self, Corpus, Fit};
+use crate::document::{Axis, Kind};
 use crate::store::{Files, StoreError};
 use crate::{Id, Time};
+use rutter_search::cache::{EVERYWHERE, Scope};
+use rutter_search::embed::{Asked as Covering, Tokens, Vector, embed};
+use rutter_search::score::{self, Corpus, Fit};
 
 /// How many terms of a query are looked for: the rarest. More cost time and bring little.
 const SEARCHED: usize = 8;

@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use rusqlite::{Connection, Transaction};
 
-use crate::embed::{HASH, Vector};
-use crate::search::cache::{self, EVERYWHERE};
-use crate::search::document::{Axis, Kind};
-use crate::search::postings::{Document, PostingDraft, PostingFile};
-use crate::search::vectors::{Entry, VectorDraft, VectorFile};
+use crate::document::{Axis, Kind};
 use crate::store::files::Lock;
 use crate::store::{Files, Store, StoreError, at};
+use rutter_search::cache::{self, EVERYWHERE};
+use rutter_search::embed::{HASH, Vector};
+use rutter_search::postings::{Document, PostingDraft, PostingFile};
+use rutter_search::vectors::{Entry, VectorDraft, VectorFile};
 
 /// Making the files costs as much as they are long. So they wait until so many documents of a hundred came or went, or so many
 /// in all; a search reads those from the database.

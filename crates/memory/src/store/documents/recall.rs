@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::find::{Hit, Query, find};
+use crate::document::{Axis, Kind};
 use crate::ghap::{Domain, Status, Tier};
 use crate::injection::Effects;
-use crate::search::document::{Axis, Kind};
-use crate::search::rank::prior;
-use crate::search::score::FLOOR;
+use crate::rank::prior;
 use crate::store::entry::Place;
 use crate::store::{Files, Store, StoreError, effects, origins, projects};
 use crate::{Clean, Id, Time};
+use rutter_search::score::FLOOR;
 
 /// Whoever wants more than these, or only those of some kind of work or end, has more looked at.
 const FEW: usize = 20;

@@ -6,13 +6,13 @@ use rusqlite::{Connection, params};
 
 use super::find::Query;
 use super::index::Index;
-use crate::search::background;
-use crate::search::cache::EVERYWHERE;
-use crate::search::document::Kind;
-use crate::search::postings::{Document, PostingFile};
-use crate::search::score::{self, Corpus};
-use crate::search::terms::{Term, distinct, terms as terms_of};
+use crate::document::Kind;
 use crate::store::StoreError;
+use rutter_search::background;
+use rutter_search::cache::EVERYWHERE;
+use rutter_search::postings::{Document, PostingFile};
+use rutter_search::score::{self, Corpus};
+use rutter_search::terms::{Term, distinct, terms as terms_of};
 
 /// How many terms of a query are looked up: the rarest by what is known of all texts.
 const LOOKED_UP: usize = 48;

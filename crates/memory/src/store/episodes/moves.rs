@@ -5,13 +5,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::{select, to_json};
 use crate::change::{Change, difference};
 use crate::episode::{Episode, GreenRun, How, attribute};
-use crate::runs::clues::{Clues, own_name};
-use crate::runs::run::{Fault, Run};
-use crate::runs::selection::{Coverage, Selection};
-use crate::runs::{Counts, Kind, Verdict};
+use crate::run::{Fault, Run};
 use crate::store::StoreError;
 use crate::store::effects::Meeting;
 use crate::{Clean, Id, Time};
+use rutter_runs::clues::{Clues, own_name};
+use rutter_runs::selection::{Coverage, Selection};
+use rutter_runs::{Counts, Kind, Verdict};
 
 /// How many failures of one checkout are followed at once. Beyond it the oldest are left.
 const MAX_OPEN: usize = 64;

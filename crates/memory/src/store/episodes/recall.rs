@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::select;
 use crate::episode::{Again, Episode, best_change, can_show};
 use crate::origin::Unconfirmed;
-use crate::runs::run::Run;
+use crate::run::Run;
 use crate::store::entry::Place;
 use crate::store::{StoreError, effects, injections, origins};
 use crate::{Clean, Time};

@@ -4,11 +4,11 @@ use rusqlite::{Connection, params};
 
 use super::{Held, SELECT, held, held_in, is_worth_saying, read};
 use crate::ghap::Domain;
-use crate::search::rank::tried;
-use crate::search::score::{FLOOR, MEANING};
+use crate::rank::tried;
 use crate::store::entry::Place;
 use crate::store::{Store, StoreError, documents, effects, projects};
 use crate::value::{Standing, Value};
+use rutter_search::score::{FLOOR, MEANING};
 
 /// Of more than these the newest are looked at. People work by tens of them.
 const MOST: u32 = 200;

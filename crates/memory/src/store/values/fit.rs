@@ -4,12 +4,12 @@ use rusqlite::Connection;
 
 use super::sentence::PLAIN;
 use super::weigh;
-use crate::cluster::{Axis, Common};
-use crate::embed::{Vector, embed};
 use crate::store::StoreError;
 use crate::store::clusters::{Middle, common};
 use crate::value::{self, ValueError};
 use crate::{Clean, Id};
+use rutter_search::cluster::{Axis, Common};
+use rutter_search::embed::{Vector, embed};
 
 /// How a text stands to a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]

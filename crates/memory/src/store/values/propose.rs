@@ -5,12 +5,12 @@ use rusqlite::{Connection, params};
 use super::against::begins;
 use super::weigh::{Asked, Support, lesson, support};
 use super::{Sentence, insert, pointing};
-use crate::cluster::{Axis, FEWEST};
 use crate::origin::{Origin, Writer};
 use crate::store::clusters::{Middle, Regrouped, common};
 use crate::store::{StoreError, origins};
 use crate::value::{self, Standing, Value};
 use crate::{Id, Time};
+use rutter_search::cluster::{Axis, FEWEST};
 
 /// Where members are less alike, in all that they say, none of them speaks for the others.
 const ALIKE: f32 = 0.3;

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use super::pointing;
 use crate::Clean;
-use crate::cluster::{Axis, Common};
-use crate::embed::Vector;
 use crate::value;
+use rutter_search::cluster::{Axis, Common};
+use rutter_search::embed::Vector;
 
 /// Texts so near to each other are about the same to the point.
 const SAME: f32 = 0.8;

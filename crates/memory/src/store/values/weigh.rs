@@ -8,14 +8,14 @@ use super::against::{self, Failures};
 use super::propose::propose;
 use super::witness::{independent, witness};
 use super::{Candidate, Judged, Sentence, pointing, read};
-use crate::cluster::Axis;
-use crate::embed::Vector;
 use crate::ghap::Status;
 use crate::injection::Effects;
 use crate::store::clusters::{Middle, Regrouped, common};
 use crate::store::{StoreError, effects, values};
 use crate::value::{self, Standing, Value};
 use crate::{Clean, Id, Time};
+use rutter_search::cluster::Axis;
+use rutter_search::embed::Vector;
 
 /// Fewer failures are chance.
 const FAILURES: u32 = 2;

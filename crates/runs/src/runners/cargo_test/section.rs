@@ -1,7 +1,7 @@
 //! What one test binary prints, from `running 3 tests` to `test result: …`.
 
-use crate::runs::Counts;
-use crate::runs::scan::{self, counted};
+use crate::Counts;
+use crate::scan::{self, counted};
 
 /// Where in a section a line stands.
 #[derive(Clone, Copy, PartialEq)]

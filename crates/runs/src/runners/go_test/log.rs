@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::go_errors;
 use super::{TestResult, Went};
-use crate::runs::report::Failure;
-use crate::runs::scan::{self, Place, has_extension};
+use crate::report::Failure;
+use crate::scan::{self, Place, has_extension};
 
 /// The number of log lines that are kept of one test.
 const MAX_LOG_LINES: usize = 200;

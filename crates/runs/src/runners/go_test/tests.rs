@@ -1,9 +1,9 @@
 use super::read;
-use crate::runs::Verdict;
+use crate::Verdict;
 
 #[test]
 fn fixtures() {
-    crate::runs::cases::check("go test");
+    crate::cases::check("go test");
 }
 
 /// The names of what fails.

@@ -1,7 +1,7 @@
 //! The tests of one module: a line per class, and the total.
 
-use crate::runs::Counts;
-use crate::runs::scan::number;
+use crate::Counts;
+use crate::scan::number;
 
 #[derive(Default)]
 pub(super) struct Module<'a> {

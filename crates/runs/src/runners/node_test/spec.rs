@@ -1,8 +1,8 @@
 //! The spec form: a tree of marks, and below the numbers each failure at length, there without its path.
 
 use super::super::stack::Stack;
-use crate::runs::report::{Failure, PassedTests};
-use crate::runs::scan;
+use crate::report::{Failure, PassedTests};
+use crate::scan;
 
 /// A failure in the tree.
 struct Leaf {

@@ -1,8 +1,8 @@
 //! The TAP form: points with a block of YAML below, four blanks deeper for each level.
 
 use super::super::stack::{self, Stack};
-use crate::runs::report::{Failure, PassedTests};
-use crate::runs::scan;
+use crate::report::{Failure, PassedTests};
+use crate::scan;
 
 #[derive(Default)]
 pub(super) struct Reading {

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::traceback::{self, Traceback};
-use crate::runs::report::Failure;
-use crate::runs::scan::{self, Place};
+use crate::report::Failure;
+use crate::scan::{self, Place};
 
 /// One failure told at length.
 #[derive(Debug, Default)]

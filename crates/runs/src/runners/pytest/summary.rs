@@ -1,6 +1,6 @@
 //! The line that closes a session, and the one that says how many tests there are.
 
-use crate::runs::scan;
+use crate::scan;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Summary {

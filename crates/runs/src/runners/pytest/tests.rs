@@ -1,5 +1,5 @@
 use super::read;
-use crate::runs::{Counts, Verdict};
+use crate::{Counts, Verdict};
 
 fn verdict(text: &str) -> Verdict {
     read(text).verdict

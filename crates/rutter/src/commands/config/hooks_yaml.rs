@@ -1,4 +1,4 @@
-//! What `rutter config check` says about a `.claude/hooks/config.yaml`.
+//! The part of `rutter config check` about a `.claude/hooks/config.yaml`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::Failure;
 use crate::cli::Format;
 use crate::ui::{Ui, count, one_line};
 
-/// The largest file that is read.
+/// The size limit of the file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Prints what each key of the file means for rutter, and what to put into a configuration of rutter's own.
+/// Prints the meaning of each key of the file for rutter, and the lines to add to rutter's configuration.
 pub(super) fn tell(path: &Path, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
     if format == Format::Json {
         let report = as_json(path)?;
@@ -47,12 +47,12 @@ pub(super) fn tell(path: &Path, format: Format, ui: &mut Ui<'_>) -> Result<(), F
     Ok(ui.out.write_all(file.as_bytes())?)
 }
 
-/// What each key means, for programs.
+/// Returns the meaning of each key as JSON.
 pub(super) fn as_json(path: &Path) -> Result<Json, Failure> {
     Ok(json!({ "path": path, "keys": read(path)? }))
 }
 
-/// The keys that differ from the defaults, as a file.
+/// Returns the keys that differ from the defaults, as TOML.
 fn toml(keys: &[YamlKey]) -> String {
     let mut text = String::new();
     let mut last = "";

@@ -1,4 +1,4 @@
-//! `rutter contract events`: the event table.
+//! `rutter contract events`: prints the event table.
 
 use rutter_contract::spec::PlainStdout;
 use rutter_contract::{describe, table};

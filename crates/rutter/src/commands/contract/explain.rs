@@ -1,4 +1,4 @@
-//! `rutter contract explain`: what the client will do with an answer.
+//! `rutter contract explain`: explains the effect of a hook's answer on the client.
 
 use std::io;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use crate::Failure;
 use crate::cli::{ExplainArgs, Format};
 use crate::ui::Ui;
 
-/// The longest answer that is shown in a frame; a longer one is pointed into by its path alone.
+/// The maximum length of an answer that is shown in a code frame; for a longer one only the path is printed.
 const FRAMED: usize = 4_000;
 
-/// How many dropped keys are shown to a person.
+/// The maximum number of dropped keys in the text output.
 const MOST: usize = 20;
 
-/// How much of a text is shown to a person.
+/// The maximum length of a quoted text, in characters.
 const SHOWN: usize = 300;
 
 pub(crate) fn run(args: &ExplainArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
@@ -105,14 +105,14 @@ fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result
     Ok(())
 }
 
-/// The beginning of a text, in quotes and on one line.
+/// Returns the beginning of a text, quoted and on one line.
 fn quoted(text: &str) -> String {
     let short: String = text.chars().take(SHOWN).collect();
     let more = if short.len() < text.len() { "…" } else { "" };
     format!("{short:?}{more}")
 }
 
-/// The texts that reach neither.
+/// Prints the texts that reach neither the model nor the user.
 fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::Result<()> {
     let mut line = |who: &str, text: &str, what: &str| {
         writeln!(out, "{:<16} {} ({what})", format!("{who}:"), quoted(text))
@@ -137,7 +137,7 @@ fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::
     Ok(())
 }
 
-/// A diagnostic with a frame around the place it speaks of, where there is one.
+/// Renders a diagnostic, with a code frame if it points at a place in stdout.
 fn rendered(diagnostic: &Diagnostic, stdout: &str) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -155,20 +155,20 @@ fn rendered(diagnostic: &Diagnostic, stdout: &str) -> String {
     Renderer::plain().render(&[group])
 }
 
-/// A text with its control characters spelt out: what a hook printed must not drive the terminal.
+/// Escapes control characters: the output of a hook must not control the terminal.
 fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() })
         .collect()
 }
 
-/// The bytes that a diagnostic points at.
+/// Returns the byte range in stdout that a diagnostic points at.
 fn span(diagnostic: &Diagnostic, stdout: &str) -> Option<Range<usize>> {
     if stdout.len() > FRAMED || diagnostic.path.is_empty() {
         return None;
     }
     let root = javascript::parse(stdout).ok()?;
-    // A key that is missing is pointed at where it would stand.
+    // For a missing key, points at its parent.
     let node = root.pointer(&diagnostic.path).or_else(|| {
         let (parent, _) = diagnostic.path.rsplit_once('/')?;
         root.pointer(parent)
@@ -183,7 +183,7 @@ fn span(diagnostic: &Diagnostic, stdout: &str) -> Option<Range<usize>> {
     Some(node.at..node.at + length)
 }
 
-/// The length of the string literal at the start of `text`, on its first line.
+/// Returns the length in bytes of the string literal at the start of `text`.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

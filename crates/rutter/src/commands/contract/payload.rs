@@ -1,4 +1,4 @@
-//! `rutter contract payload`: something to pipe into a hook.
+//! `rutter contract payload`: prints a payload to pipe into a hook.
 
 use rutter_contract::payload;
 
@@ -11,6 +11,6 @@ pub(crate) fn run(args: &PayloadArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
     if let Some(made_up) = &payload.made_up {
         ui.remark(made_up)?;
     }
-    // One line with a newline behind it, as the client writes it.
+    // One line with a trailing newline, as the client writes it.
     Ok(writeln!(ui.out, "{}", payload.value)?)
 }

@@ -1,4 +1,4 @@
-//! `rutter contract schema`: the JSON Schema of an event.
+//! `rutter contract schema`: prints the JSON Schema of an event.
 
 use rutter_contract::{schema, table};
 
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &SchemaArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
         return Err(super::no_such_event(event, contract));
     }
     let schema = match (args.input, args.bundle) {
-        // The schema of a payload refers to no other file.
+        // A payload schema has no references, so `--bundle` makes no difference.
         (true, _) => schema::input(event, contract),
         (false, true) => schema::bundle(event, contract),
         (false, false) => schema::output(event, contract),

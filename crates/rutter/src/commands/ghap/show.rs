@@ -1,4 +1,4 @@
-//! GHAPs as people and programs read them.
+//! Text and JSON output of GHAPs.
 
 use rutter_memory::Store;
 use rutter_memory::StoreError;
@@ -12,14 +12,14 @@ use crate::cli::Format;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
-/// A GHAP, and what follows from where it is.
+/// A GHAP with its short id, state and origin.
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// What people call it.
+    /// The short id.
     short: String,
-    /// Active, and its session is over.
+    /// True if the GHAP is active and its session is over.
     orphaned: bool,
-    /// Where it came from, in words.
+    /// A description of the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
     #[serde(flatten)]
@@ -38,7 +38,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// One GHAP, and where it came from.
+/// Prints a GHAP with its origin.
 pub(in crate::commands) fn whole(
     ghap: &Ghap,
     store: &Store,
@@ -181,7 +181,7 @@ fn text(shown: &Shown<'_>, ui: &mut Ui<'_>) -> Result<(), Failure> {
         lines.push(("tier", format!("{}{evidence}", resolution.tier)));
     }
     for (name, text) in lines {
-        // Further lines of a text stand under its first.
+        // Indents further lines of a text under its first.
         let text = text.replace('\n', "\n              ");
         writeln!(ui.out, "  {name:<11} {text}")?;
     }

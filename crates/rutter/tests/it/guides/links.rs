@@ -1,4 +1,4 @@
-//! Every relative link in a page of the repository leads to a file, and every anchor to a heading.
+//! Checks that every relative link in a page of the repository leads to a file, and every anchor to a heading.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rutter_testkit::root;
 
-/// Folders that hold nothing of ours.
+/// Directories with files of other projects.
 const FOREIGN: [&str; 2] = ["target", "node_modules"];
 
-/// The pages below a folder.
+/// Collects the Markdown pages below a directory.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -24,7 +24,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a page that are not in a block.
+/// Returns the lines outside of fenced blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {
@@ -34,10 +34,10 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The targets of the links in a page, in prose and without what stands between backticks.
+/// Returns the link targets of a page, without those in fenced blocks or between backticks.
 fn targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
-    // A link can go on in the next line.
+    // A link can span two lines.
     let text: String = prose(text).flat_map(|line| [line, "\n"]).collect();
     for (place, _) in text.match_indices("](") {
         let before = text[..place].rfind("\n\n").map_or(0, |start| start);
@@ -50,7 +50,7 @@ fn targets(text: &str) -> Vec<String> {
     targets
 }
 
-/// The names by which headings of a page are linked, as GitHub makes them.
+/// Returns the anchors of the headings of a page, as GitHub generates them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let headings = prose(text).filter_map(|line| {
@@ -77,7 +77,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// A heading as it is read: of a link its text.
+/// Replaces the links of a heading by their texts.
 fn without_links(heading: &str) -> String {
     let mut out = String::new();
     let mut rest = heading;
@@ -93,7 +93,7 @@ fn without_links(heading: &str) -> String {
     out + rest
 }
 
-/// What is wrong with the links of a page that says this.
+/// Returns a message for every broken link of a page with this text.
 fn broken(page: &Path, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for target in targets(text) {

@@ -1,8 +1,8 @@
-//! Every fenced block of the pages that people read is accounted for: run, read by what it is written for, or marked in the
-//! page with the reason why not.
+//! Runs or parses every fenced block of the user documentation. A block that cannot be run has a mark in the page with
+//! the reason.
 //!
-//! A page is typed by somebody who has just installed rutter, in a home and a repository of their own, from top to bottom
-//! in one shell. What it shows behind a command has to be what the command prints.
+//! The shell blocks of a page run from top to bottom in one shell, in a fresh home directory and repository with rutter
+//! installed. Output shown after a command must match the real output.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ mod text;
 
 use runner::check;
 
-/// Blocks that only something can run which is not there. A page can give no other reason.
+/// The only valid reasons for not running a block. Each names something that the test does not have.
 const REASONS: [&str; 5] = [
     "needs the client",
     "installs a program",
@@ -26,7 +26,7 @@ const REASONS: [&str; 5] = [
     "needs a tool that may not be here",
 ];
 
-/// Pages that may show what no command prints: what an agent reads, what a file of somebody's looks like.
+/// Pages with text blocks that no command prints, such as messages to an agent or file contents.
 const WITH_TEXT: [&str; 6] = [
     "README.md",
     "docs/guide/first-hour.md",
@@ -36,15 +36,15 @@ const WITH_TEXT: [&str; 6] = [
     "docs/guide/values.md",
 ];
 
-/// The page whose Python and JavaScript `guides.rs` runs.
+/// The page with Python and JavaScript blocks, which `guides.rs` runs.
 const WITH_PROGRAMS: &str = "docs/guide/schemas.md";
 
-/// Pages that have no block.
+/// Pages without blocks.
 const PROSE: [&str; 1] = ["docs/README.md"];
 
 macro_rules! pages {
     ($($test:ident: $page:literal,)+) => {
-        /// Pages that have blocks.
+        /// Pages with blocks.
         const PAGES: &[&str] = &[$($page),+];
         $(
             #[test]
@@ -97,7 +97,7 @@ fn every_guide_is_listed() {
     }
 }
 
-/// A claim about security names the test that shows it; one that was renamed shows nothing.
+/// Each claim on the security page names its test, so a renamed test must be renamed there too.
 #[test]
 fn tests_that_the_security_page_names_are_there() {
     let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
@@ -123,7 +123,7 @@ fn tests_that_the_security_page_names_are_there() {
     assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "no test has this name");
 }
 
-/// What is said about a page of a guide that says this.
+/// Checks a page with this text and returns the only complaint.
 fn complaint(text: &str) -> String {
     let complaints = check("docs/guide/ghap.md", text);
     assert_eq!(complaints.len(), 1, "{complaints:#?}");
@@ -136,7 +136,7 @@ fn console(lines: &str) -> String {
 
 #[test]
 fn what_is_right_passes() {
-    // Ids and times are others than the page's, and a row goes by the same one in all of it.
+    // Ids and times differ from the page. Each id of the page stands for the same row everywhere.
     let page = console(
         "$ rutter remember \"CI runs on Postgres 17\" --category fact --tag ci\n\
          1234abcd fact #ci: CI runs on Postgres 17\n\
@@ -181,7 +181,7 @@ fn a_command_that_fails_or_is_not_there_fails() {
     assert!(said.contains("ended the shell"), "{said}");
     let said = complaint(&console("$ rutter episodes show beef\n…"));
     assert!(said.contains("ends with exit 1"), "{said}");
-    // Shown with what it says, it may.
+    // A command may fail if the page shows its error.
     let page =
         console("$ rutter episodes show beef\nerror: no episode has an id that ends in beef");
     assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
@@ -191,7 +191,7 @@ fn a_command_that_fails_or_is_not_there_fails() {
 fn an_id_that_nothing_shows_fails() {
     let said = complaint(&console("$ rutter episodes show 4be2d90f\n…"));
     assert!(said.contains("4be2d90f is shown by no command above"), "{said}");
-    // A row goes by one id in all of a page.
+    // An id of the page cannot stand for two rows.
     let echo = |half: u32| format!("$ printf '%s%s\\n' {half} {half}\n1111aaaa");
     let said = complaint(&console(&format!("{}\n{}", echo(2222), echo(3333))));
     assert!(said.contains("1111aaaa was 22222222 above and is 33333333 here"), "{said}");

@@ -1,4 +1,4 @@
-//! Too much, too many, too slow: whoever does that is turned away, and others are served meanwhile.
+//! Requests that are too large, too many or too slow: the server closes them and serves others meanwhile.
 
 use std::io::Read as _;
 
@@ -11,15 +11,15 @@ fn what_is_too_long_is_refused() {
     let home = Home::new();
     let served = Served::of(&home);
     let chunked = served.request().also("Transfer-Encoding", "chunked").head() + "\r\n";
-    // By its word: nothing of it is sent.
+    // Announced by Content-Length, not sent.
     let mut talk = served.connect();
     talk.say(format!("{}Content-Length: {}\r\n\r\n", served.request().head(), MOST + 1));
     assert_eq!(talk.hear().code, 413);
     assert_eq!(talk.until_closed(), "");
-    // The same, and it comes.
+    // Announced and sent.
     let long = served.request().body(vec![b' '; 4 * MOST]);
     assert_eq!(served.ask(&long).code, 413);
-    // Without a word, in pieces.
+    // Not announced, sent in chunks.
     let mut talk = served.connect();
     talk.say(&chunked);
     let chunk = format!("{:x}\r\n{}\r\n", 64 * 1024, " ".repeat(64 * 1024));
@@ -27,14 +27,14 @@ fn what_is_too_long_is_refused() {
         talk.say(&chunk);
     }
     assert_eq!(talk.hear().code, 413);
-    // Up to there it is read.
+    // A body of exactly the limit is read.
     let mut fits = status().to_string();
     fits += &" ".repeat(MOST - fits.len());
     assert_eq!(served.ask(&served.request().body(fits.clone())).code, 200);
     let mut talk = served.connect();
     talk.say(format!("{chunked}{:x}\r\n{fits}\r\n0\r\n\r\n", fits.len()));
     assert_eq!(talk.hear().code, 200);
-    // A head has its own limits, and they hold before there is a token to look at.
+    // The head has separate limits, which apply before the token is checked.
     let mut talk = served.connect();
     talk.say(format!("POST /mcp HTTP/1.1\r\nX: {}\r\n", "x".repeat(64 * 1024)));
     assert!(talk.until_closed().starts_with("HTTP/1.1 431 "));
@@ -51,7 +51,7 @@ fn who_says_nothing_makes_room_for_who_does() {
     let served = Served::of(&home);
     let mut idle = served.connect();
     assert_eq!(idle.ask(&served.request().message(&status())).code, 200);
-    // More than there are seats: some without a word, some in the middle of one, none with a token.
+    // More connections than the server keeps: some silent, some with half a request, all without a token.
     let mut strangers: Vec<Talk> = Vec::new();
     for number in 0..300 {
         let mut talk = served.connect();
@@ -67,7 +67,7 @@ fn who_says_nothing_makes_room_for_who_does() {
     for _ in 0..3 {
         assert_eq!(served.ask(&served.request().message(&status())).code, 200);
     }
-    // Whose call is being made keeps its seat. This one has shown its token, and its body is on its way.
+    // A connection with a call in progress is kept. This one has sent its token, and its body is still to come.
     let call = served.request().message(&status());
     let bytes = call.bytes();
     let (first, last) = bytes.split_at(bytes.len() - 10);
@@ -86,7 +86,7 @@ fn who_says_nothing_makes_room_for_who_does() {
     }
     working.say(&call.body);
     assert_eq!(working.hear().code, 200);
-    // And whoever is in the middle of a request may be asked to come again, but the server is as quick as ever.
+    // The server may close a connection in the middle of a request, but is as fast as before.
     let mut slow = served.connect();
     slow.say(first);
     slow.say(last);
@@ -105,7 +105,7 @@ fn slow_ones_are_left_behind() {
     let mut idle = served.connect();
     assert_eq!(idle.ask(&request).code, 200);
     let mut silent = served.connect();
-    // Meanwhile others are served.
+    // Others are served meanwhile.
     assert_eq!(served.ask(&request).code, 200);
     assert_eq!(body.hear().code, 408);
     assert_eq!(body.until_closed(), "");

@@ -1,4 +1,4 @@
-//! From the first start to the last: the token's file, the address, and the end.
+//! Token file, address and shutdown of `rutter mcp --http`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ fn the_token_is_made_once_and_shown_never() {
     assert!(token.bytes().all(|byte| byte.is_ascii_hexdigit()));
     assert_eq!(mode(&path), 0o600);
     assert_eq!(mode(&home.memory()), 0o700);
-    // Arguments of a command can be read by every user of the machine.
+    // The command has no token, because every user of the machine can read the arguments of a process.
     let entry = json!({
         "type": "http",
         "url": format!("http://{}/mcp", first.address),
@@ -44,7 +44,7 @@ fn the_token_is_made_once_and_shown_never() {
     let second = Served::of(&home);
     assert_eq!(second.token, token);
     assert_eq!(second.ask(&second.request().message(&status())).code, 200);
-    // Two at once share it.
+    // Two servers at once share it.
     let third = Served::of(&home);
     assert_eq!(third.token, token);
     assert_ne!(third.address, second.address);
@@ -63,7 +63,7 @@ fn a_token_can_be_brought_along() {
     assert_eq!(served.token, "0123456789-abcdefghij.ABCDEFGHIJ~+/==");
     assert_eq!(served.ask(&served.request().message(&status())).code, 200);
     assert!(!home.memory().join("http-token").exists());
-    // Where there is none, it is made, whatever others' files are like here.
+    // A missing token file is created for its owner alone, with any umask.
     let mut open =
         home.command(&["-c", "umask 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rutter")]);
     open.args(args).arg(folder.join("new"));
@@ -189,7 +189,7 @@ fn it_ends_when_it_is_told_to() {
     }
 }
 
-/// The same arguments and surroundings, for a shell.
+/// Returns a shell command with the same arguments and environment.
 fn under_a_shell(command: &Command) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell.args(command.get_args()).env_clear().current_dir(command.get_current_dir().unwrap());

@@ -1,4 +1,4 @@
-//! Who has no token, whose page it is, and what is no call.
+//! Requests without a token, from foreign web pages, and invalid ones.
 
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn without_the_token_nothing_is_read() {
         if let Some(header) = &header {
             request = request.also("Authorization", header);
         }
-        // It promises a body that never comes: an answer that waited for it would not come either.
+        // The announced body never comes, so the server must answer without it.
         let mut talk = served.connect();
         talk.say(format!("{}Content-Length: 100\r\n\r\n", request.head()));
         let reply = talk.hear();
@@ -39,7 +39,7 @@ fn without_the_token_nothing_is_read() {
         assert_eq!(reply.header("www-authenticate"), Some("Bearer realm=\"rutter\""));
         assert_eq!(talk.until_closed(), "", "{header:?}");
         assert!(!reply.body.contains(&token));
-        // Whatever else is wrong with it, nobody without a token is told.
+        // Without a token, the answer reveals no other mistake.
         let evil = request.with("Host", "evil.example").also("Origin", "https://evil.example");
         assert_eq!(served.ask(&evil.clone().line("POST /nothing")).code, 401);
         assert_eq!(served.ask(&evil.line("OPTIONS /mcp")).code, 401);
@@ -49,7 +49,7 @@ fn without_the_token_nothing_is_read() {
     let in_the_path =
         served.request().without("Authorization").line(&format!("POST /mcp?token={token}"));
     assert_eq!(served.ask(&in_the_path.message(&status())).code, 401);
-    // A body that comes all the same, and is longer than any buffer, does not keep the answer from arriving.
+    // The answer also arrives if the client sends a body that is larger than any buffer.
     let long = served.request().without("Authorization").body(vec![b' '; 900_000]);
     assert_eq!(served.ask(&long).code, 401);
     assert_eq!(served.ask(&served.request().message(&status())).code, 200);
@@ -158,7 +158,7 @@ fn there_is_one_path_and_one_method() {
         let reply = served.ask(&request.clone().line(&format!("{method} /mcp")));
         assert_eq!((reply.code, reply.header("allow")), (405, Some("POST")), "{method}");
     }
-    // Not even HTTP.
+    // Bytes that are not HTTP.
     let mut talk = served.connect();
     talk.say("\x16\x03\x01 hello\r\n\r\n");
     assert!(talk.until_closed().starts_with("HTTP/1.1 400 "));

@@ -1,4 +1,4 @@
-//! A server, and a client that says what it is told to, byte by byte.
+//! A running server, and a client that sends given bytes.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::support::Home;
 
-/// How long a test waits for what has to come, before it fails.
+/// The time that a test waits for an expected event before it fails.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A server, and what it said when it began.
+/// A running server, and the line that it printed at the start.
 pub(crate) struct Served {
     child: Child,
     pub(crate) line: String,
@@ -23,7 +23,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Starts one; `command` is `rutter mcp --http …`.
+    /// Starts a server; `command` is `rutter mcp --http …`.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
@@ -39,7 +39,7 @@ impl Served {
         let address =
             served.line.split_once("http://").and_then(|(_, rest)| rest.split_once("/mcp"));
         served.address = address.expect("an address").0.to_owned();
-        // The token, as a client gets it: by running what it was told to run.
+        // Gets the token like a client, by running the printed helper.
         let helper = served.entry()["headersHelper"].as_str().unwrap().to_owned();
         let printed = Command::new("/bin/sh").args(["-c", &helper]).env_clear().output().unwrap();
         let header: Value = serde_json::from_slice(&printed.stdout).expect("a header");
@@ -48,7 +48,7 @@ impl Served {
         served
     }
 
-    /// Returns what a client is told to register.
+    /// Returns the entry that the server advises to register.
     pub(crate) fn entry(&self) -> Value {
         let word = self.line.trim_end().split_once("--scope user rutter ").unwrap().1;
         let line = format!("printf %s {word}");
@@ -89,12 +89,12 @@ impl Served {
         }
     }
 
-    /// Sends one request on a connection of its own.
+    /// Sends one request on a new connection.
     pub(crate) fn ask(&self, request: &Request) -> Reply {
         self.connect().ask(request)
     }
 
-    /// Ends it as a user or a system would, and says how that went.
+    /// Ends the server by a signal and returns its output.
     pub(crate) fn end(mut self, signal: Signal) -> Ran {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let mut rest = String::new();
@@ -108,7 +108,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // One that a test has ended is gone already.
+        // Fails if the test has ended the server already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -187,7 +187,7 @@ impl Talk {
         self.hear()
     }
 
-    /// The next answer.
+    /// Reads the next answer.
     pub(crate) fn hear(&mut self) -> Reply {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -204,7 +204,7 @@ impl Talk {
             .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
             .collect();
         let mut reply = Reply { code, headers, body: String::new() };
-        // What a page in a browser would need to read an answer. There is none.
+        // Such a header would let a web page read the answer.
         assert!(!reply.headers.iter().any(|(name, _)| name.contains("access-control")), "{head}");
         let length = reply.header("content-length").expect("every answer has a length");
         let mut body = vec![0; length.parse().unwrap()];
@@ -213,7 +213,7 @@ impl Talk {
         reply
     }
 
-    /// Waits until the server has hung up, and says what it sent before.
+    /// Waits until the server closes the connection, and returns the bytes before that.
     pub(crate) fn until_closed(&mut self) -> String {
         let mut rest = Vec::new();
         match self.stream.read_to_end(&mut rest) {
@@ -243,7 +243,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// What a call gave, which went well.
+    /// Asserts that a call succeeded and returns its result.
     #[track_caller]
     pub(crate) fn given(&self) -> Value {
         let answer = self.json();

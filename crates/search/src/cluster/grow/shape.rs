@@ -23,7 +23,7 @@ impl Grouping<'_> {
     }
 
     /// The same of several, whose members were read.
-    pub(crate) fn shapes(&self, numbers: &BTreeSet<u32>) -> BTreeMap<u32, Shape> {
+    pub fn shapes(&self, numbers: &BTreeSet<u32>) -> BTreeMap<u32, Shape> {
         let mut found: BTreeMap<u32, (usize, f32, f32)> = BTreeMap::new();
         for at in self.in_order(|number| numbers.contains(&number)) {
             let Some((number, group)) =

@@ -26,7 +26,7 @@ pub(super) struct Payloads {
 impl Payloads {
     pub(super) fn read(root: &Path, checkout: &Path) -> Result<Self> {
         let run = |name: &str| {
-            let path = root.join("crates/memory/fixtures/outcomes/pytest").join(name);
+            let path = root.join("crates/runs/fixtures/outcomes/pytest").join(name);
             std::fs::read_to_string(&path).with_context(|| path.display().to_string())
         };
         let mut told = Self {

@@ -7,10 +7,10 @@ use rutter_memory::change::{Change, Hunk};
 use rutter_memory::episode::{Ending, Episode, How};
 use rutter_memory::outcome::{Counts, Kind, Outcome, Verdict};
 use rutter_memory::project::{Located, ProjectKey};
-use rutter_memory::runs::selection::Selection;
 use rutter_memory::session::{Session, Source};
 use rutter_memory::store::{Project, Record};
 use rutter_memory::{Clean, Id, Time};
+use rutter_runs::selection::Selection;
 
 pub(super) const OUTCOMES: u32 = 20_000;
 pub(super) const EPISODES: u32 = 2_000;

@@ -7,13 +7,13 @@ use rutter_testkit::dice::Dice;
 use rutter_testkit::lessons::{Lesson, lessons};
 
 use super::{Clusters, Draft, Halt, Known, Texts, anew, is_due, onward, write};
-use crate::cluster::{Axis, Common, FEWEST, Group};
 use crate::ghap::{Resolve, Start};
 use crate::project::ProjectKey;
 use crate::store::clusters::{Regrouped, common};
 use crate::store::entry::Place;
 use crate::store::{Forgettable, Owner, Row, Store, ValueFilter, values};
 use crate::{Clean, Id, Time};
+use rutter_search::cluster::{Axis, Common, FEWEST, Group};
 
 /// A memory that learns, in a folder that goes away.
 struct Memory {
@@ -343,7 +343,7 @@ fn what_becomes_one_unread_is_one_in_the_database() {
     memory.learn(&all[540]);
     let mut draft = memory.onward(Axis::Full).unwrap();
     let clusters = Clusters::of(&memory.store.connection, Axis::Full).unwrap();
-    let untouched: Vec<(u32, crate::cluster::Left)> = clusters
+    let untouched: Vec<(u32, rutter_search::cluster::Left)> = clusters
         .left()
         .ok()
         .unwrap()

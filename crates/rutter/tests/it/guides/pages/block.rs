@@ -1,22 +1,22 @@
-//! The fenced blocks of a page.
+//! Parser for the fenced blocks of a page.
 
-/// A block.
+/// A fenced block.
 pub(super) struct Block<'a> {
-    /// The number of its first line.
+    /// The line number of the opening fence.
     pub(super) line: usize,
     pub(super) language: &'a str,
     pub(super) body: Vec<&'a str>,
     pub(super) mark: Option<Mark<'a>>,
 }
 
-/// A comment right before a block, which readers do not see.
+/// An HTML comment directly before a block, which readers do not see.
 #[derive(Clone, Copy)]
 pub(super) enum Mark<'a> {
-    /// It cannot be run, and why.
+    /// The reason why the block cannot be run.
     NotRun(&'a str),
-    /// What has happened when somebody types it.
+    /// The name of the scene to play before the block runs.
     Scene(&'a str),
-    /// It is what an agent reads in the end, when this happens.
+    /// The name of a scene. The block shows the context that its last hook gives to the model.
     Said(&'a str),
 }
 
@@ -32,7 +32,7 @@ impl<'a> Mark<'a> {
     }
 }
 
-/// The blocks of a page, or what is wrong with them: the line, and what.
+/// Returns the blocks of a page, or line number and message of the first mistake.
 pub(super) fn blocks(text: &str) -> Result<Vec<Block<'_>>, (usize, &'static str)> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().zip(1..);

@@ -1,4 +1,4 @@
-//! A page, block by block.
+//! Checks a page block by block.
 
 use super::block::{Block, Mark, blocks};
 use super::scene::{self, Scene};
@@ -6,7 +6,7 @@ use super::shell::{Shell, Typed};
 use super::text::{Ids, compare, compare_words};
 use super::{REASONS, WITH_PROGRAMS, WITH_TEXT};
 
-/// What is wrong with a page.
+/// Returns a message for every mistake in a page.
 pub(super) fn check(page: &str, text: &str) -> Vec<String> {
     let blocks = match blocks(text) {
         Ok(blocks) => blocks,
@@ -23,7 +23,7 @@ pub(super) fn check(page: &str, text: &str) -> Vec<String> {
     reader.complaints
 }
 
-/// Somebody who does what a page says.
+/// The state of checking one page: its shell, known ids and complaints.
 struct Reader<'a> {
     page: &'a str,
     shell: Shell,
@@ -81,7 +81,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Plays a scene, and returns what the last hook in it said.
+    /// Plays a scene and returns the context given by its last hook.
     fn play(&mut self, line: usize, scene: &Scene) -> Option<String> {
         let mut said = None;
         for command in scene.commands(&mut self.shell) {
@@ -111,7 +111,7 @@ impl Reader<'_> {
                 return self.complain(number, "no command stands before it: that begins with `$ `");
             };
             let mut command = command.to_owned();
-            // What goes on in the next line, and what a command is given to read.
+            // Continuation lines and here-documents belong to the command.
             let end = command.split_once("<<'").and_then(|(_, rest)| rest.split('\'').next());
             let end = end.map(str::to_owned);
             while let Some((next, _)) = lines.next_if(|_| end.is_some() || command.ends_with('\\'))
@@ -133,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Types a command, and compares what it prints where the page shows it. One that fails has to be shown with what it says.
+    /// Runs a command and compares its output if the page shows any. A failing command must be shown with its error.
     fn command(&mut self, command: &str, shown: &[&str]) -> Result<(), String> {
         let command = self
             .ids
@@ -159,7 +159,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A file of the configuration says in its first line which one it is.
+    /// Checks a configuration block. Its first line is a comment with the name of the file.
     fn configuration(&mut self, line: usize, text: &str) {
         let name = match text.lines().next() {
             Some("# .rutter.toml") => ".rutter.toml",

@@ -1,4 +1,4 @@
-//! What has happened before somebody types what a page says: events of a client, told to the real hooks.
+//! Events that precede a block of a page: sessions of a client, played with the real hooks.
 
 use std::fmt::Write as _;
 
@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 
 use super::shell::{HOME, Shell};
 
-/// A name that a page has for it, and what happens.
+/// A named sequence of steps that a page refers to.
 pub(super) struct Scene {
     name: &'static str,
     steps: &'static [Step],
 }
 
-/// One thing that happens, in one of the sessions.
+/// A single event in one of the sessions.
 enum Step {
-    /// A session begins, and the reader types in it what follows.
+    /// A session begins. The following commands of the page run inside of it.
     Begins(Session),
-    /// It ends, and the reader is outside.
+    /// A session ends. The following commands of the page run outside of any session.
     Ends(Session),
-    /// Somebody asks for something.
+    /// The user submits a prompt.
     Prompt(Session, &'static str),
     Fails(Session, &'static Failure),
-    /// The agent edits `cart.py`.
+    /// The agent fixes `cart.py`.
     Mends(Session),
     Passes(Session),
-    /// `cart.py` is as it was at first.
+    /// `cart.py` gets its original bug back.
     Reverts,
-    /// The agent predicts something, is wrong, and says why.
+    /// The agent starts a GHAP and resolves it as falsified, with a lesson.
     Learns(Session, &'static Wrong),
 }
 
@@ -52,7 +52,7 @@ impl Session {
     }
 }
 
-/// Something that came otherwise.
+/// A falsified GHAP.
 struct Wrong {
     goal: &'static str,
     hypothesis: &'static str,
@@ -83,7 +83,7 @@ const REPORT: Wrong = Wrong {
     takeaway: "a connection is released in the finally block of whoever took it",
 };
 
-/// A test that fails.
+/// A failing test.
 struct Failure {
     module: &'static str,
     test: &'static str,
@@ -154,22 +154,22 @@ pub(super) fn named(name: &str) -> Option<&'static Scene> {
     SCENES.iter().find(|scene| scene.name == name)
 }
 
-/// What a hook put before the model.
+/// Returns the context for the model from a hook's output.
 pub(super) fn context(stdout: &str) -> Option<String> {
     let answer: Value = serde_json::from_str(stdout).ok()?;
     Some(answer["hookSpecificOutput"]["additionalContext"].as_str()?.to_owned())
 }
 
 impl Scene {
-    /// What has to be typed for it to happen.
+    /// Returns the shell commands of the scene.
     pub(super) fn commands(&self, shell: &mut Shell) -> Vec<String> {
-        // Hooks make no database, and what they start is waited for: who exports waits for those who tend.
+        // Hooks do not create the database, so `tend` does. `export` waits for background housekeeping.
         let settled = "rutter tend >/dev/null && rutter export >/dev/null";
         let mut commands = vec![settled.to_owned()];
         for step in self.steps {
             commands.extend(step.commands(shell));
         }
-        // What the last hook said is asked for, so it comes last.
+        // The caller needs the output of the last hook, so that one stays last.
         let last = commands.pop().unwrap_or_default();
         commands.push(settled.to_owned());
         commands.push(last);
@@ -232,7 +232,7 @@ impl Step {
 }
 
 impl Wrong {
-    /// What the agent types in its shell.
+    /// Returns the commands that the agent types in its shell.
     fn commands(&self, session: &str) -> Vec<String> {
         let Self { goal, hypothesis, surprise, cause, takeaway } = self;
         let rutter = format!("CLAUDE_CODE_SESSION_ID={session} rutter ghap");
@@ -250,7 +250,7 @@ impl Wrong {
 }
 
 impl Failure {
-    /// As unittest prints it, and the client passes it on.
+    /// Returns the output of unittest as the client passes it to hooks.
     fn output(&self) -> String {
         let Self { module, test, error } = self;
         let (double, single) = ("=".repeat(70), "-".repeat(70));

@@ -1,4 +1,4 @@
-//! The shell that a page is typed into.
+//! The shell that runs the commands of a page.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -6,23 +6,23 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Where the reader's home is, in pages.
+/// The reader's home directory in pages.
 pub(super) const HOME: &str = "/home/ada";
 
-/// A shell in a repository of somebody who has rutter and has not used it.
+/// A shell in the repository of a user who has installed rutter but not used it.
 pub(super) struct Shell {
     child: Child,
     input: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Stands for the root of the reader's machine.
+    /// The directory that serves as the root of the reader's machine.
     folder: tempfile::TempDir,
     files: usize,
 }
 
-/// What came of a command.
+/// The result of a command.
 pub(super) struct Typed {
     pub(super) exit: i32,
-    /// Both of its outputs, as a terminal shows them.
+    /// Stdout and stderr in the order they were written.
     pub(super) output: String,
 }
 
@@ -34,17 +34,17 @@ impl Shell {
         let project = home.join("shop");
         fs::create_dir_all(home.join(".cargo/bin")).unwrap();
         install(&home.join(".cargo/bin/rutter"));
-        // A repository by its files: there may be no git.
+        // Written as files, because git may be missing.
         for folder in ["objects", "refs/heads", "info"] {
             fs::create_dir_all(project.join(".git").join(folder)).unwrap();
         }
         put(&project.join(".git/HEAD"), "ref: refs/heads/main\n");
         let remote = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
         put(&project.join(".git/config"), &format!("[core]\n\tbare = false\n{remote}"));
-        // What the README calls a hook of the reader's own.
+        // The user's hook in the README.
         put(&project.join("my-hook"), "#!/bin/sh\ncat >/dev/null\n");
         fs::set_permissions(project.join("my-hook"), fs::Permissions::from_mode(0o755)).unwrap();
-        // However busy the machine is, hooks speak in the scenes that are played.
+        // Long deadlines for the hooks in scenes, because the machine may be busy.
         fs::create_dir_all(base.join("patient/rutter")).unwrap();
         let hooks = [
             "session_start",
@@ -71,12 +71,12 @@ impl Shell {
         Self { input: child.stdin.take(), child, answers, folder, files: 0 }
     }
 
-    /// The root of the reader's machine.
+    /// Returns the directory that serves as the root of the reader's machine.
     pub(super) fn base(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// A file of its own with this in it.
+    /// Writes a file in a new directory and returns its path.
     pub(super) fn file(&mut self, name: &str, text: &str) -> PathBuf {
         self.files += 1;
         let folder = self.base().join(format!("files/{}", self.files));
@@ -85,9 +85,10 @@ impl Shell {
         folder.join(name)
     }
 
-    /// Types a command; none where there is no shell any more.
+    /// Runs a command. Returns None if the shell has ended.
     pub(super) fn type_in(&mut self, command: &str) -> Option<Typed> {
-        // From a file, so that it can be of many lines and read no line of ours; in this very shell, so that it can go elsewhere.
+        // Sourced from a file: it may have several lines, cannot read the lines that control this shell, and can change its
+        // directory.
         let script = self.file("command", &format!("{command}\n"));
         let output = script.with_file_name("output");
         let line =
@@ -105,13 +106,13 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // Without anything more to read it ends.
+        // The shell ends at end of file.
         drop(self.input.take());
         drop(self.child.wait());
     }
 }
 
-/// Puts the program where `cargo install` would. It is large, so where it can be it is the same file.
+/// Installs the binary at the path that `cargo install` uses: as a hard link if possible, because it is large.
 fn install(path: &Path) {
     let built = env!("CARGO_BIN_EXE_rutter");
     if fs::hard_link(built, path).is_err() {

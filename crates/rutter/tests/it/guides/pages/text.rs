@@ -1,20 +1,20 @@
-//! What a page shows and what a command prints, compared without what is different every time.
+//! Compares output shown in a page with real output, without the parts that differ in every run.
 
 use std::collections::BTreeMap;
 
-/// A line without what differs, and the ids that stood in it.
+/// A line with placeholders for varying parts, and its ids.
 #[derive(Debug)]
 struct Line {
     plain: String,
     ids: Vec<String>,
 }
 
-/// Which id of the page is which one here.
+/// A map from ids in the page to real ids.
 #[derive(Default)]
 pub(super) struct Ids(BTreeMap<String, String>);
 
 impl Ids {
-    /// A command with the ids of this machine in place of the page's, or one that nobody can know.
+    /// Replaces the ids of the page by real ones. Fails with the first unknown id.
     pub(super) fn translate(&self, command: &str) -> Result<String, String> {
         let mut out = String::new();
         for part in parts(command) {
@@ -35,7 +35,7 @@ impl Ids {
     }
 }
 
-/// Compares what a page shows with what there is. `…` on a line of its own stands for any lines.
+/// Compares the lines of a page with real output. A line with only `…` stands for any number of lines.
 pub(super) fn compare(shown: &[&str], printed: &str, ids: &mut Ids) -> Result<(), String> {
     let trimmed = |lines: Vec<&str>| -> Vec<Line> {
         let end = lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
@@ -56,7 +56,7 @@ pub(super) fn compare(shown: &[&str], printed: &str, ids: &mut Ids) -> Result<()
     pairs.into_iter().try_for_each(|(page, here)| ids.learn(page, here))
 }
 
-/// The same for a text in which line ends mean nothing.
+/// Compares like [`compare`], but ignores line breaks.
 pub(super) fn compare_words(shown: &[&str], said: &str, ids: &mut Ids) -> Result<(), String> {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     compare(&[&flat(&shown.join(" "))], &flat(said), ids)
@@ -90,7 +90,7 @@ impl Line {
                 Part::Other(text) => plain += text,
             }
         }
-        // Columns are as wide as the longest path in them.
+        // The width of a column depends on its longest path.
         while plain.contains("   ") {
             plain = plain.replace("   ", "  ");
         }
@@ -104,7 +104,7 @@ enum Part<'a> {
     Other(&'a str),
 }
 
-/// A text, piece by piece.
+/// Splits a text into ids, other varying parts and single characters.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut inside_word) = (text, false);
@@ -122,7 +122,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// What a text begins with that is different every time: its length and what it is; nothing is an id.
+/// Returns length and placeholder of a varying part at the start of a text. An id has no placeholder.
 fn varying(text: &str) -> Option<(usize, Option<&'static str>)> {
     let shaped = |shape: &str| {
         let mut signs = text.chars();

@@ -1,0 +1,22 @@
+//! Changes as they are stored: a change of `rutter-runs` with its id, project and checkout.
+
+use serde::{Deserialize, Serialize};
+
+use crate::project::ProjectKey;
+use crate::{Clean, Id};
+
+pub use rutter_runs::change::*;
+
+/// A change that is kept for the episodes that are open where it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noted {
+    /// Its identity.
+    pub id: Id,
+    /// The project in which it was made.
+    pub project: ProjectKey,
+    /// The checkout in which it was made.
+    pub root: Clean,
+    /// The change.
+    pub change: Change,
+}

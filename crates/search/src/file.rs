@@ -1,0 +1,37 @@
+//! Files that are written beside their final name and then renamed. Only their owner can read them, and no symbolic link is
+//! followed.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// Suffix of a file that is being written to replace another one.
+pub const DRAFT: &str = ".new";
+
+/// Flags of `open` that refuse symbolic links.
+const NO_LINKS: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+
+/// Returns the path with a suffix appended to its file name.
+pub fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Returns options to open a file that only its owner may read. No symbolic link is followed.
+pub fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(NO_LINKS);
+    options
+}
+
+/// Removes a file, and succeeds if it does not exist.
+pub fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
