@@ -1,12 +1,12 @@
-//! Any payload of a Bash call: told or refused, never a panic; what went on in the background is never an outcome, and a
-//! text that was cut passes by nothing but its exit status.
+//! Any payload of a Bash call is parsed or refused, never a panic. A background call never gives an outcome, and
+//! cut output passes by its exit status only.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rutter_contract::input::Wire;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::bash_call::{Call, WINDOW};
+use rutter_hooks::bash_call::{Call, WINDOW};
 use rutter_runs::read::read_line;
 
 fuzz_target!(|payload: &[u8]| {

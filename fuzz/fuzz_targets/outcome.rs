@@ -1,5 +1,5 @@
-//! Any command and any output: read or refused, never a panic, and nothing that has no number in it says `passed` by its
-//! text alone.
+//! Any command with any output is parsed or refused, never a panic, and test output without a digit never passes by
+//! its text alone.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use rutter_runs::runners::RUNNERS;
 fuzz_target!(|input: (u8, Option<i32>, bool, String, Vec<u8>)| {
     let (which, exit, cut, line, output) = input;
     let runner = RUNNERS[usize::from(which) % RUNNERS.len()];
-    // A runner that is known, or whatever line there is; behind a pipe the text alone decides.
+    // A known runner, or any line; behind a pipe only the text decides.
     for command in [runner.name.to_owned(), format!("{} | cat", runner.name), format!("npm test; {line}"), line.clone()] {
         let seen = Seen { exit, output: &output, cut };
         let Ok(reading) = read_line(&command, &seen) else { continue };

@@ -85,6 +85,24 @@ choice! {
     }
 }
 
+impl ContextDepth {
+    /// At most so many things.
+    pub const fn limit(self) -> usize {
+        match self {
+            Self::Light => 3,
+            Self::Rich => 20,
+        }
+    }
+
+    /// At most so many tokens.
+    pub const fn tokens(self) -> usize {
+        match self {
+            Self::Light => 300,
+            Self::Rich => 2_000,
+        }
+    }
+}
+
 choice! {
     /// Whose lessons are recalled.
     #[derive(Default)]

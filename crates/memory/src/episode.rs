@@ -17,12 +17,13 @@ use rutter_runs::selection::{Failed, Selection};
 use rutter_runs::signature;
 
 mod attribution;
-mod message;
+mod files;
+mod shown;
 
 pub use crate::quote::tokens;
 pub(crate) use attribution::{GreenRun, attribute};
-pub use message::{Again, Known, NOT_CLAIMED, render, render_item};
-pub(crate) use message::{best_change, can_show};
+pub use files::{files_of, has_extension, is_same_file};
+pub use shown::{Again, ShownFix, best_change, can_show};
 
 /// Minimum length of a shortened error that still tells anything.
 const MIN_SHORTENED_BYTES: usize = 12;
@@ -89,39 +90,6 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// An episode of a run of pytest, for tests.
-    #[cfg(test)]
-    pub(crate) fn example(id: Id, project: ProjectKey, at: Time) -> Self {
-        let selection = Selection {
-            program: "pytest".into(),
-            folder: Clean::default(),
-            arguments: Vec::new(),
-            stops: false,
-            task: None,
-            is_partial: false,
-            package: None,
-        };
-        Self {
-            id,
-            project,
-            root: "/x".into(),
-            selection,
-            signature: "s".into(),
-            test: None,
-            error: Clean::default(),
-            scope: None,
-            file: None,
-            is_compile_error: false,
-            first: None,
-            last: None,
-            attempts: 1,
-            opened: at,
-            seen: at,
-            gone: None,
-            ending: None,
-        }
-    }
-
     /// The same, followed no longer since it was last seen.
     pub(crate) fn left(mut self) -> Self {
         let at = self.seen;
@@ -131,7 +99,7 @@ impl Episode {
 
     /// Returns true if a failure is the one that this is about: of the same shape; or of the same test with the same words,
     /// where a text that was cut does not show more.
-    pub(crate) fn is_about(&self, fault: &Fault) -> bool {
+    pub fn is_about(&self, fault: &Fault) -> bool {
         if !same_scope(self.scope.as_deref(), fault.scope.as_deref()) || !self.is_in_file_of(fault)
         {
             return false;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::Kind;
 use crate::{Clean, Id, Time};
 use rutter_redact::choice;
 
@@ -12,6 +13,30 @@ choice! {
         Helped = "helped",
         /// It was worse.
         Hurt = "hurt",
+    }
+}
+
+choice! {
+    /// Where something that is put before an agent comes from.
+    Source, "kind of context" {
+        /// What was asked to be remembered.
+        Memory = "memory",
+        /// What a resolved GHAP left.
+        Experience = "experience",
+        /// A failure and what turned it green.
+        Episode = "episode",
+        /// What many experiences say together.
+        Value = "value",
+    }
+}
+
+impl From<Kind> for Source {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Memory => Self::Memory,
+            Kind::Experience => Self::Experience,
+            Kind::Episode => Self::Episode,
+        }
     }
 }
 

@@ -22,9 +22,9 @@ const LINE: usize = 1_000;
 /// Adds a line. Whoever logs has a fault already, so this one's own is the caller's to ignore.
 pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
     let folder = files.log();
-    crate::store::make_subfolder(&folder)?;
+    crate::data_dir::make_subfolder(&folder)?;
     let path = folder.join("rutter.log");
-    let file = crate::store::append_to(&path)?;
+    let file = crate::data_dir::append_to(&path)?;
     let mut line: String =
         text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(LINE).collect();
     line.insert_str(0, &format!("{now} "));

@@ -5,7 +5,7 @@
 use std::io;
 
 use crate::Clean;
-use crate::store::{Files, replace_private};
+use crate::data_dir::{Files, replace_private};
 
 /// Stands for everything.
 pub const EVERYTHING: &str = "*";

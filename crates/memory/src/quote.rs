@@ -24,13 +24,13 @@ pub fn ago(at: Time, now: Time) -> String {
 }
 
 /// The beginning of a text, in one line of at most so many quarters of a token.
-pub(crate) fn start_of(text: &str, most: usize) -> String {
+pub fn start_of(text: &str, most: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
     cut(line, line.chars(), most).map_or_else(|| line.to_owned(), |kept| kept + "…")
 }
 
 /// The end of a name: that is what tells it apart.
-pub(crate) fn end_of(text: &str, most: usize) -> String {
+pub fn end_of(text: &str, most: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     cut(line, line.chars().rev(), most).map_or_else(
         || line.to_owned(),
@@ -203,7 +203,7 @@ fn is_wide_blank(sign: char) -> bool {
 }
 
 /// Returns true if a text speaks to a model: it wants to be obeyed, not read. Said of lines of code that would be shown.
-pub(crate) fn reads_like_instruction(text: &str) -> bool {
+pub fn reads_like_instruction(text: &str) -> bool {
     const PHRASES: &[&str] = &[
         "ignore previous",
         "ignore all",
@@ -240,7 +240,7 @@ pub(crate) fn reads_like_instruction(text: &str) -> bool {
 }
 
 /// A text in one line, as [`cite`] has it between its backticks where nothing is cut.
-pub(crate) fn in_line(text: &str) -> String {
+pub fn in_line(text: &str) -> String {
     quoted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -12,7 +12,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use thiserror::Error;
 
-use files::Lock;
+use crate::data_dir;
+use crate::data_dir::Lock;
 
 use crate::ghap::GhapError;
 use crate::memory::MemoryError;
@@ -22,7 +23,6 @@ use crate::{IdSuffix, Time};
 
 mod callers;
 mod clusters;
-mod context;
 pub mod doctor;
 mod documents;
 mod effects;
@@ -30,7 +30,6 @@ pub mod entry;
 mod episode_files;
 mod episodes;
 mod exchange;
-pub(crate) mod files;
 mod forget;
 mod fresh;
 mod ghaps;
@@ -43,10 +42,10 @@ mod outcomes;
 mod overview;
 mod premortem;
 mod projects;
+mod reader;
 mod review;
 mod salvage;
 mod schema;
-mod session_context;
 mod sessions;
 mod spoken;
 pub mod spool;
@@ -54,17 +53,13 @@ mod tables;
 pub mod tend;
 mod values;
 
+pub use crate::data_dir::{Files, UnsafePath};
 pub use clusters::{Cluster, ClusterFilter, Member, Plotted, Regrouped};
-pub use context::{Audience, Wanted};
 pub use documents::{Ask, Hit, Query, Recall};
 pub use episodes::{EpisodeFilter, Recalled};
 pub use exchange::{
     BatchSummary, Exported, ImportError, ImportFile, ImportSummary, Imported, ImportedProject,
     ProjectAlias, Record, RowOrigin, WhoseRows,
-};
-pub use files::{Files, UnsafePath};
-pub(crate) use files::{
-    append_to, make_subfolder, open_own, private, remove_if_there, replace_private,
 };
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};
@@ -73,13 +68,13 @@ pub use memories::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
 pub use overview::{Counts, Progress};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
+pub use reader::{ReadSnapshot, Reader, Recipient};
 pub use review::{Proposal, Proposed};
 pub use salvage::{Salvaged, SalvagedTable};
 pub use schema::VERSION;
-pub use session_context::SessionWanted;
 pub use sessions::SessionSummary;
 pub use spoken::Settled;
-pub use values::{Followed, Held, NewValue, ValueEdit, ValueFilter, Written};
+pub use values::{Bearing, Followed, Held, NewValue, ValueEdit, ValueFilter, Written};
 
 /// The memory, open for everything.
 #[derive(Debug)]
@@ -245,14 +240,15 @@ impl Store {
         let files = Files::new(folder);
         files.make_folder().map_err(at("make", folder))?;
         files.secure()?;
-        if files::check_path(&files.database()).map_err(at("open", &files.database()))?.is_none() {
+        if data_dir::check_path(&files.database()).map_err(at("open", &files.database()))?.is_none()
+        {
             let making = files.making().map_err(at("lock", folder))?;
             create(&files, &making)?;
         }
         match Self::connect(&files) {
             Err(StoreError::Damaged(_)) => {
                 let aside = put_aside(&files, now, |files| {
-                    let found = look(&files.database(), files::PATIENCE)
+                    let found = look(&files.database(), data_dir::PATIENCE)
                         .and_then(|found| Ok(schema::find(&found)?));
                     Ok(matches!(found, Err(StoreError::Damaged(_))))
                 })?;
@@ -268,7 +264,7 @@ impl Store {
     /// Opens the memory without writing anything: neither the database nor what SQLite keeps beside it.
     fn read(files: &Files) -> Result<Self, StoreError> {
         let path = files.database();
-        let using = files.using(files::PATIENCE).ok();
+        let using = files.using(data_dir::PATIENCE).ok();
         let connection = image::open(files)?;
         match schema::find(&connection)? {
             schema::Found::Newer(found) => return Err(StoreError::Newer { path, found }),
@@ -307,8 +303,8 @@ impl Store {
 
     fn connect(files: &Files) -> Result<Self, StoreError> {
         let path = files.database();
-        let using = files.using(files::PATIENCE).map_err(at("open", &files.log()))?;
-        let mut connection = look(&path, files::PATIENCE)?;
+        let using = files.using(data_dir::PATIENCE).map_err(at("open", &files.log()))?;
+        let mut connection = look(&path, data_dir::PATIENCE)?;
         match schema::find(&connection)? {
             schema::Found::Newer(found) => return Err(StoreError::Newer { path, found }),
             schema::Found::Foreign => return Err(StoreError::Foreign { path }),
@@ -379,11 +375,11 @@ impl Store {
 /// Opens a database to look at it. It is not created ([`create`] alone does that, whole), and closing it changes
 /// nothing: it may be a newer program's, or broken. One thread uses a handle at a time.
 pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
-    files::check_path(path).map_err(at("open", path))?;
+    data_dir::check_path(path).map_err(at("open", path))?;
     Ok(connect(path, patience)?)
 }
 
-/// Opens a database that [`files::check_path`] has passed. SQLite itself refuses a link in the place of the log of changes and
+/// Opens a database that [`data_dir::check_path`] has passed. SQLite itself refuses a link in the place of the log of changes and
 /// of its index, but follows one in the place of the database.
 fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -395,7 +391,7 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Erro
 
 /// How often, and in what steps, a command or a server asks for a lock that another process has.
 const STEP: Duration = Duration::from_micros(500);
-const STEPS: u128 = files::PATIENCE.as_nanos() / STEP.as_nanos();
+const STEPS: u128 = data_dir::PATIENCE.as_nanos() / STEP.as_nanos();
 
 /// Has a handle wait for others as long as a command does. SQLite's own way sleeps longer each time, up to a tenth of a second: of
 /// eight that write all the time, one in twenty waited for that.
@@ -434,15 +430,22 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
         return Ok(());
     }
     let fresh = files.folder().join("rutter.db.new");
-    let parts = ["", "-wal", "-shm", "-journal"].map(|end| files::with_end(&fresh, end));
+    let parts = ["", "-wal", "-shm", "-journal"].map(|end| data_dir::with_end(&fresh, end));
     let clear = || {
-        parts.iter().try_for_each(|part| files::remove_if_there(part)).map_err(at("remove", &fresh))
+        parts
+            .iter()
+            .try_for_each(|part| data_dir::remove_if_there(part))
+            .map_err(at("remove", &fresh))
     };
     // Left by a process that was killed in the middle; the lock says that no other is at it.
     clear()?;
     let made = (|| {
-        files::private().write(true).create_new(true).open(&fresh).map_err(at("create", &fresh))?;
-        let mut connection = look(&fresh, files::PATIENCE)?;
+        data_dir::private()
+            .write(true)
+            .create_new(true)
+            .open(&fresh)
+            .map_err(at("create", &fresh))?;
+        let mut connection = look(&fresh, data_dir::PATIENCE)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         // The log of changes comes last. Closing folds it, and says nothing where the disk has no room for that: the database
         // would be moved into its place without what stands in the log.

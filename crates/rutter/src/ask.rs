@@ -1,4 +1,5 @@
-//! Asks the user for values that the command line lacks: with questions on a terminal, or with a form in the user's editor.
+//! Asks the user for values that the command line lacks: with questions on a terminal, or with a form in the user's
+//! editor.
 
 use std::io::{Read as _, Write as _};
 use std::process::Command;

@@ -1,8 +1,9 @@
 //! `rutter doctor`: checks for every silent failure of hooks, from the folder in which a client would be started.
 //!
-//! A report describes the current state, part by part, and lists findings. Each finding has a code of [`codes`], the only
-//! table of codes; the reference page is generated from it. The checks change nothing that belongs to the user: hooks run
-//! with a temporary memory and project. Only names and paths are quoted from settings, because settings hold tokens.
+//! A report describes the current state, part by part, and lists findings. Each finding has a code of [`codes`], the
+//! only table of codes; the reference page is generated from it. The checks change nothing that belongs to the user:
+//! hooks run with a temporary memory and project. Only names and paths are quoted from settings, because settings hold
+//! tokens.
 
 mod admission;
 mod advice;

@@ -69,7 +69,7 @@ pub(crate) fn client_folder() -> Option<PathBuf> {
 /// Returns the number of output bytes that the client passes on. Hooks inherit the client's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_window() -> usize {
-    rutter_memory::bash_call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
+    rutter_hooks::bash_call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
 /// Returns the command with which an agent starts this program: its name if `PATH` leads to it, otherwise its path.
@@ -104,8 +104,8 @@ pub(crate) fn client_home() -> Option<PathBuf> {
     set.or_else(|| home().map(|home| home.join(".claude")))
 }
 
-/// Returns the client's file with the user-level MCP servers and the state of project folders, or None if the home folder
-/// is unknown. Measured: a file with the older name takes precedence if it exists.
+/// Returns the client's file with the user-level MCP servers and the state of project folders, or None if the home
+/// folder is unknown. Measured: a file with the older name takes precedence if it exists.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn client_file() -> Option<PathBuf> {
     let client = client_home()?;
@@ -123,8 +123,8 @@ pub(crate) fn program() -> Option<PathBuf> {
     env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
 
-/// Variable that makes a process the keeper of a scratch folder and names the folder's purpose. It is not a command-line
-/// argument because users must not be offered it.
+/// Variable that makes a process the keeper of a scratch folder and names the folder's purpose. It is not a
+/// command-line argument because users must not be offered it.
 pub(crate) const KEEPER: &str = "RUTTER_SCRATCH_KEEPER";
 
 /// Returns the purpose of the scratch folder if this process is its keeper.
@@ -150,8 +150,8 @@ pub(crate) fn now() -> Time {
     Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// Returns the data directory. Makes no system call unless the path is relative or `HOME` is unset, because hooks call this
-/// on every event.
+/// Returns the data directory. Makes no system call unless the path is relative or `HOME` is unset, because hooks call
+/// this on every event.
 pub(crate) fn data() -> Result<PathBuf, Failure> {
     let data = folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
         Failure::Refused(
@@ -170,8 +170,8 @@ pub(crate) fn has_home() -> bool {
     env::var_os("RUTTER_HOME").is_some_and(|home| !home.is_empty())
 }
 
-/// Returns the path of the user's configuration file, or None if the home folder is unknown. A relative path is relative to
-/// the working directory.
+/// Returns the path of the user's configuration file, or None if the home folder is unknown. A relative path is
+/// relative to the working directory.
 pub(crate) fn config_file() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("config.toml"))
 }
@@ -181,7 +181,8 @@ pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir().filter(|home| home.is_absolute())
 }
 
-/// Returns a folder of Rutter: `RUTTER_HOME`, else `rutter` in the XDG folder of this kind, else `rutter` below the home folder.
+/// Returns a folder of Rutter: `RUTTER_HOME`, else `rutter` in the XDG folder of this kind, else `rutter` below the
+/// home folder.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn folder(kind: &str, below_home: &str) -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -214,7 +215,8 @@ impl Environment {
         })
     }
 
-    /// Ensures that only this user can change the data directory. Prints a warning if the permissions had to be restricted.
+    /// Ensures that only this user can change the data directory. Prints a warning if the permissions had to be
+    /// restricted.
     pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
         let files = self.files();
         if let Some(mode) = files.secure().map_err(StoreError::from)? {
@@ -302,8 +304,8 @@ impl Environment {
         Ok(located)
     }
 
-    /// Returns the owner of the command's entries: the main agent of the client session, otherwise the permanent session of
-    /// the command line.
+    /// Returns the owner of the command's entries: the main agent of the client session, otherwise the permanent
+    /// session of the command line.
     pub(crate) fn owner(&self) -> Result<Owner, Failure> {
         Ok(Owner { client: self.session(), agent: None, place: (&self.located()?).into() })
     }

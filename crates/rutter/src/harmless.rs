@@ -1,13 +1,13 @@
 //! A writer that removes terminal escape sequences and defuses client markup.
 //!
-//! Stored text and file names may come from unreviewed repositories, and agents read the output of commands. So all command
-//! output that contains them goes through this writer.
+//! Stored text and file names may come from unreviewed repositories, and agents read the output of commands. So all
+//! command output that contains them goes through this writer.
 
 use std::io::{self, Write};
 
 use rutter_memory::quote::harmless;
 
-/// Writes lines without escape sequences, hidden characters and tags of a client.
+/// A writer of lines without escape sequences, hidden characters and client tags.
 pub(crate) struct HarmlessWriter<'a> {
     inner: &'a mut dyn Write,
     /// Text after the last newline, not written yet.

@@ -1,7 +1,8 @@
 //! `rutter hook`, the process that a client starts for each hook event.
 //!
-//! A failure here must not disturb the client. A panic, an invalid payload, or a store that is locked, broken, full or missing
-//! leads to no output, exit code 0 and, if possible, a line in the log. The code of the command line is not used.
+//! A failure here must not disturb the client. A panic, an invalid payload, or a store that is locked, broken, full or
+//! missing leads to no output, exit code 0 and, if possible, a line in the log. The code of the command line is not
+//! used.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -11,9 +12,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rutter_contract::input::Wire;
-use rutter_memory::hook::{Around, Heard, hear};
+use rutter_hooks::tally;
+use rutter_hooks::{Around, Heard, hear};
 use rutter_memory::store::Files;
-use rutter_memory::{Clean, log, pause, tally};
+use rutter_memory::{Clean, log, pause};
 
 use crate::{environment, install};
 
@@ -30,8 +32,8 @@ const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time for writing a log line after a worker has timed out.
 const MIN_LOG_TIME: Duration = Duration::from_millis(20);
 
-/// Handles an event from stdin, and returns the text to print. `leave` ends the process at once. `from` is the scope of the
-/// settings file that started the hook, given only for files that several users share.
+/// Handles an event from stdin, and returns the text to print. `leave` ends the process at once. `from` is the scope of
+/// the settings file that started the hook, given only for files that several users share.
 ///
 /// This process only reads the payload and waits. A separate worker process does everything that touches the disk.
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
@@ -63,8 +65,8 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
 
 /// Handles an event, and returns the text to print.
 ///
-/// Most events need no work, and then the client waits only for the code before `hear`. So that code opens, starts and looks
-/// up nothing.
+/// Most events need no work, and then the client waits only for the code before `hear`. So that code opens, starts and
+/// looks up nothing.
 fn handle_event(
     files: &Files,
     payload: Result<Vec<u8>, &'static str>,
@@ -194,8 +196,8 @@ fn tend(files: &Files) {
         .stderr(Stdio::null())
         // The client may kill the process group of its hook when the hook ends.
         .process_group(0);
-    // The path is absolute, because the child runs in `/`. Without RUTTER_HOME, the configuration is in another folder than
-    // the data, so the variable must stay unset.
+    // The path is absolute, because the child runs in `/`. Without RUTTER_HOME, the configuration is in another folder
+    // than the data, so the variable must stay unset.
     if environment::has_home() {
         command.env("RUTTER_HOME", files.folder());
     }

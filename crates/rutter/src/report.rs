@@ -1,7 +1,7 @@
 //! The HTML page of `rutter values report`: a map of the clusters on each axis, and the values derived from them.
 //!
-//! The page is one file without scripts and without external resources. Stored text is untrusted: it is escaped everywhere,
-//! and the content security policy of the page blocks all requests.
+//! The page is one file without scripts and without external resources. Stored text is untrusted: it is escaped
+//! everywhere, and the content security policy of the page blocks all requests.
 
 use std::collections::HashMap;
 use std::fmt::{self, Display, Write as _};
@@ -416,8 +416,8 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     for (one, spot) in panel.lone.iter().zip(&map.lone) {
         write_dot(page, one, *spot, (below, foot, map.width, letter))?;
     }
-    // Labels are written last, above all shapes. Larger clusters come first; a cluster without room for its name gets only
-    // its number.
+    // Labels are written last, above all shapes. Larger clusters come first; a cluster without room for its name gets
+    // only its number.
     let mut taken: Vec<Area> = map.discs.iter().map(|disc| Area::around(disc, letter)).collect();
     for (number, ((cluster, _), disc)) in placed() {
         let (x, top) = (disc.middle.x, disc.middle.y - disc.radius - letter * 0.3);

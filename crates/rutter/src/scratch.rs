@@ -1,13 +1,15 @@
-//! A temporary folder that is removed when every process that uses it has ended, and process groups that end with their owner.
+//! A temporary folder that is removed when every process that uses it has ended, and process groups that end with their
+//! owner.
 //!
-//! A killed process removes nothing, and hooks leave maintenance processes behind that would create the folder again. So a
-//! second process, the keeper, owns the folder. The keeper is this program in another process group, so Ctrl-C does not reach
-//! it. All other processes, including the maintenance of hooks, inherit the write end of the keeper's stdin. When the last of
-//! them has ended in any way, the keeper's stdin closes, and the keeper removes the folder that it created.
+//! A killed process removes nothing, and hooks leave maintenance processes behind that would create the folder again.
+//! So a second process, the keeper, owns the folder. The keeper is this program in another process group, so Ctrl-C
+//! does not reach it. All other processes, including the maintenance of hooks, inherit the write end of the keeper's
+//! stdin. When the last of them has ended in any way, the keeper's stdin closes, and the keeper removes the folder that
+//! it created.
 //!
-//! Ctrl-C does not reach processes in a separate process group either. The keeper is notified of such a [`Group`] before
-//! a process joins it. It kills the group when its own stdout has lost its reader: no child inherits that end, so a lost
-//! reader means that the process that opened the folder is gone.
+//! Ctrl-C does not reach processes in a separate process group either. The keeper is notified of such a [`Group`]
+//! before a process joins it. It kills the group when its own stdout has lost its reader: no child inherits that end,
+//! so a lost reader means that the process that opened the folder is gone.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -24,7 +26,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::ui::Ui;
 use crate::{Failure, environment};
 
-/// Time that remaining processes, such as the maintenance of a hook, have to end after the opener has closed the folder.
+/// Time that remaining processes, such as the maintenance of a hook, have to end after the opener has closed the
+/// folder.
 const TENDING: Duration = Duration::from_secs(15);
 /// Attempts to remove a folder in which processes still create files, and the time between attempts.
 const TRIES: usize = 50;
@@ -35,8 +38,8 @@ const PIPE: usize = 64 * 1024;
 /// A temporary folder and its keeper process.
 pub(crate) struct Scratch {
     keeper: Child,
-    /// Write end of the keeper's stdin. The folder stays while any process has it open. It also carries the messages about
-    /// process groups that begin and end.
+    /// Write end of the keeper's stdin. The folder stays while any process has it open. It also carries the messages
+    /// about process groups that begin and end.
     hold: Option<ChildStdin>,
     /// Read end of the keeper's stdout. The keeper kills all process groups when it closes.
     listens: Option<BufReader<ChildStdout>>,
@@ -79,7 +82,8 @@ impl Drop for Group<'_> {
 }
 
 impl Scratch {
-    /// Starts the keeper, which creates the folder. `program` is this executable; `purpose` becomes part of the folder's name.
+    /// Starts the keeper, which creates the folder. `program` is this executable; `purpose` becomes part of the
+    /// folder's name.
     pub(crate) fn open(program: &Path, purpose: &str) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             Failure::Refused(format!("cannot start {}: {error}", program.display()))

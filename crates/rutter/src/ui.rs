@@ -15,9 +15,9 @@ pub const STDIN_LIMIT: u64 = 32 * 1024 * 1024;
 pub struct Ui<'a> {
     /// Standard input.
     pub input: &'a mut dyn BufRead,
-    /// Results.
+    /// Stream for results.
     pub out: &'a mut dyn Write,
-    /// Remarks.
+    /// Stream for remarks and questions.
     pub err: &'a mut dyn Write,
     /// True if a user is present who can answer questions.
     pub terminal: bool,

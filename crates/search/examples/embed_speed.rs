@@ -1,5 +1,5 @@
-//! How long a vector and a search take: `cargo run --release -p rutter-search --example embed_speed`.
-//! First calls are each in a process of their own, as a hook's are.
+//! Measures an embedding and a search: `cargo run --release -p rutter-search --example embed_speed`.
+//! First calls run in a separate process each, as in hooks.
 
 #![allow(
     clippy::disallowed_methods,

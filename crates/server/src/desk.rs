@@ -1,87 +1,89 @@
-//! What a server knows of the world, and on whose behalf a call is made.
+//! The context of a server: its paths, its clock, and the owner of each call.
 
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rutter_hooks::Hands;
+use rutter_hooks::quiet::Quiet;
 use rutter_memory::config::{Config, Loaded, PROJECT_FILE};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::Located;
-use rutter_memory::quiet::Quiet;
 use rutter_memory::session::Process;
 use rutter_memory::store::{Owner, spool};
-use rutter_memory::{Clean, Hands, Store, StoreError, Time};
+use rutter_memory::{Clean, Store, StoreError, Time};
 
 use crate::tools::Refusal;
 
-/// How long a call waits for somebody else who empties the spool, how long for one who has the lock while nothing is in it, and
-/// how often it looks.
+/// The time limit for a call while another process drains a spool that may hold its owner.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The time limit for a call while another process holds the lock of an empty spool.
 const GLANCE: Duration = Duration::from_secs(1);
+/// The interval between two checks for the owner.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Where the memory is, where the server was started and by whom. Everything that the environment says is said here: nothing
-/// below reads it.
+/// Everything a server needs from its environment: data directory, configuration, folder, default caller, clock. The
+/// code below reads no environment itself.
 #[derive(Debug, Clone)]
 pub struct Desk {
-    /// Where the memory is kept.
+    /// The data directory.
     pub data: PathBuf,
-    /// The user's configuration, if there is one.
+    /// The path of the user's configuration, which need not exist.
     pub config: PathBuf,
-    /// The folder that it was started in.
+    /// The folder in which the server was started.
     pub folder: PathBuf,
-    /// The folder that the client was started in, where it says so.
+    /// The folder in which the client was started, if known.
     pub started_in: Option<PathBuf>,
-    /// Who calls where the call itself does not say.
+    /// The caller if no hook recorded the owner of the call.
     pub otherwise: Whose,
-    /// By which way calls come.
+    /// The way calls arrive.
     pub door: Door,
-    /// Whether `RUTTER=off` is set where it was started.
+    /// True if `RUTTER=off` is set in the server's environment.
     pub off: bool,
-    /// The user's home, where a setting speaks of it.
+    /// Returns the user's home directory, for settings that refer to it.
     pub home: fn() -> Option<PathBuf>,
-    /// What time it is.
+    /// Returns the current time.
     pub now: fn() -> Time,
-    /// How an agent starts this program.
+    /// Returns the command by which an agent starts this program.
     pub called: fn() -> String,
 }
 
-/// Who calls.
+/// The identity of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
     /// The main agent of a client's session.
     Session(Clean),
-    /// Whoever started this process: it is a session by itself, for nobody says that two of them are the same. It is over when
-    /// the process is gone.
+    /// The client that started this process. The process is a session by itself, because two processes need not belong
+    /// to the same session; the session is over when the process is gone.
     Process(Clean, Process),
-    /// Somebody who types commands in a folder: they share one session.
+    /// A user who types commands in a folder; all such commands share one session.
     Standing,
 }
 
-/// By which way calls come.
+/// The way calls arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
-    /// Typed by a person, who may do as they like: quiet is asked for from agents.
+    /// Typed by a person. Pauses and exclusions do not apply, because they are meant for agents.
     Typed,
-    /// From the one client that started this process, in the folder that it works in.
+    /// From the one client that started this process, in the folder of that client.
     Client,
-    /// From any client of this machine, wherever that works.
+    /// From any client of this machine, in any folder.
     Anybody,
 }
 
-/// On whose behalf a call is made, and why it comes to nothing where somebody wants quiet there.
+/// The owner of a call, and the reason to refuse it if the user paused or excluded that owner.
 pub(crate) struct Caller {
     pub(crate) owner: Owner,
     pub(crate) quiet: Option<String>,
 }
 
 impl Desk {
-    /// The memory, open.
+    /// Opens the store.
     pub(crate) fn store(&self) -> Result<Store, StoreError> {
         Store::open(&self.data, (self.now)())
     }
 
-    /// The origin of what a call writes.
+    /// Returns the origin of the rows that a call writes.
     pub(crate) fn origin(&self, owner: &Owner) -> Origin {
         let person = Origin::person(Some(owner.place.checkout()));
         if self.door == Door::Typed && owner.client.is_none() {
@@ -91,10 +93,10 @@ impl Desk {
         Origin { writer: Some(Writer::Agent), session, agent, ..person }
     }
 
-    /// On whose behalf a call is made, by the client's name for it.
+    /// Finds the owner of a call by the client's id of the call.
     ///
-    /// The process of a server lives on after `/clear` with the old session in its environment, and subagents share it. So
-    /// what the hook wrote down just before counts first.
+    /// After `/clear` the server process lives on with the old session in its environment, and subagents share the
+    /// process. So the owner that the PreToolUse hook recorded just before comes first.
     pub(crate) fn caller(
         &self,
         store: &mut Store,
@@ -103,7 +105,7 @@ impl Desk {
         if self.door == Door::Typed {
             return Ok(Caller { owner: self.own(), quiet: None });
         }
-        // Hooks write nothing down then, and nothing has to be waited for.
+        // Hooks record nothing in this state, so there is nothing to wait for.
         if let Some(quiet) = self.is_still(store) {
             return Ok(Caller { owner: self.own(), quiet: Some(quiet) });
         }
@@ -116,7 +118,7 @@ impl Desk {
                 let root = PathBuf::from(owner.place.root.as_str());
                 (owner, root)
             }
-            // Where hooks are silent, text must not land in whatever folder the server happens to stand in.
+            // Without a recorded owner, text must not land in the project of the server's own folder.
             None if tool_use.is_some() && self.door == Door::Anybody => {
                 return Err(Refusal::Refused(
                     "no hook of rutter's said whose call this is: hooks are paused, the folder is excluded, or `rutter init` was not run there"
@@ -129,17 +131,17 @@ impl Desk {
         Ok(Caller { owner, quiet })
     }
 
-    /// What the hook wrote down.
+    /// Returns the owner that the hook recorded, and waits for it while the spool is being drained.
     fn recorded(&self, store: &mut Store, tool_use: &str) -> Result<Option<Owner>, Refusal> {
         let begun = Instant::now();
         loop {
-            // It may have had to leave it in the spool. Looked at first: what is in there no more is in the database.
+            // Checks the spool before the database: an entry that has left the spool is in the database.
             let waits = spool::waits(store.files());
             if let Some(owner) = store.caller(tool_use)? {
                 return Ok(Some(owner));
             }
-            // Where somebody else is emptying it, it is there once they are done: a call that did not wait would land with
-            // another session, and the next one with the right one.
+            // Another process is draining the spool, and the entry is in the database afterwards. A call that does not
+            // wait would land in another session than the next call.
             if store.gather_if_free((self.now)())? {
                 return Ok(store.caller(tool_use)?);
             }
@@ -156,7 +158,7 @@ impl Desk {
         }
     }
 
-    /// Whoever the process stands for, where it was started.
+    /// Returns the default caller as an owner, in the server's folder.
     fn own(&self) -> Owner {
         let client = match &self.otherwise {
             Whose::Session(name) | Whose::Process(name, _) => Some(name.clone()),
@@ -165,7 +167,7 @@ impl Desk {
         Owner { client, agent: None, place: (&self.located()).into() }
     }
 
-    /// The process that a session stands and falls with, where it is the server's own.
+    /// Returns the process that the owner's session ends with, if the session is the server process itself.
     pub(crate) fn process_of(&self, owner: &Owner) -> Option<Process> {
         match &self.otherwise {
             Whose::Process(name, process) if owner.client.as_ref() == Some(name) => Some(*process),
@@ -173,7 +175,7 @@ impl Desk {
         }
     }
 
-    /// Why nothing at all comes of any call.
+    /// Returns the reason why all calls are refused, if any.
     fn is_still(&self, store: &Store) -> Option<String> {
         if self.off {
             return Some(
@@ -188,7 +190,7 @@ impl Desk {
         })
     }
 
-    /// Why nothing comes of a call of somebody in a folder.
+    /// Returns the reason why calls of this owner in this folder are refused, if any.
     fn quiet(&self, store: &Store, owner: &Owner, folder: &Path) -> Option<String> {
         let root = Path::new(owner.place.root.as_str());
         let config = Config::load(&self.config, Some(root), &self.data).config;
@@ -206,7 +208,7 @@ impl Desk {
                     file.display()
                 )
             }
-            // Somebody has paused it in between.
+            // The user paused everything since the first check.
             Quiet::Paused => self.is_still(store)?,
             Quiet::SessionPaused => format!(
                 "this session is paused: nothing is kept or recalled; `rutter pause --session {} --off` ends it",
@@ -215,7 +217,7 @@ impl Desk {
         })
     }
 
-    /// What whoever calls goes on with.
+    /// Returns the interface that advice in answers refers to: commands for a person, tools for an agent.
     pub(crate) fn hands(&self) -> Hands {
         match self.door {
             Door::Typed => Hands::Commands((self.called)()),
@@ -223,13 +225,13 @@ impl Desk {
         }
     }
 
-    /// Where it was started.
+    /// Returns the project location of the server's folder.
     fn located(&self) -> Located {
         let started_in = self.started_in.as_deref();
         Located::find_configured(&self.folder, started_in, &self.config, &self.data).0
     }
 
-    /// What the user has decided for a checkout.
+    /// Returns the configuration for a checkout.
     pub(crate) fn settings(&self, root: &str) -> Config {
         let Loaded { config, .. } = Config::load(&self.config, Some(root.as_ref()), &self.data);
         config

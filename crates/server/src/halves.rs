@@ -1,10 +1,10 @@
-//! Half an emoji, in what is sent.
+//! Repair of lone surrogates in JSON, for example half of an emoji.
 //!
-//! JavaScript has texts that are cut in the middle of a character, and writes the half as `\ud83d`. Our reader of JSON refuses
-//! that, and with it the whole call. So each half is read as U+FFFD, as hooks read it. That is as long in JSON, so bytes are
-//! exchanged where they stand and none are moved.
+//! JavaScript strings can be cut in the middle of a character, and the half is then written as `\ud83d`. serde_json
+//! refuses that, and with it the whole call. So each lone surrogate is replaced by U+FFFD, as hooks do. The replacement
+//! has the same length in JSON, so bytes are replaced in place.
 
-/// Makes each half in a JSON text what stands for a character that is none.
+/// Replaces each lone surrogate in a JSON text by U+FFFD, in place.
 pub fn mend(text: &mut [u8]) {
     let mut at = 0;
     while let Some(next) = text[at..].iter().position(|byte| *byte == b'\\') {
@@ -19,17 +19,17 @@ pub fn mend(text: &mut [u8]) {
     }
 }
 
-/// What stands behind a backslash.
+/// An escape sequence.
 enum Escape {
-    /// So many bytes, which mean what they say.
+    /// A valid sequence, with its length in bytes.
     Whole(usize),
-    /// The six bytes of half a character.
+    /// The six bytes of a lone surrogate.
     Half,
 }
 
 fn escape(bytes: &[u8]) -> Escape {
     match unit(bytes) {
-        // A letter, a quotation mark, another backslash; or nothing that is JSON.
+        // An escaped letter, quotation mark or backslash, or invalid JSON.
         None => Escape::Whole(2.min(bytes.len())),
         Some(0xD800..=0xDBFF) => match unit(&bytes[6..]) {
             Some(0xDC00..=0xDFFF) => Escape::Whole(12),
@@ -40,7 +40,7 @@ fn escape(bytes: &[u8]) -> Escape {
     }
 }
 
-/// The code of one `\uXXXX`.
+/// Returns the code unit of a leading `\uXXXX`.
 fn unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |code, digit| Some(code * 16 + char::from(*digit).to_digit(16)?))
@@ -89,7 +89,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing but halves is touched, and twice is once.
+        /// The length never changes, and a second pass changes nothing.
         #[test]
         fn a_text_is_mended_once(text in r#"(\\|u|d83d|DE00|0041|"|\n|x|ä){0,24}"#) {
             let once = mended(&text);

@@ -1,9 +1,10 @@
-//! The same server on a socket of this machine, for clients that cannot start a program.
+//! The MCP server on a local socket, for clients that cannot start a program.
 //!
-//! Anything on the machine can connect to it, and a page in a browser can try. So a request has to bring the [token](NoToken), and
-//! until it has nothing but its head is read. The rest is [hyper](https://hyper.rs)'s, which reads heads against a clock and a
-//! limit, and the SDK's, which looks at `Host` and `Origin` and speaks the protocol. No sessions are kept: the tools hold nothing between two calls,
-//! so a client of any generation, with a session of its own making or without, goes on after a restart as if nothing had happened.
+//! Any process on the machine can connect, and a page in a browser can try. So a request must have the
+//! [token](NoToken), and until that is checked only its head is read. [hyper](https://hyper.rs) reads heads with a
+//! timeout and a size limit; the SDK checks `Host` and `Origin` and speaks the protocol. The server keeps no sessions,
+//! because the tools keep no state between two calls. So a client of either protocol generation, with or without a
+//! session id, continues after a restart of the server.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -45,56 +46,58 @@ use room::{Room, Seat};
 pub use token::NoToken;
 use token::Token;
 
-/// The one path there is.
+/// The only path.
 pub const PATH: &str = "/mcp";
 
-/// How long a head may take, and a body; a connection on which nothing is asked is closed as late.
+/// The time limit for a request head, for a body, and for an idle connection.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long an answer may lie unread.
+/// The time limit for an unread response.
 const UNREAD: Duration = Duration::from_secs(30);
-/// How long who has to leave may go on sending, so that the answer reaches them; and how much.
+/// The time in which a refused client may go on sending, so that the response reaches it.
 const LINGER: Duration = Duration::from_secs(2);
+/// The maximum number of bytes that are read and discarded from a refused client.
 const LINGER_BYTES: u64 = 16 * 1024 * 1024;
-/// How long calls that are at work when the server is told to end have to come to theirs.
+/// The time in which running calls can finish when the server shuts down.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The largest call: a memory has 10,000 characters, a GHAP a few thousand.
+/// The maximum size of a body in bytes: a memory has 10,000 characters, a GHAP a few thousand.
 const BODY: usize = 1024 * 1024;
+/// The maximum size of a request head, in bytes.
 const HEAD: usize = 16 * 1024;
 const HEADERS: usize = 64;
 const CONNECTIONS: usize = 64;
 
-/// Where to listen, and where the token is.
+/// The address and the token file of the server.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// The address; port 0 lets the system choose one.
+    /// The address; with port 0 the system chooses one.
     pub address: SocketAddr,
-    /// The token's file. It is made where there is none.
+    /// The token file, which is created if missing.
     pub token: PathBuf,
 }
 
-/// Why nobody listens.
+/// The reason why the server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum NotServed {
-    /// There is no token.
+    /// The token file cannot be used.
     #[error(transparent)]
     Token(#[from] NoToken),
-    /// The address cannot be had.
+    /// The address cannot be bound.
     #[error(
         "cannot listen on {address}: {source}; name another with --port or --bind, or let --port 0 find one"
     )]
     Address {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The system refuses something else.
+    /// Another I/O operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Serves whoever brings the token, until the process is told to end. `ready` is told the address once clients can come.
+/// Serves clients with the token, until a signal ends the process. Calls `ready` with the address once it listens.
 pub fn serve(
     desk: Desk,
     terms: &Terms,
@@ -106,7 +109,7 @@ pub fn serve(
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
-        // Before anybody is told that it can be ended.
+        // Installs the signal handlers before `ready` announces the server.
         let mut end = End::listen()?;
         let listener = TcpListener::bind(terms.address)
             .await
@@ -129,7 +132,7 @@ pub fn serve(
         drop(listener);
         closing.send_replace(true);
         room.dismiss();
-        // Who is not done by then has nobody left to answer them.
+        // Calls that take longer than this are dropped without an answer.
         drop(timeout(GRACE, room.empty()).await);
         house.server.close();
         Ok(())
@@ -138,7 +141,7 @@ pub fn serve(
     served
 }
 
-/// The ways in which a process is told to end.
+/// The signals that end the process.
 struct End([Signal; 3]);
 
 impl End {
@@ -157,12 +160,12 @@ impl End {
     }
 }
 
-/// The next who connects, with a seat.
+/// Returns the next connection, with a slot.
 async fn arrival(listener: &TcpListener, room: &Arc<Room>) -> (TcpStream, Seat) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return (stream, room.seat().await),
-            // No more files may be open, or who came has left already. Asking again at once would only keep a core busy.
+            // Too many open files, or the client disconnected again. An immediate retry would only keep a core busy.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -171,7 +174,7 @@ async fn arrival(listener: &TcpListener, room: &Arc<Room>) -> (TcpStream, Seat) 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 type Protocol = StreamableHttpService<Server, NeverSessionManager>;
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Clone)]
 struct House {
     server: Server,
@@ -179,10 +182,10 @@ struct House {
 }
 
 impl House {
-    /// Serves a connection until it ends, its seat is needed, or nobody reads what is answered.
+    /// Serves a connection until it ends, its slot is needed, or its response stays unread.
     async fn host(self, stream: TcpStream, seat: Seat, closed: watch::Receiver<bool>) {
         let Ok(address) = stream.local_addr() else { return };
-        // An answer is one small write; waiting for more to send with it only makes it late.
+        // A response is one small write; waiting for more data would only delay it.
         drop(stream.set_nodelay(true));
         let names = names(address);
         let protocol = self.protocol(names.clone());
@@ -194,7 +197,7 @@ impl House {
         }
     }
 
-    /// The protocol, for who reached the server by one of these names.
+    /// Returns the protocol service for clients that address the server by one of these host names.
     fn protocol(&self, names: Vec<String>) -> Protocol {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
@@ -226,7 +229,7 @@ impl House {
             .max_headers(HEADERS)
             .max_buf_size(4 * HEAD)
             .serve_connection(TokioIo::new(stream), service);
-        // What goes wrong with it is the client's affair.
+        // Ignores errors: they only affect this client.
         let is_over = tokio::select! {
             _ = poll_fn(|context| connection.poll_without_shutdown(context)) => true,
             () = async { drop(closed.wait_for(|closed| *closed).await) } => false,
@@ -283,7 +286,7 @@ impl House {
     }
 }
 
-/// Returns the names by which a server at an address is reached. Another one is a name that somebody made lead here.
+/// Returns the host names of a server at an address. Any other name points to DNS rebinding.
 fn names(address: SocketAddr) -> Vec<String> {
     let (ip, port) = (address.ip().to_canonical(), address.port());
     let mut names = vec![SocketAddr::new(ip, port).to_string()];
@@ -293,8 +296,8 @@ fn names(address: SocketAddr) -> Vec<String> {
     names
 }
 
-/// Checks the target of a request. One that names a server counts before `Host`, so it must name this one; `CONNECT` and `*` are
-/// for proxies.
+/// Checks the target of a request. A target with a host takes precedence over `Host`, so it must name this server;
+/// `CONNECT` and `*` are for proxies.
 fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), Box<Answer>> {
     if method == Method::CONNECT || target.path() == "*" {
         let why = "the target of a request is a path: POST /mcp";
@@ -309,18 +312,18 @@ fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), B
     Err(Box::new(refuse(StatusCode::FORBIDDEN, why)))
 }
 
-/// Returns the header that a client has to send, as JSON, by the token in a file.
+/// Returns the header that a client must send, as JSON, with the token of a file.
 pub fn header(token: &Path) -> Result<String, NoToken> {
     Ok(json!({ AUTHORIZATION.as_str(): Token::read(token)?.header() }).to_string())
 }
 
-/// A body, unless it is too long or too late.
+/// Reads a body, unless it is too long or too slow.
 async fn whole(body: Incoming) -> Result<Bytes, Box<Answer>> {
     let too_long = || {
         let what = format!("a call has at most {BODY} bytes");
         Box::new(refuse(StatusCode::PAYLOAD_TOO_LARGE, &what))
     };
-    // What it says of itself is enough to refuse it.
+    // A declared length above the limit is refused without reading.
     if body.size_hint().lower() > BODY as u64 {
         return Err(too_long());
     }
@@ -339,7 +342,7 @@ async fn whole(body: Incoming) -> Result<Bytes, Box<Answer>> {
     }
 }
 
-/// What is not for the protocol to answer. The connection ends with it: what is still to come on it was not read.
+/// Returns a refusal outside of the protocol. It closes the connection, because the rest of the request was not read.
 fn refuse(status: StatusCode, why: &str) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(format!("{why}\n"))).boxed());
     *answer.status_mut() = status;
@@ -349,7 +352,7 @@ fn refuse(status: StatusCode, why: &str) -> Answer {
     answer
 }
 
-/// What is answered to a body that is no message. The SDK blames the type, which was right.
+/// Returns the response to a body that is not a JSON-RPC message. The SDK would blame the content type, which is right.
 fn unreadable(body: &[u8]) -> Answer {
     let (code, message) = match serde_json::from_slice::<serde_json::Value>(body) {
         Err(error) => (-32700, no_json(&error)),
@@ -365,8 +368,8 @@ fn unreadable(body: &[u8]) -> Answer {
     answer
 }
 
-/// Ends a connection so that what was answered arrives. Closing it on a client that is still sending would throw the answer away
-/// on its side.
+/// Closes a connection so that the response arrives. A plain close while the client still sends would make its system
+/// discard the response.
 async fn leave(mut stream: TcpStream) {
     if stream.shutdown().await.is_err() {
         return;
@@ -379,7 +382,7 @@ async fn leave(mut stream: TcpStream) {
     );
 }
 
-/// Whether other machines can reach an address.
+/// Returns true if other machines can reach an address.
 pub fn is_open_to_others(address: IpAddr) -> bool {
     !address.to_canonical().is_loopback()
 }

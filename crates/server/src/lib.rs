@@ -1,9 +1,9 @@
-//! The memory as tools that an agent calls.
+//! The MCP server: serves the memory as tools that an agent calls.
 //!
-//! [`tools`] is what can be called: each tool is a type for what it takes, a type for what it gives, and a plain function
-//! between the two, on the same [`Store`](rutter_memory::Store) that hooks and commands use. Nothing in there waits for anything, so a
-//! command can call a tool in its own process. [`mcp`] speaks the protocol, on the SDK, and is the only part that knows it;
-//! [`http`] is who may come where it is spoken on a socket. Whatever awaits is here and in no other crate.
+//! [`tools`] has the tools. Each one is an input type, an output type, and a plain function between them, on the same
+//! [`Store`](rutter_memory::Store) that hooks and commands use. The tools are synchronous, so a command can call one in
+//! its own process. [`mcp`] is the only module that knows the protocol; it uses the SDK. [`http`] serves the protocol
+//! on a socket and decides which clients may connect. All async code of the workspace is in this crate.
 
 mod desk;
 pub mod halves;
@@ -15,7 +15,7 @@ pub mod tools;
 
 pub use desk::{Desk, Door, Whose};
 
-/// What is wrong with a text that is no JSON: where, and not what, for the text is somebody's.
+/// Describes a JSON error by its position only, because the text may be private.
 fn no_json(error: &serde_json::Error) -> String {
     let what = if error.is_eof() { "it ends too early" } else { "it cannot be read" };
     format!("no JSON: {what}, at line {}, column {}", error.line(), error.column())

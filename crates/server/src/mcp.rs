@@ -1,9 +1,9 @@
-//! The protocol, on the official SDK: the one file that knows it.
+//! The MCP protocol, on the official SDK. Only this module and its submodules know the protocol.
 //!
-//! Both generations that clients try are the SDK's to tell apart. A call blocks its thread for about a millisecond, on a
-//! pool of its own, so that a ping or a cancellation is answered meanwhile. What is wrong with a call is told in its result, where the
-//! model reads it; a protocol error is for what is no call at all. No call is long enough for progress, and no list for a
-//! second page.
+//! The SDK tells the two protocol generations of clients apart. A call blocks its thread for about a millisecond, on a
+//! separate pool, so that a ping or a cancellation is answered meanwhile. An error of a call is in its result, where
+//! the model reads it; a protocol error is for messages that are not a call. Calls are too short for progress messages,
+//! and lists too short for a second page.
 
 use std::borrow::Cow;
 use std::fs::{File, FileType};
@@ -37,17 +37,17 @@ mod lines;
 mod log;
 mod name;
 
-/// What an agent is told about all of it.
+/// The server instructions that a client shows to the model.
 const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
     Before acting on a guess that a test or build can settle, call start_ghap (goal, hypothesis, action, prediction; name the command). \
     Runs of tests and builds are captured by themselves and held against it. Changed your mind: update_ghap. Settled: resolve_ghap; \
     falsified needs surprise and root_cause, and lesson.takeaway is what a later session is told. \
     search_experiences, premortem and recall_memories find what was learnt; remember keeps what no file says.";
 
-/// Where the client puts its name for a call.
+/// The metadata key with the client's id of a call.
 const TOOL_USE: &str = "claudecode/toolUseId";
 
-/// What can be asked for with parameters, in either generation.
+/// The methods with parameters that both protocol generations have.
 const METHODS: [&str; 7] = [
     "tools/list",
     "tools/call",
@@ -57,10 +57,10 @@ const METHODS: [&str; 7] = [
     "resources/templates/list",
     "resources/read",
 ];
-/// What only the older one has.
+/// The methods that only the older generation has.
 const DROPPED: [&str; 2] = ["initialize", "logging/setLevel"];
 
-/// Whether a request is of the generation that says hello first.
+/// Returns true if a request is of the older generation, which begins with a handshake.
 fn is_older(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str())
@@ -80,7 +80,7 @@ const ACTIVE: &str = "rutter://ghap/active";
 const VALUES: &str = "rutter://values";
 const EXPERIENCE: &str = "rutter://experience/";
 
-/// A server of one client.
+/// An MCP server for one client.
 #[derive(Clone)]
 pub struct Server {
     desk: Arc<Desk>,
@@ -88,17 +88,17 @@ pub struct Server {
     log: log::Level,
 }
 
-/// Serves one client through stdin and stdout, until it goes away.
+/// Serves one client through stdin and stdout, until it disconnects.
 pub fn stdio(desk: Desk) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        // A client asks for a handful of things at once.
+        // A client sends only a few requests at once.
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
         let server = Server::new(Arc::new(desk));
         let shelf = Arc::clone(&server.shelf);
-        // One that goes away before it has said hello is no fault of ours.
+        // A client that disconnects before the handshake is not an error.
         let (reader, writer) = ends()?;
         let way = hello::Hello::new(lines::answered(reader, writer));
         if let Ok(running) = server.serve(way).await {
@@ -107,7 +107,7 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
         shelf.clear();
         Ok(())
     });
-    // A call that is still at work has nobody left to answer.
+    // The client is gone, so calls that still run need not finish.
     runtime.shutdown_background();
     served
 }
@@ -115,10 +115,10 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
 type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Where a client is heard and answered.
+/// Opens the streams to the client.
 ///
-/// Claude Code gives its servers sockets, others pipes, people files. The standard streams themselves will not do: the
-/// command line holds their locks.
+/// Claude Code connects its servers by sockets, other clients by pipes, people by files. The standard streams cannot be
+/// used directly, because the command line holds their locks.
 fn ends() -> io::Result<(Reader, Writer)> {
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -147,7 +147,7 @@ fn socket(file: &File, kind: FileType) -> io::Result<Option<tokio::net::UnixStre
     tokio::net::UnixStream::from_std(socket).map(Some)
 }
 
-/// The tools, as clients are told of them.
+/// Returns the tools as the protocol describes them.
 fn list() -> Vec<Tool> {
     TOOLS.iter().map(described).collect()
 }
@@ -171,7 +171,7 @@ fn described(tool: &tools::Tool) -> Tool {
         .with_meta(MetaObject(meta))
 }
 
-/// There is never a second page.
+/// Refuses a cursor, because every list has one page.
 fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
         None => Ok(()),
@@ -183,22 +183,22 @@ fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl Server {
-    /// One that works at this desk.
+    /// Creates a server with this context.
     pub fn new(desk: Arc<Desk>) -> Self {
         Self { desk, shelf: Arc::default(), log: log::Level::default() }
     }
 
-    /// The same for somebody else: what one client wants to be told is not told to another.
+    /// Returns the same server for another client, with a separate log level.
     pub(crate) fn for_another(&self) -> Self {
         Self { log: log::Level::default(), ..self.clone() }
     }
 
-    /// Closes what was kept open.
+    /// Closes the open store handles.
     pub(crate) fn close(&self) {
         self.shelf.clear();
     }
 
-    /// Calls a tool where it may block.
+    /// Calls a tool on a blocking thread.
     async fn call(
         &self,
         name: String,
@@ -208,7 +208,7 @@ impl Server {
     ) -> Result<Result<tools::Answer, tools::Refusal>, ErrorData> {
         let (desk, open) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
         let done = tokio::task::spawn_blocking(move || {
-            // What is written is written in one transaction, and what was called off before is not begun.
+            // A write is one transaction, so it can only be cancelled before it begins.
             if is_cancelled() {
                 return Err(tools::Refusal::Refused("the call was cancelled".to_owned()));
             }
@@ -221,14 +221,14 @@ impl Server {
         done.map_err(|_| ErrorData::internal_error("the call broke off", None))
     }
 
-    /// What a tool gives, for a resource or a prompt.
+    /// Calls a tool to fill a resource or a prompt.
     async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
         let answer = self.call(name.to_owned(), arguments, None, || false).await?;
         answer.map_err(|refusal| ErrorData::invalid_params(field(&refusal.to_string()), None))
     }
 }
 
-/// Comes back until nothing is kept any more.
+/// Closes unused store handles periodically, until none is open.
 async fn tidy(shelf: Arc<Shelf>) {
     loop {
         tokio::time::sleep(MOMENT).await;
@@ -305,7 +305,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// What the SDK could not read: a method that nobody knows, or one whose parameters are not what it takes.
+    /// Answers a request that the SDK could not parse: an unknown method, or a known one with wrong parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -440,7 +440,7 @@ impl ServerHandler for Server {
 mod tests {
     use super::*;
 
-    /// Four characters a token, as the budget has it.
+    /// Estimates tokens at four characters each, as the budget does.
     fn tokens(tools: &[&tools::Tool]) -> usize {
         let size = |tool: &&tools::Tool| {
             let told = json!({

@@ -1,4 +1,4 @@
-//! Schemas for tools, as short as they can be: a model reads every byte of them in every session.
+//! JSON Schemas of the tools, as short as possible: a model reads every byte of them in every session.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ mod fit;
 
 pub(crate) use fit::fit;
 
-/// The schema of what is sent, in one piece and without what says nothing to a model.
+/// Returns the schema of a tool's arguments, without references and without keys that tell a model nothing.
 pub(crate) fn sent<T: JsonSchema>() -> Arc<Map<String, Value>> {
     of::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// The schema of what is given. What is left out where there is none of it must not be promised.
+/// Returns the schema of a tool's answer. Fields that the answer may omit are not required.
 pub(crate) fn given<T: JsonSchema>() -> Arc<Map<String, Value>> {
     of::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
@@ -32,7 +32,7 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Arc<Map<String, Value>> {
     Arc::new(object)
 }
 
-/// Takes out titles, widths of numbers, and that what may be left out may be null as well.
+/// Removes titles, number formats, empty defaults, and `null` as a type of optional fields.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -42,7 +42,7 @@ fn shorten(schema: &mut Value) {
             if object.get("format").is_some_and(Value::is_string) {
                 object.remove("format");
             }
-            // What happens where it is left out is what one would expect.
+            // Empty defaults are the expected ones.
             let is_nothing = |value: &Value| match value {
                 Value::Null | Value::Bool(false) => true,
                 Value::Array(all) => all.is_empty(),
@@ -75,7 +75,7 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-/// The schema of a closed vocabulary.
+/// Defines a schema function for each closed vocabulary.
 macro_rules! vocabulary {
     ($($name:ident: $of:ty),+ $(,)?) => {
         $(
@@ -93,22 +93,22 @@ vocabulary! {
     expects: rutter_memory::ghap::expect::Expects,
     axis: rutter_memory::document::Axis,
     category: rutter_memory::memory::Category,
-    depth: rutter_memory::context::Depth,
+    depth: rutter_hooks::context::Depth,
     standing: rutter_memory::value::Standing,
 }
 
-/// How a GHAP can end.
+/// The final states of a GHAP.
 pub(crate) fn ending(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": &rutter_memory::ghap::Status::NAMES[1..] })
 }
 
-/// Where a GHAP can be.
+/// All states of a GHAP.
 pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": rutter_memory::ghap::Status::NAMES })
 }
 
-/// What can be put into a context.
+/// The kinds of rows in a context.
 pub(crate) fn kinds(_: &mut SchemaGenerator) -> Schema {
-    let kinds = rutter_memory::context::Source::NAMES;
+    let kinds = rutter_hooks::context::Source::NAMES;
     json_schema!({ "type": "array", "items": { "type": "string", "enum": kinds } })
 }

@@ -1,9 +1,9 @@
-//! Handles on the memory, kept for the next call.
+//! A pool of open store handles.
 //!
-//! Opening one and closing it costs more than most calls do: whoever is the last to leave folds the log of changes and syncs the
-//! disk. So a handle outlives its call, for a moment: a server lives for days, and must hold nothing that a repair or a removal of the
-//! memory would have to wait for. One that nobody has used for that moment is closed; and while somebody is about to repair, none
-//! is kept at all.
+//! Opening and closing a store costs more than most calls: closing the last handle folds the write-ahead log and syncs
+//! the disk. So a handle stays open for a moment after its call. Not longer: a server lives for days and must not block
+//! a repair or a removal of the store. A handle that was not used for [`MOMENT`] is closed, and while a repair is
+//! pending no handle is kept.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,22 +14,22 @@ use serde_json::Value;
 use crate::desk::Desk;
 use crate::tools::{self, Answer, Effect, Refusal};
 
-/// How long a handle is kept that nobody uses.
+/// The time after which an unused handle is closed.
 pub(crate) const MOMENT: Duration = Duration::from_millis(200);
 
-/// The handles that no call uses right now.
+/// The handles that are not in use.
 #[derive(Default)]
 pub(crate) struct Shelf {
     kept: Mutex<Kept>,
-    /// Held by the call that changes something. SQLite has writers look again after a while; those of one process can wait for each
-    /// other instead.
+    /// Held by a call that writes. SQLite's writers poll for the lock; writers of one process can wait for each other
+    /// instead.
     pen: Mutex<()>,
 }
 
 #[derive(Default)]
 struct Kept {
     handles: Vec<(Store, Instant)>,
-    /// Whether somebody comes back to tidy up.
+    /// True if a task that closes unused handles is running.
     watched: bool,
 }
 
@@ -46,7 +46,7 @@ impl Shelf {
         let pen = (!tool.effect.only_reads()).then(|| lock(&self.pen));
         let (answer, store) = tool.call(desk, self.take(desk)?, arguments, tool_use);
         drop(pen);
-        // What went wrong with a handle is not to go wrong again; what removes rows builds the database anew.
+        // Drops a handle after a store error, and after a removal of rows, which rebuilds the database.
         let is_spent = matches!(answer, Err(Refusal::Store(_))) || tool.effect == Effect::Removes;
         if !is_spent && store.is_good() {
             lock(&self.kept).handles.push((store, Instant::now()));
@@ -56,7 +56,7 @@ impl Shelf {
 
     fn take(&self, desk: &Desk) -> Result<Store, StoreError> {
         loop {
-            // The lock is not held while a handle is closed.
+            // The mutex is not held while a handle is closed.
             let Some((store, _)) = lock(&self.kept).handles.pop() else { return desk.store() };
             if store.is_good() {
                 return Ok(store);
@@ -64,13 +64,13 @@ impl Shelf {
         }
     }
 
-    /// Whether somebody has to come back after a [`MOMENT`] for what was kept, and nobody does yet.
+    /// Returns true if a task that closes unused handles is needed and not running, and marks it as running.
     pub(crate) fn is_unwatched(&self) -> bool {
         let mut kept = lock(&self.kept);
         !kept.handles.is_empty() && !std::mem::replace(&mut kept.watched, true)
     }
 
-    /// Closes what nobody has used for a moment. Says whether to come back.
+    /// Closes handles that were not used for [`MOMENT`]. Returns true if some are left.
     pub(crate) fn tidy(&self) -> bool {
         let mut kept = lock(&self.kept);
         let handles = std::mem::take(&mut kept.handles);
@@ -84,7 +84,7 @@ impl Shelf {
         come_back
     }
 
-    /// Closes everything.
+    /// Closes all handles.
     pub(crate) fn clear(&self) {
         let handles = std::mem::take(&mut lock(&self.kept).handles);
         drop(handles);
@@ -127,7 +127,7 @@ mod tests {
             let answer = shelf.call(&desk, "status", json!({}), None).unwrap();
             answer.structured["memories"].as_u64().unwrap()
         };
-        // Whoever has the database open shares this lock; who puts it aside has it alone.
+        // Each open handle has a shared lock on this folder; a repair takes it exclusively.
         let is_held = || File::open(files.log()).unwrap().try_lock().is_err();
         let fact = json!({ "content": "the build needs two cores", "category": "fact" });
         shelf.call(&desk, "remember", fact.clone(), None).unwrap();
@@ -142,14 +142,14 @@ mod tests {
         }
         assert_eq!(count(&shelf), 1);
         assert!(is_held());
-        // Somebody removes it all.
+        // The user removes the data directory.
         fs::remove_dir_all(&desk.data).unwrap();
         assert_eq!(count(&shelf), 0);
         shelf.call(&desk, "remember", fact, None).unwrap();
         shelf.clear();
         assert!(!is_held());
         assert_eq!(count(&shelf), 1);
-        // A refusal of the tool is no fault of the handle; whoever removes rows leaves no handle behind.
+        // A refusal by the tool does not spoil the handle; a removal of rows drops it.
         assert!(shelf.call(&desk, "update_ghap", json!({ "note": "x" }), None).is_err());
         assert!(is_held());
         let id = shelf.call(&desk, "recall_memories", json!({}), None).unwrap().structured;

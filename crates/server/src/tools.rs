@@ -1,7 +1,7 @@
-//! What an agent can call.
+//! The tools that an agent can call.
 //!
-//! The table below is the one list: the server, `rutter call` and the documentation read it. Descriptions are for a model: when to call,
-//! when not, and an example where the arguments do not speak for themselves.
+//! [`TOOLS`] is the only list: the server, `rutter call` and the documentation read it. Descriptions are for a model:
+//! when to call, when not to, and an example if the arguments need one.
 
 use std::sync::Arc;
 
@@ -24,38 +24,38 @@ mod values;
 
 /// A tool.
 pub struct Tool {
-    /// What it is called.
+    /// The name in the protocol.
     pub name: &'static str,
-    /// What people call it.
+    /// The title for people.
     pub title: &'static str,
-    /// When to call it.
+    /// The description for a model: when to call it.
     pub description: &'static str,
-    /// Words to find it by, where it is not always at hand.
+    /// Search words for a tool that is not always loaded.
     pub hint: &'static str,
-    /// Whether it is always at hand.
+    /// True if the client loads the tool in every session.
     pub always: bool,
-    /// What it does to the memory.
+    /// The effect on the memory.
     pub effect: Effect,
     input: fn() -> Arc<Map<String, Value>>,
     output: fn() -> Arc<Map<String, Value>>,
     run: fn(Value, &mut Call<'_>) -> Result<Answer, Refusal>,
 }
 
-/// What a tool does to the memory.
+/// The effect of a tool on the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It looks.
+    /// Reads rows of the project.
     Reads,
-    /// It adds or changes; nothing is lost.
+    /// Adds or changes rows; removes none.
     Adds,
-    /// What it takes away is gone.
+    /// Removes rows for good.
     Removes,
-    /// It looks into other projects.
+    /// Reads rows of other projects.
     ReadsElsewhere,
 }
 
 impl Effect {
-    /// Returns true for a tool that changes nothing.
+    /// Returns true for a tool that only reads.
     pub const fn only_reads(self) -> bool {
         matches!(self, Self::Reads | Self::ReadsElsewhere)
     }
@@ -66,37 +66,37 @@ impl Effect {
     }
 }
 
-/// What came of a call.
+/// The result of a successful call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// For programs: an object.
+    /// A JSON object for programs.
     pub structured: Value,
-    /// The same for a model, in a few words.
+    /// A short text of the same content for a model.
     pub text: String,
 }
 
-/// Why nothing came of it, and what to send instead.
+/// The reason why a call failed, with advice on what to send instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// There is no such tool.
+    /// The tool does not exist.
     #[error("there is no tool `{0}`; there are: {names}", names = names())]
     Unknown(String),
-    /// What was sent is not what it takes.
+    /// The arguments do not fit the tool.
     #[error("{0}")]
     Arguments(String),
-    /// What was asked cannot be done.
+    /// The request cannot be carried out.
     #[error("{0}")]
     Refused(String),
-    /// The memory refused.
+    /// The store returned an error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// One call, and what it works with.
+/// A call of a tool, with its context.
 pub(crate) struct Call<'a> {
     pub(crate) desk: &'a Desk,
     pub(crate) store: Store,
-    /// The client's name for it.
+    /// The client's id of the call.
     pub(crate) tool_use: Option<&'a str>,
 }
 
@@ -105,7 +105,7 @@ impl Call<'_> {
         (self.desk.now)()
     }
 
-    /// On whose behalf, unless somebody wants quiet there. Asked for before anything else is done.
+    /// Returns the owner of the call, or refuses if the user paused or excluded it. Tools call this first.
     pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, Refusal> {
         let Caller { owner, quiet } = self.caller()?;
         self.store.write_as(self.desk.origin(&owner));
@@ -115,19 +115,19 @@ impl Call<'_> {
         }
     }
 
-    /// The same for what may be answered in any case.
+    /// Returns the owner and the reason for a refusal, for tools that answer in any case.
     pub(crate) fn caller(&mut self) -> Result<Caller, Refusal> {
         self.desk.caller(&mut self.store, self.tool_use)
     }
 }
 
-/// What a call gives, in types.
+/// The typed result of a tool, before serialization.
 pub(crate) struct Given<T> {
     pub(crate) value: T,
     pub(crate) text: String,
 }
 
-/// Makes a tool of a function from one type to another.
+/// Builds a [`Tool`] from a function between an input and an output type.
 macro_rules! tool {
     ($name:literal, $title:literal, $effect:ident, $run:path: $input:ty => $output:ty, always, $description:literal) => {
         tool!(@ $name, $title, $effect, $run, $input, $output, true, "", $description)
@@ -153,7 +153,7 @@ macro_rules! tool {
     };
 }
 
-/// The list.
+/// All tools.
 pub const TOOLS: &[Tool] = &[
     tool!(
         "start_ghap", "Start a GHAP", Adds, ghap::start: ghap::Start => ghap::Started, always,
@@ -226,23 +226,23 @@ fn names() -> String {
 }
 
 impl Tool {
-    /// What it takes, as JSON Schema.
+    /// Returns the JSON Schema of the arguments.
     pub fn input(&self) -> Arc<Map<String, Value>> {
         (self.input)()
     }
 
-    /// Whether it takes these arguments, or what is wrong with them. What it does with them may still be refused.
+    /// Checks the arguments against the schema. The call itself can still refuse them.
     pub fn takes(&self, mut arguments: Value) -> Result<(), Refusal> {
         plain(&mut arguments);
         schema::fit(self.name, &self.input(), &mut arguments).map_err(Refusal::Arguments)
     }
 
-    /// What it gives, as JSON Schema.
+    /// Returns the JSON Schema of the structured answer.
     pub fn output(&self) -> Arc<Map<String, Value>> {
         (self.output)()
     }
 
-    /// Calls it, and gives the handle back.
+    /// Calls the tool, and returns the store handle with the answer.
     pub(crate) fn call(
         &self,
         desk: &Desk,
@@ -256,7 +256,7 @@ impl Tool {
     }
 }
 
-/// Calls a tool. `tool_use` is the client's name for the call.
+/// Calls a tool. `tool_use` is the client's id of the call.
 pub fn call(
     desk: &Desk,
     name: &str,
@@ -267,25 +267,25 @@ pub fn call(
     tool.call(desk, desk.store()?, arguments, tool_use).0
 }
 
-/// The tool of a name.
+/// Returns the tool with this name.
 pub(crate) fn named(name: &str) -> Result<&'static Tool, Refusal> {
     let tool = TOOLS.iter().find(|tool| tool.name == name);
     tool.ok_or_else(|| Refusal::Unknown(sent(name, 60)))
 }
 
-/// A name that was sent, to be said again: a secret may have slipped into it.
+/// Returns a received name for an error message: redacted, because it may contain a secret, and truncated.
 pub(crate) fn sent(name: &str, most: usize) -> String {
     Clean::new(name).chars().take(most).collect()
 }
 
-/// Nothing at all is no arguments.
+/// Replaces missing arguments by an empty object.
 fn plain(arguments: &mut Value) {
     if arguments.is_null() {
         *arguments = Value::Object(Map::new());
     }
 }
 
-/// What was sent, as what it should be.
+/// Checks the arguments against the schema and deserializes them.
 fn read<T: DeserializeOwned + JsonSchema>(name: &str, mut arguments: Value) -> Result<T, Refusal> {
     plain(&mut arguments);
     schema::fit(name, &schema::sent::<T>(), &mut arguments).map_err(Refusal::Arguments)?;
@@ -297,15 +297,15 @@ fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
     let mut structured = serde_json::to_value(given.value)
         .map_err(|error| Refusal::Refused(format!("the answer cannot be written: {error}")))?;
     quote_strings(&mut structured);
-    // What is told in words was quoted where it was written; this holds for what may have been forgotten.
+    // The tools quote stored text in their lines; this is the safety net for lines that forgot to.
     let lines: Vec<String> = given.text.lines().map(|line| harmless(line, false)).collect();
     Ok(Answer { structured, text: lines.join("\n") })
 }
 
-/// Fields that are put together of quotations, and have lines of their own.
+/// Fields with rendered text: their parts are quoted already, and they have several lines.
 const RENDERED: &[&str] = &["markdown"];
 
-/// Makes data of every text in an answer: clients show a model the answer for programs too.
+/// Neutralizes every text in an answer, because clients also show the structured answer to a model.
 fn quote_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -326,23 +326,23 @@ fn quote_strings(value: &mut Value) {
     }
 }
 
-/// The origin of a row in one line, if it was imported: of other rows whoever wants to know asks for one by its id.
+/// Returns the origin of a row as one line, only if the row was imported. For other rows the agent can ask by id.
 fn foreign_origin(call: &Call<'_>, row: Id) -> Result<Option<String>, StoreError> {
     let origin = call.store.origin(row)?.filter(|origin| origin.import.is_some());
     Ok(origin.map(|origin| origin.describe(call.now())))
 }
 
-/// The origin of a row in one line.
+/// Returns the origin of a row as one line.
 fn origin(call: &Call<'_>, row: Id) -> Result<Option<String>, StoreError> {
     Ok(call.store.origin(row)?.map(|origin| origin.describe(call.now())))
 }
 
-/// How much of a text stands on a line of a list.
+/// The maximum length of a text in a line of a list, in characters.
 const LINE: usize = 160;
-/// How much of a text is told of one of several that were found.
+/// The maximum length of a text in a search result, in characters.
 const PASSAGE: usize = 400;
 
-/// The first so many characters of a text, for where it is one of many.
+/// Truncates a text to `most` characters.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -350,12 +350,13 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A stored text in a line of others: prompts put such lines before a model as if the user had said them.
+/// Quotes a stored text for a line of an answer: MCP prompts put such lines before a model as if the user had said
+/// them.
 fn quoted(text: &str) -> String {
     cite(text, PASSAGE)
 }
 
-/// A row that was found a moment ago. Somebody may have forgotten it since, which is nobody's fault.
+/// Returns None for a row that was deleted since it was found.
 fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -364,7 +365,8 @@ fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     }
 }
 
-/// Where a list goes on: behind the last row of a page, whatever becomes of that row. The letter says of which list.
+/// A pagination cursor: the list continues after the last row of a page, even if that row is deleted. The letter names
+/// the list.
 struct Cursor(char);
 
 impl Cursor {
@@ -379,7 +381,7 @@ impl Cursor {
         })
     }
 
-    /// Behind the last of a page that is still there.
+    /// Returns the cursor after the last row of a page that still exists.
     fn behind(
         &self,
         page: impl DoubleEndedIterator<Item = Id>,
@@ -394,12 +396,12 @@ impl Cursor {
     }
 }
 
-/// The end of an identity, by which people call it.
+/// Returns the short form of an id: its last eight characters.
 fn short(id: &str) -> &str {
     id.get(id.len().saturating_sub(8)..).unwrap_or(id)
 }
 
-/// An identity that was sent, by the name of its argument.
+/// Parses a received id; an error names its argument.
 fn id(name: &str, text: &str) -> Result<IdSuffix, Refusal> {
     text.parse().map_err(|error| Refusal::Arguments(format!("{name}: {error}")))
 }

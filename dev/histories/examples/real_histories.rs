@@ -1,8 +1,8 @@
 //! Replays generated histories with the real tools.
 //!
-//! `cargo run -p rutter-histories --example real_histories -- 0..20` writes every history to a temporary folder, types each of its
-//! commands into a shell, and compares what it prints, its exit status and the files that it leaves with what the history
-//! says. Commands of tools that are not installed are skipped and counted.
+//! `cargo run -p rutter-histories --example real_histories -- 0..20` writes every history to a temporary folder, runs each
+//! of its commands in a shell, and compares output, exit status and resulting files with the history. Commands of tools
+//! that are not installed are skipped and counted.
 
 #![allow(clippy::print_stdout, reason = "the example's result")]
 #![allow(clippy::disallowed_methods, reason = "files of a scratch folder")]
@@ -23,7 +23,7 @@ mod mask;
 
 use mask::{NPM_WARNING, masked};
 
-/// Programs in front of a runner that only set the stage for it.
+/// Programs in front of a runner that only prepare its environment.
 const PREFIXES: [&str; 3] = ["nice ", "rtk ", "direnv exec . "];
 
 #[derive(Default)]
@@ -97,7 +97,7 @@ fn replay(history: &History, tally: &mut Tally) {
     }
 }
 
-/// Types a command; returns false if its tool is not there.
+/// Runs a command and returns false if its tool is not installed.
 fn attempt(
     history: &History,
     index: usize,
@@ -164,7 +164,7 @@ fn attempt(
     if is_run && (status != 0) != is_expected_red && !typed.contains("| grep") {
         problems += &format!("  exit {status}, expected red: {is_expected_red}\n");
     }
-    // Streams of a cut output arrive in another order.
+    // The streams of a cut output arrive in another order.
     let is_cut = typed.contains("| ");
     if is_run && !is_cut && sorted(&text) != sorted(&expected_text) {
         let (real, own) = (masked(text.trim()), masked(expected_text.trim()));

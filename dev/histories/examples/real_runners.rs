@@ -1,7 +1,7 @@
 //! Compares the output of virtual runs with that of the real tools.
 //!
 //! `cargo run -p rutter-histories --example real_runners -- python 0..4` writes projects to a temporary folder, puts every bug
-//! into them in every form, runs the real tool, and prints each difference. `PATH` must lead to the tools.
+//! into them in every form, runs the real tool, and prints each difference. The tools must be in `PATH`.
 
 #![allow(clippy::print_stdout, reason = "the example's result")]
 #![allow(clippy::disallowed_methods, reason = "files of a scratch folder")]
@@ -94,7 +94,7 @@ impl Lab {
         self.written = tree.clone();
     }
 
-    /// Every bug in every form, by the whole suite and by narrower runs.
+    /// Runs every bug in every form, with the whole suite and with narrower runs.
     fn all(&mut self, dice: &mut Dice) {
         let project = self.project.clone();
         let good = State { tree: project.tree.clone(), ..State::default() };
@@ -119,7 +119,7 @@ impl Lab {
             _ => None,
         });
         let mut nested = project.packages.len() == 1 && !project.packages[0].folder.is_empty();
-        // Go has to run where its module is.
+        // Go must run in the folder of its module.
         let go_folder = if nested && project.language == Language::Go {
             nested = false;
             project.packages[0].folder.clone()

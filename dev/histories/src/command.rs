@@ -1,9 +1,9 @@
-//! Command lines that run a tool: folders, wrappers, pipes, and what the client shows of them.
+//! Command lines that run a tool: folders, wrappers, pipes, and the output that the client shows.
 
 use crate::project::{Language, Project, Remedy, Tool};
 use crate::runs::{self, Conditions, Report, Selection, State, Stream, Style};
 
-/// A program that runs the project's tests by a name of its own.
+/// A program that runs the project's tests under another name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskRunner {
     /// `make test`
@@ -25,7 +25,7 @@ pub enum TaskRunner {
 }
 
 impl TaskRunner {
-    /// Returns the command that a person types.
+    /// Returns the command as typed.
     pub fn command(self) -> &'static str {
         match self {
             Self::Make => "make test",
@@ -40,27 +40,27 @@ impl TaskRunner {
     }
 }
 
-/// A task of the project: the run behind a wrapper.
+/// A task of the project: a run started by a task runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Program that runs it.
+    /// Program that runs the task.
     pub runner: TaskRunner,
-    /// Tool that it runs.
+    /// Tool that the task runs.
     pub tool: Tool,
     /// Options of the tool.
     pub style: Style,
-    /// Folder that it goes to first; empty for the root.
+    /// Folder that the task changes to first; empty for the root.
     pub folder: String,
-    /// Command as the task file has it.
+    /// Command in the task file.
     pub inner: String,
     /// Line of the task file.
     pub line: usize,
 }
 
-/// Something between the shell and the tool.
+/// A program between the shell and the tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrapper {
-    /// Nothing.
+    /// No wrapper.
     None,
     /// A task of the project.
     Task(Task),
@@ -68,10 +68,10 @@ pub enum Wrapper {
     Prefix(String),
 }
 
-/// The end of a command line that the output of a run goes through.
+/// The end of a command line that processes the output of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pipe {
-    /// The client gets all of it.
+    /// The client gets the whole output.
     None,
     /// `| tail -N`
     Tail(usize),
@@ -83,7 +83,7 @@ pub enum Pipe {
     EchoStatus,
 }
 
-/// The way to the folder of a run.
+/// The way to change to the folder of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enter {
     /// `cd FOLDER &&` with the shortest path.
@@ -94,28 +94,28 @@ pub enum Enter {
     Subshell,
 }
 
-/// A run as it is typed.
+/// A run as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSpec {
     /// Tool.
     pub tool: Tool,
-    /// Checks that it is asked for.
+    /// Checks that the run selects.
     pub selection: Selection,
     /// Options.
     pub style: Style,
     /// Folder that it runs in, from the root of the checkout.
     pub folder: String,
-    /// Way to that folder, if the shell is somewhere else.
+    /// Way to that folder, if the shell is in another one.
     pub enter: Enter,
-    /// True if the command has what the project needs from its environment.
+    /// True if the command provides the environment that the project needs.
     pub is_remedied: bool,
-    /// Something in front.
+    /// Program in front of the tool.
     pub wrapper: Wrapper,
-    /// Something behind.
+    /// Pipe behind the tool.
     pub pipe: Pipe,
     /// True if standard error is redirected to standard output.
     pub is_merged: bool,
-    /// Checks that fail this time without a reason.
+    /// Checks that fail at random in this run.
     pub flaky: Vec<usize>,
 }
 
@@ -137,7 +137,7 @@ impl RunSpec {
     }
 }
 
-/// Everything that follows from a run.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct RunResult {
     /// The command line.
@@ -148,9 +148,9 @@ pub struct RunResult {
     pub exit: i32,
     /// True if the exit status of the line is that of the run.
     pub is_exit_known: bool,
-    /// Part of the output that the line leaves.
+    /// Part of the output that the command line leaves.
     pub cut: Cut,
-    /// Everything that the run did and printed.
+    /// Everything that the run executed and printed.
     pub report: Report,
     /// Folder of the shell afterwards, from the root of the checkout.
     pub folder_after: String,
@@ -170,7 +170,7 @@ pub enum Cut {
 }
 
 impl RunResult {
-    /// Returns true if every text stands in what the client shows.
+    /// Returns true if the text that the client shows contains all of these texts.
     pub fn shows(&self, texts: &[String]) -> bool {
         texts.iter().all(|text| self.text.contains(text.as_str()))
     }
@@ -190,17 +190,17 @@ impl RunResult {
         let summary = &self.report.summary;
         let shown = |text: &String| self.text.contains(text.trim());
         match (tool, self.cut) {
-            // A filter may have dropped what failed.
+            // A filter may have dropped the failing lines.
             (_, Cut::Filtered) => false,
-            // Silence is a pass if nothing of it could get lost.
+            // No output is a pass if no line could get lost.
             (Tool::Tsc | Tool::Eslint | Tool::GoBuild, cut) => {
                 cut == Cut::Whole || (spec.is_merged && self.text.is_empty())
             }
-            // Each program has a line of its own, and the last one proves nothing about the others.
+            // Each test program has a separate summary line, and the last one proves nothing about the others.
             (Tool::CargoTest | Tool::CargoCheck, _) => {
                 !summary.is_empty() && summary.iter().all(shown)
             }
-            // A failing run ends with the line `FAIL`; its beginning proves nothing.
+            // A failing run ends with the line `FAIL`, so its beginning proves nothing.
             (Tool::GoTest, cut) => cut != Cut::Start && summary.iter().any(shown),
             _ => summary.iter().any(shown),
         }
@@ -223,7 +223,7 @@ pub struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    /// Runs a tool the way a command line says.
+    /// Runs a tool as the command line specifies.
     pub fn run(&self, spec: &RunSpec) -> RunResult {
         let (tool, selection, style, folder) = match &spec.wrapper {
             Wrapper::Task(task) => {
@@ -251,7 +251,7 @@ impl Shell<'_> {
             Pipe::Grep(_) => Cut::Filtered,
         };
         let command = self.command(spec);
-        // The client asks the shell where it is only after a command that worked.
+        // The client asks the shell for its folder only after a command that succeeded.
         let stays = exit != 0 || spec.enter == Enter::Subshell || spec.folder == self.folder;
         let folder_after = if stays { self.folder.clone() } else { spec.folder.clone() };
         RunResult { command, text, exit, is_exit_known, cut, report, folder_after }
@@ -310,7 +310,7 @@ impl Shell<'_> {
 
     fn prefixed(&self, spec: &RunSpec, prefix: &str) -> String {
         let words = self.words(spec);
-        // These start a tool of the project themselves.
+        // These prefixes start a tool of the project themselves.
         let replaces = ["pnpm exec", "yarn", "bunx"].contains(&prefix);
         match words.strip_prefix("npx ").filter(|_| replaces) {
             Some(rest) => format!("{prefix} {rest}"),
@@ -318,7 +318,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Puts what a wrapper prints around the output of the tool.
+    /// Adds the wrapper's lines around the output of the tool.
     fn wrapped(&self, spec: &RunSpec, report: &Report) -> (Vec<(Stream, String)>, i32) {
         let mut lines = report.lines.clone();
         let out = |text: String| (Stream::Out, text);
@@ -439,7 +439,7 @@ impl Shell<'_> {
     }
 }
 
-/// Sends the output through the end of a command line.
+/// Sends the output through the pipe at the end of a command line.
 fn piped(spec: &RunSpec, lines: &[(Stream, String)], exit: i32) -> (String, i32, bool) {
     let all = || lines.iter().map(|(_, line)| line.as_str());
     if spec.pipe == Pipe::None {
@@ -451,7 +451,7 @@ fn piped(spec: &RunSpec, lines: &[(Stream, String)], exit: i32) -> (String, i32,
         text.push(&status);
         return (text.join("\n"), 0, false);
     }
-    // Standard error passes the pipe by, unless it was merged.
+    // Standard error bypasses the pipe unless it was merged.
     let through = |stream: Stream| spec.is_merged || stream == Stream::Out;
     let direct: Vec<&str> = lines
         .iter()
@@ -476,7 +476,7 @@ fn piped(spec: &RunSpec, lines: &[(Stream, String)], exit: i32) -> (String, i32,
     ([direct, kept].concat().join("\n"), status, false)
 }
 
-/// Returns a word as a shell needs it.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
@@ -502,7 +502,7 @@ pub fn add_tasks(project: &mut Project, wanted: &[TaskRunner]) -> Vec<Task> {
         Language::TypeScript => (Tool::Vitest, "npx vitest run", Style::default()),
         Language::JavaScript => (Tool::Jest, "npx jest", Style::default()),
     };
-    // The runners of scripts find every test below the root.
+    // The script runners find every test below the root.
     let is_script = matches!(project.language, Language::TypeScript | Language::JavaScript);
     let folder = if is_script { String::new() } else { folder };
     let entered =

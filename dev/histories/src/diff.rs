@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 /// Unchanged lines around a change, as the client and git show them.
 const CONTEXT_LINES: usize = 3;
 
-/// One part of a diff with its context.
+/// A part of a diff with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffHunk {
     /// First line in the old text.
@@ -51,7 +51,7 @@ pub fn hunks(old: &str, new: &str) -> Vec<DiffHunk> {
     hunks
 }
 
-/// Returns the number of the first line of a range as diffs count: the line before it if the range is empty.
+/// Returns the first line number of a range as diffs count it: the line before the range if it is empty.
 fn start(range: &std::ops::Range<usize>) -> usize {
     if range.is_empty() { range.start } else { range.start + 1 }
 }
@@ -70,7 +70,7 @@ pub fn structured_patch(old: &str, new: &str) -> Value {
         .collect()
 }
 
-/// Returns a patch of one file that `git apply` takes.
+/// Returns a patch of one file that `git apply` accepts.
 pub fn unified(path: &str, old: &str, new: &str) -> String {
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
     for hunk in hunks(old, new) {
@@ -86,7 +86,7 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
     text
 }
 
-/// Returns the lines that went (`-`) and came (`+`), each with its sign and in the order of the diff.
+/// Returns the removed (`-`) and added (`+`) lines, each with its sign and in the order of the diff.
 pub fn changed_lines(old: &str, new: &str) -> Vec<String> {
     let hunks = hunks(old, new);
     hunks.into_iter().flat_map(|hunk| hunk.lines).filter(|line| !line.starts_with(' ')).collect()

@@ -14,8 +14,8 @@ use crate::world::BASE;
 
 /// Writes a history into a folder and returns the path of the file.
 ///
-/// The first line has the checkouts; each further line a payload, the files that changed before it, the environment and
-/// a label: `run` for a run of a tool, `returns` for a failure whose fix is known.
+/// The first line has the checkouts; each further line has a payload, the files that changed before it, the environment
+/// and a label: `run` for a run of a tool, `returns` for a recurring failure with a known fix.
 pub fn dump(history: &History, folder: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(format!("seed-{}.jsonl", history.seed));
@@ -56,7 +56,7 @@ pub fn dump(history: &History, folder: &Path) -> Result<PathBuf> {
         writeln!(out, "{line}")?;
     }
     out.flush()?;
-    // The player of recorded histories reads compressed ones; without `xz` the plain file is left.
+    // The player of recorded histories reads compressed files; without `xz` only the plain file is written.
     let packed = Command::new("xz").args(["--force", "--keep"]).arg(&path).status();
     if packed.is_ok_and(|status| status.success()) {
         return Ok(path.with_extension("jsonl.xz"));

@@ -1,4 +1,4 @@
-//! A history: the payloads that the client's hooks get, the files at each moment, and the truth.
+//! A history: the payloads that the client's hooks get, the files at each step, and the truth.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::project::{Language, Project};
 use crate::truth::Truth;
 
-/// A git command that a driver runs in a real checkout before a step.
+/// A git command that is run in a real checkout before a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitAction {
     /// The checkout.
@@ -16,27 +16,27 @@ pub struct GitAction {
     pub arguments: Vec<String>,
 }
 
-/// One payload, with the files as they are when it is sent.
+/// A payload, with the files at the time when it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Milliseconds since the history began.
     pub at: i64,
-    /// The checkout that it is about.
+    /// The checkout of the payload.
     pub checkout: usize,
     /// The payload. `@BASE@` stands for the folder that has the checkouts.
     pub payload: Value,
-    /// Files that are written or removed before it, by their path from the base.
+    /// Files that are written or removed before the payload, by path from the base.
     pub writes: Vec<(String, Option<String>)>,
-    /// Git commands that are run before it.
+    /// Git commands that are run before the payload.
     pub git: Vec<GitAction>,
-    /// A line for people; empty for the first half of a call.
+    /// A line for human readers; empty for the first payload of a call.
     pub note: String,
 }
 
 /// A history with its truth.
 #[derive(Debug)]
 pub struct History {
-    /// Seed that it was made from.
+    /// Seed of the history.
     pub seed: u64,
     /// Language of the project.
     pub language: Language,
@@ -48,7 +48,7 @@ pub struct History {
     pub steps: Vec<Step>,
     /// The truth.
     pub truth: Truth,
-    /// Kinds of mess in it.
+    /// Kinds of mess in the history.
     pub tags: BTreeSet<String>,
     /// True if the checkouts must be real git checkouts.
     pub uses_git: bool,

@@ -1,4 +1,4 @@
-//! Judges a history that was played against its truth.
+//! Compares a played history with its truth.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,31 +13,31 @@ use text::{Block, LineKind};
 /// Words with which the product shows changes without claiming that they are the fix.
 pub const HEDGE: &str = "changed between red and green";
 
-/// Words with which the product says that a test failed in another way before.
+/// Words with which the product reports that a test failed in another way before.
 pub const OTHER_FAILURE: [&str; 4] =
     ["another failure", "other failure", "in another way", "another cause"];
 
-/// The answer to a failure that came back.
+/// The product's answer to a recurring failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The fix was shown, and nothing before it.
+    /// The fix was shown first.
     Right,
-    /// Something else was shown first; the text says what.
+    /// Something else was shown first; the string describes it.
     Wrong(String),
-    /// Nothing that can be recognised was shown.
+    /// No recognisable line was shown.
     Silent,
 }
 
-/// A run in which a failure came back, and the answer.
+/// A run with a recurring failure, and the answer.
 #[derive(Debug, Clone)]
 pub struct ReturnVerdict {
     /// Step of the run.
     pub step: usize,
     /// The answer.
     pub answer: Answer,
-    /// True if the evidence is thin, so that the fix cannot be told from other changes.
+    /// True if the evidence is thin, so that the fix cannot be distinguished from other changes.
     pub is_thin: bool,
-    /// Failures of the run that should be answered, and how many were answered right.
+    /// Number of failures of the run that should be answered, and number of right answers.
     pub each: (usize, usize),
     /// Kinds of mess.
     pub tags: BTreeSet<String>,
@@ -45,14 +45,14 @@ pub struct ReturnVerdict {
     pub tool: &'static str,
 }
 
-/// A failure that a run is known to have passed, and whether its episode was closed by then.
+/// A failure that a run is known to have passed, with the state of its episode at that time.
 #[derive(Debug, Clone)]
 pub struct ClosingVerdict {
-    /// True if it was closed.
+    /// True if the episode was closed.
     pub is_closed: bool,
     /// True if there was an episode at all.
     pub is_opened: bool,
-    /// Step at which it had to be closed.
+    /// Step at which the episode had to be closed.
     pub step: usize,
     /// Name of the check.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct ClosingVerdict {
     pub tool: &'static str,
 }
 
-/// Something that should not have happened.
+/// A fault of the product.
 #[derive(Debug, Clone)]
 pub struct Fault {
     /// Step.
@@ -76,31 +76,31 @@ pub struct Fault {
 /// The judgement of one history.
 #[derive(Debug, Clone, Default)]
 pub struct Judgement {
-    /// Failures that came back.
+    /// Recurring failures.
     pub returns: Vec<ReturnVerdict>,
     /// Failures that were covered by a green run.
     pub closings: Vec<ClosingVerdict>,
-    /// Texts that claim something.
+    /// Number of texts that claim a fix.
     pub claims: usize,
-    /// Claims of which a line is wrong.
+    /// Claims with a wrong line.
     pub wrong_claims: Vec<Fault>,
-    /// Claims that begin with a wrong line.
+    /// Number of claims that begin with a wrong line.
     pub wrong_leads: usize,
     /// Green runs that did not execute the check of an open failure.
     pub uncovered_runs: usize,
-    /// Episodes that were closed although nothing had passed.
+    /// Episodes that were closed although their check had not passed.
     pub uncovered_closings: Vec<Fault>,
-    /// Failing runs about which nothing should be said.
+    /// Number of failing runs that should get no text.
     pub silences: usize,
-    /// Faults among these: something was said.
+    /// Failing runs among these that got a text.
     pub spoken: Vec<Fault>,
-    /// Episodes that were opened.
+    /// Number of opened episodes.
     pub opened: usize,
-    /// Episodes about something that did not fail, such as the words of a wrapper.
+    /// Episodes about something that did not fail, such as a line of a wrapper.
     pub strays: Vec<Fault>,
     /// Faults that the product logged.
     pub logged: Vec<Fault>,
-    /// Lines that were shown and belong to no change of the history.
+    /// Shown lines that belong to no change of the history.
     pub unknown_lines: Vec<Fault>,
 }
 
@@ -118,7 +118,7 @@ pub fn judge(history: &History, played: &Played) -> Judgement {
     judge.judgement
 }
 
-/// Returns every line of every change, with the steps of its changes.
+/// Returns every line of every change, with the step of its first change.
 fn known_lines(history: &History) -> BTreeMap<String, usize> {
     let mut known = BTreeMap::new();
     for change in &history.truth.changes {
@@ -140,7 +140,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Judges what was said after every failing run.
+    /// Judges the text after every failing run.
     fn texts(&mut self) {
         let mut steps: Vec<usize> =
             self.history.truth.sightings.iter().map(|sighting| sighting.step).collect();
@@ -207,7 +207,7 @@ impl Judge<'_> {
         self.returned(step, sightings, &judged, &tags);
     }
 
-    /// Judges the failures of a run that came back.
+    /// Judges the recurring failures of a run.
     fn returned(
         &mut self,
         step: usize,
@@ -227,7 +227,7 @@ impl Judge<'_> {
         let answers: Vec<Answer> =
             due.iter().map(|sighting| self.answer(step, sighting, sightings, judged)).collect();
         let right = answers.iter().filter(|answer| **answer == Answer::Right).count();
-        // One lesson is enough for a run; what stands first must be right.
+        // One lesson is enough for a run; the first one must be right.
         let wrong = answers.iter().find(|answer| matches!(answer, Answer::Wrong(_)));
         let answer = match (right, wrong) {
             (0, Some(wrong)) => wrong.clone(),
@@ -257,7 +257,7 @@ impl Judge<'_> {
     ) -> Answer {
         let own = judged.iter().filter(|(owners, _)| owners.contains(&sighting.check));
         let nobody = judged.iter().filter(|(owners, _)| owners.is_empty());
-        // Tests that fail for one reason share their fix.
+        // Tests that fail for the same reason share their fix.
         let shared = judged.iter().filter(|(owners, _)| {
             !owners.contains(&sighting.check)
                 && owners.iter().any(|owner| {
@@ -295,7 +295,7 @@ impl Judge<'_> {
             })
     }
 
-    /// Sorts the lines and commands of a block.
+    /// Classifies the lines and commands of a block.
     fn kinds(&self, block: &Block, sightings: &[&Sighting]) -> Vec<LineKind> {
         let causes: BTreeSet<Cause> = sightings
             .iter()
@@ -306,7 +306,7 @@ impl Judge<'_> {
         let in_set = |sets: &BTreeMap<Cause, BTreeSet<String>>, line: &str| {
             causes.iter().any(|cause| sets.get(cause).is_some_and(|set| set.contains(line)))
         };
-        // The output does not tell these from the failure that it shows.
+        // The output does not distinguish these from the failure that it shows.
         let alike = |line: &str| {
             sightings
                 .iter()
@@ -343,7 +343,7 @@ impl Judge<'_> {
         kinds
     }
 
-    /// Judges which episodes were closed when.
+    /// Judges when episodes were closed.
     fn episodes(&mut self) {
         let truth = &self.history.truth;
         let mut bound: BTreeMap<String, usize> = BTreeMap::new();
@@ -375,7 +375,7 @@ impl Judge<'_> {
             if failure.resolution == Some(Resolution::Removed) {
                 continue;
             }
-            // An episode that should have been closed earlier goes on with the next failure of the same check.
+            // An episode that should have been closed earlier continues with the next failure of the same check.
             let is_same = |other: usize| {
                 let other = &truth.failures[other];
                 other.check == failure.check
@@ -421,7 +421,7 @@ impl Judge<'_> {
                 && is_about(&failure.name, &event.episode)
         };
         let fitting: Vec<(usize, &FailureTruth)> = failures.filter(fits).collect();
-        // Two packages may have tests of the same name; the folder tells them apart where it is there.
+        // Two packages may have tests of the same name; the folder distinguishes them if it is known.
         let by_folder = fitting.iter().find(|(_, failure)| {
             let check = &self.history.project.checks[failure.check];
             let folder = &self.history.project.packages[check.package].folder;
@@ -433,7 +433,7 @@ impl Judge<'_> {
     }
 }
 
-/// Says why an episode should not have been closed, if so.
+/// Returns the reason why an episode should not have been closed, if there is one.
 fn improper(failure: &FailureTruth, event: &EpisodeEvent) -> Option<String> {
     let ending = event.episode.ending.as_deref().unwrap_or_default();
     let test = event.episode.test.as_deref().unwrap_or(&event.episode.words);

@@ -1,4 +1,4 @@
-//! Projects in several languages.
+//! Virtual projects in several languages.
 
 use std::collections::HashMap;
 
@@ -18,24 +18,24 @@ mod script;
 /// Shape of a project's folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// One package at the root.
+    /// A single package at the root.
     Single,
-    /// One package in a folder such as `backend`.
+    /// A single package in a folder such as `backend`.
     Nested,
-    /// Two packages that share names of modules and tests.
+    /// Two packages that share module and test names.
     Monorepo,
 }
 
-/// Parts that a project has only if a history needs them.
+/// Optional parts of a project, present only if a history needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extras {
     /// A check that needs something from the environment.
     pub need: Option<NeedKind>,
-    /// A check that fails now and then.
+    /// A check that fails at random.
     pub flaky: bool,
 }
 
-/// Kind of difference between the commands, where a run needs something from its environment.
+/// Kind of difference between the failing and the working command, if a run needs a certain environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeedKind {
     /// A variable.
@@ -61,8 +61,8 @@ pub fn project(language: Language, layout: Layout, extras: Extras, dice: &mut Di
 /// Names for projects.
 const PROJECT_NAMES: [&str; 6] = ["shop", "ledger", "depot", "atlas", "harbor", "kiosk"];
 
-/// Chooses the functions of every package: some of all, by module. The second package of a monorepo has two modules of the
-/// first, with the same names and other numbers.
+/// Chooses the functions of every package by module. The second package of a monorepo has two modules of the first, with
+/// the same names and other numbers.
 fn choose_units(
     packages: usize,
     dice: &mut Dice,
@@ -89,27 +89,27 @@ fn choose_units(
         .collect()
 }
 
-/// Returns the module that another one belongs to: orders need prices.
+/// Returns the module that is chosen together with this one: orders need prices.
 fn family(module: &str) -> &str {
     if module == "orders" { "pricing" } else { module }
 }
 
-/// The way in which a language writes functions and reports failures.
+/// The form in which a language writes functions and reports failures.
 trait Dialect {
     /// Returns the lines that document a function.
     fn doc(&self, text: &str) -> Vec<String>;
 
-    /// Returns true if the documentation stands in front of the signature.
+    /// Returns true if the documentation comes before the signature.
     fn has_doc_first(&self) -> bool;
 
-    /// Returns the number of lines of a test in front of its body.
+    /// Returns the number of lines of a test before its body.
     fn test_head(&self) -> usize;
 
-    /// Describes a failure of a test as the language's runners need it.
+    /// Describes a failing test in the form of the language's runners.
     fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure;
 }
 
-/// A project while it is put together.
+/// A project under construction.
 struct Assembly<D> {
     dialect: D,
     project: Project,
@@ -176,14 +176,14 @@ impl<D: Dialect> Assembly<D> {
         self.project.fillers.push(Filler { kind, package, region, texts });
     }
 
-    /// Adds the bugs of a unit, and its documentation as something that can change. Tests must be there already.
+    /// Adds the bugs of a unit, and its documentation as an unrelated change. The tests must have been added already.
     fn bugs(&mut self, package: usize, unit: &Unit) {
         let prefix = Self::prefix(package, unit);
         let docs: Vec<String> =
             unit.docs.iter().map(|doc| self.dialect.doc(doc).join("\n")).collect();
         self.filler(FillerKind::Docstring, Some(package), format!("{prefix}/doc"), &docs);
         for bug in &unit.bugs {
-            // Every form names the regions that any of them changes.
+            // Every form sets all regions that any of them changes.
             let all = || bug.forms.iter().chain(&bug.attempts).chain(&bug.halfway);
             let head = all().any(|form| form.head.is_some());
             let body = all().any(|form| form.body.is_some());
@@ -239,7 +239,7 @@ impl<D: Dialect> Assembly<D> {
         }
     }
 
-    /// Returns the check that a module compiles: its own in Go, that of the whole package in Rust.
+    /// Returns the check that a module compiles: per module in Go, per package in Rust.
     fn build_check(&self, package: usize, module: &str) -> usize {
         let builds = || {
             self.project
@@ -252,7 +252,7 @@ impl<D: Dialect> Assembly<D> {
         own.map_or_else(|| unreachable!("packages are compiled"), |(index, _)| index)
     }
 
-    /// Adds the documents of a checkout, with changes that can be made to them.
+    /// Adds the documents of a checkout, with possible changes to them.
     fn documents(&mut self, language: &str) {
         let name = self.project.name.clone();
         let tree = &mut self.project.tree;

@@ -1,12 +1,12 @@
-//! Messy coding histories with known truth, and the examination that is made of them.
+//! Generated coding histories with known truth, and the evaluation of the product on them.
 //!
-//! A seed makes a virtual [`project`] in one of several languages. Its files decide what a [run](runs) of a tool prints, byte
+//! A seed makes a virtual [`project`] in one of several languages. Its files decide the output of each tool [run](runs), byte
 //! for byte. A [story](generate) sends an agent through several sessions: bugs, wrong attempts, fixes among unrelated edits,
-//! green runs that cover the failure and green runs that do not, and the return of it all. The [`world`] turns that into the
-//! payloads of the client's hooks and keeps the [`truth`] beside them. [`play`] gives the payloads to the product, [`judge`]
-//! compares what the product says and closes with the truth, and [`report`] counts.
+//! green runs that cover the failure and green runs that do not, and recurring failures. The [`world`] turns the story into
+//! payloads of the client's hooks and records the [`truth`]. [`play`] sends the payloads to the product, [`judge`] compares
+//! the product's texts and closed episodes with the truth, and [`report`] counts.
 //!
-//! Nothing here depends on how the product works, except [`play::InProcess`].
+//! Nothing here depends on the product's implementation, except [`play::InProcess`].
 
 #![allow(clippy::similar_names, reason = "`text` and `test` are the words of this domain")]
 

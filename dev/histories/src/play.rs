@@ -1,4 +1,4 @@
-//! Plays a history into the product and writes down what it said and what it did to its episodes.
+//! Plays a history into the product and records the product's texts and the changes to its episodes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ mod in_process;
 pub use binary::Binary;
 pub use in_process::InProcess;
 
-/// Moment at which every history begins, in milliseconds since 1970.
+/// Time at which every history begins, in milliseconds since 1970.
 pub const START_MILLIS: i64 = 1_763_200_000_000;
 
-/// An episode as far as it is judged.
+/// The parts of an episode that are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpisodeView {
-    /// Identity.
+    /// Id.
     pub id: String,
-    /// Test, in the runner's words.
+    /// Test name as the runner prints it.
     pub test: Option<String>,
-    /// Everything else that tells what it is about: error, signature, file.
+    /// Other text that identifies the failure: error, signature, file.
     pub words: String,
     /// Checkout.
     pub root: String,
@@ -35,36 +35,36 @@ pub struct EpisodeView {
     pub ending: Option<String>,
 }
 
-/// A product that hears payloads and keeps episodes.
+/// A product that receives payloads and keeps episodes.
 pub trait Product {
-    /// Takes in a payload and returns the text that the model would read.
+    /// Handles a payload and returns the text for the model.
     fn hear(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String>;
 
     /// Returns every episode.
     fn episodes(&mut self) -> Result<Vec<EpisodeView>>;
 
-    /// Returns what the product wrote into its log since it was asked last.
+    /// Returns the log entries since the last call.
     fn faults(&mut self) -> Vec<String>;
 
-    /// Returns true if the product has the clock of the history, and files are to have it as well.
+    /// Returns true if the product uses the clock of the history, so that files must have its times too.
     fn has_own_clock(&self) -> bool;
 }
 
-/// Something that happened to an episode.
+/// The opening or closing of an episode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpisodeEvent {
     /// Step of the payload.
     pub step: usize,
-    /// The episode as it was then.
+    /// The episode at that time.
     pub episode: EpisodeView,
     /// True if the episode was opened, false if it was closed.
     pub is_opened: bool,
 }
 
-/// A history that was played.
+/// The result of playing a history.
 #[derive(Debug, Clone, Default)]
 pub struct Played {
-    /// Text that the model reads after each step; empty for silence.
+    /// Text for the model after each step; empty for silence.
     pub said: Vec<String>,
     /// Episodes that were opened and closed.
     pub events: Vec<EpisodeEvent>,
@@ -72,7 +72,7 @@ pub struct Played {
     pub faults: Vec<(usize, String)>,
 }
 
-/// Folders of a history that is played.
+/// Temporary folders for playing a history.
 #[derive(Debug)]
 pub struct Stage {
     folder: tempfile::TempDir,
@@ -91,7 +91,7 @@ impl Stage {
         Ok(base.canonicalize()?)
     }
 
-    /// Returns the folder of the memory.
+    /// Returns the data directory.
     pub fn memory(&self) -> PathBuf {
         self.folder.path().join("memory")
     }
@@ -143,7 +143,7 @@ pub fn play(history: &History, stage: &Stage, product: &mut dyn Product) -> Resu
     Ok(played)
 }
 
-/// Replaces the placeholder of the base folder everywhere.
+/// Replaces the placeholder of the base folder in all strings.
 pub fn with_base(value: &Value, base: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(BASE, base)),
@@ -155,7 +155,7 @@ pub fn with_base(value: &Value, base: &str) -> Value {
     }
 }
 
-/// Creates a folder that is a checkout of the project's remote, without starting git.
+/// Creates a folder that is a checkout of the project's remote, without running git.
 fn make_checkout(root: &Path, name: &str) -> Result<()> {
     let git = root.join(".git");
     std::fs::create_dir_all(git.join("objects"))?;
@@ -172,7 +172,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| path.display().to_string())
 }
 
-/// Brings the files to the state of a step. What git did already is compared, not written.
+/// Brings the files to the state of a step. Files that git has changed already are compared, not written.
 fn write_files(base: &Path, step: &Step, has_own_clock: bool) -> Result<()> {
     for (path, text) in &step.writes {
         let to = base.join(path);
@@ -229,13 +229,13 @@ fn git(root: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the text for the model in what a hook printed.
+/// Returns the text for the model from a hook's output.
 fn context_of(stdout: &str) -> String {
     let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return String::new() };
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Hooks whose deadline is lifted: a busy machine must not decide what is learnt.
+/// Hooks that get a long deadline, so that a busy machine does not affect the result.
 const HOOKS: [&str; 9] = [
     "session_start",
     "user_prompt_submit",

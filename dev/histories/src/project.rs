@@ -1,8 +1,8 @@
-//! A virtual project: its files, what can be checked in it, and the bugs that it can have.
+//! A virtual project: its files, its checks, and the bugs that it can have.
 //!
-//! The files decide what fails. A bug is present in a tree if its regions hold the text of one of its forms; each form
-//! says which checks fail and how. Nothing else makes a check fail, except a flaky check and a missing environment, which a
-//! run is told about.
+//! The files decide which checks fail. A bug is present in a tree if its regions hold the text of one of its forms; each form
+//! lists the failing checks and their failures. Only two other things make a check fail: a flaky check and a missing
+//! environment, which are parameters of a run.
 
 use crate::source::{Tree, lines_of};
 
@@ -83,7 +83,7 @@ pub enum CheckKind {
     Lint(Tool),
 }
 
-/// Something that a run finds in order or not.
+/// A check that a run passes or fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// Kind of the check.
@@ -100,7 +100,7 @@ pub struct Check {
     pub name: String,
 }
 
-/// One call below a test, as a traceback shows it.
+/// A call below a test, as a traceback shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     /// Prefix of the function's regions: `…/head`, `…/doc` and `…/body` follow it.
@@ -124,19 +124,19 @@ pub struct Failure {
     pub mark: String,
     /// Calls below the test, outermost first.
     pub frames: Vec<Frame>,
-    /// Type or code of the error; empty where the runner prints none.
+    /// Type or code of the error; empty if the runner prints none.
     pub error: String,
     /// Message as the runner prints it.
     pub message: Vec<String>,
-    /// Value that was found and value that was expected, if an equality failed.
+    /// Actual and expected value, if an equality failed.
     pub values: Option<(String, String)>,
     /// Region that a compiler or linter points at.
     pub region: String,
-    /// Lines that a compiler or linter prints below the place, with their indentation.
+    /// Lines that a compiler or linter prints below the location, with their indentation.
     pub notes: Vec<String>,
 }
 
-/// One way in which a bug is written.
+/// A way to write a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
     /// Regions and their lines in this form.
@@ -166,7 +166,7 @@ pub enum BugKind {
     Logic,
     /// The code raises, throws or panics.
     Exception,
-    /// A name that a test file imports is not there.
+    /// A name that a test file imports does not exist.
     Import,
     /// The code does not compile.
     Compile,
@@ -193,21 +193,21 @@ impl BugKind {
 /// A mistake that the project can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bug {
-    /// Name for people.
+    /// Name for human readers.
     pub key: String,
     /// Kind of mistake.
     pub kind: BugKind,
     /// Index of its package.
     pub package: usize,
-    /// Prefix of the regions of the function that has it; empty if none has.
+    /// Prefix of the regions of the function with the bug; empty if it is not in a function.
     pub unit: String,
-    /// The text that is right.
+    /// The correct text.
     pub good: Form,
-    /// Ways to write the mistake. All are one cause; the numbers in the messages may differ.
+    /// Ways to write the mistake. All have the same cause; the numbers in the messages may differ.
     pub forms: Vec<Form>,
-    /// Wrong repairs: they leave something failing.
+    /// Wrong repairs, which leave a check failing.
     pub attempts: Vec<Form>,
-    /// States between the mistake and its repair, where the repair takes two edits; each still fails.
+    /// States between the mistake and its repair, if the repair takes two edits; each still fails.
     pub halfway: Vec<Form>,
 }
 
@@ -226,7 +226,7 @@ impl Bug {
 /// A part of a project with its own tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Name, as the language has it.
+    /// Name, in the form of the language.
     pub name: String,
     /// Folder from the root of the checkout; empty for the root itself.
     pub folder: String,
@@ -244,7 +244,7 @@ impl Package {
 pub struct Filler {
     /// Kind of change, for reports.
     pub kind: FillerKind,
-    /// Package it is in; None for files of the whole checkout.
+    /// Package of the change; None for files of the whole checkout.
     pub package: Option<usize>,
     /// Region that it changes.
     pub region: String,
@@ -283,16 +283,16 @@ impl FillerKind {
     }
 }
 
-/// Something that a run needs from its environment.
+/// A requirement of a run on its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentNeed {
-    /// Kind of difference that makes the run green.
+    /// The difference that makes the run green.
     pub remedy: Remedy,
-    /// Checks that fail without it, and how.
+    /// Checks that fail without the remedy, and how.
     pub failures: Vec<(usize, Failure)>,
 }
 
-/// The difference between a command that fails and one that works, where no file changes.
+/// The difference between a failing command and a working one, if no file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// A variable in front of the command.
@@ -320,9 +320,9 @@ pub struct Project {
     pub language: Language,
     /// Name; also the folder of the first checkout.
     pub name: String,
-    /// Packages; one, unless it is a monorepo.
+    /// Packages; more than one in a monorepo.
     pub packages: Vec<Package>,
-    /// Everything that can be checked.
+    /// All checks.
     pub checks: Vec<Check>,
     /// Mistakes that it can have.
     pub bugs: Vec<Bug>,
@@ -332,7 +332,7 @@ pub struct Project {
     pub tree: Tree,
     /// Environment that some checks need.
     pub need: Option<EnvironmentNeed>,
-    /// Checks that can fail without a reason, and how.
+    /// Checks that can fail at random, and how.
     pub flaky: Vec<(usize, Failure)>,
 }
 
@@ -350,9 +350,9 @@ impl Project {
     }
 }
 
-/// Replaces `$name` by values.
+/// Replaces each `$name` by its value.
 pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
-    // Longer names first: `$rate` must not be taken for `$r`.
+    // Longer names first, so that `$rate` is not read as `$r`.
     let mut values = values.to_vec();
     values.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     values
@@ -360,7 +360,7 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${name}"), value))
 }
 
-/// Replaces `$name` by values and splits the result into lines.
+/// Replaces each `$name` by its value and splits the result into lines.
 pub fn filled_lines(text: &str, values: &[(&str, &str)]) -> Vec<String> {
     lines_of(&fill(text, values))
 }

@@ -1,4 +1,4 @@
-//! Counts over many histories, in total and for each kind of mess, and the goals that they are held to.
+//! Counts over many histories, in total and for each kind of mess, and the goals for these counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ const RIGHT_FIRST_GOAL: f64 = 95.0;
 const WRONG_CLAIM_GOAL: f64 = 1.0;
 const CLOSED_GOAL: f64 = 95.0;
 
-/// Characters of the reasons for which a seed is listed.
+/// Maximum length of the reason listed for a seed.
 const REASON_LENGTH: usize = 170;
 
 /// Counts of one group.
@@ -136,7 +136,7 @@ impl LoopReport {
         }
     }
 
-    /// Joins two reports.
+    /// Adds the counts of another report.
     pub fn join(&mut self, other: Self) {
         self.histories += other.histories;
         self.steps += other.steps;
@@ -157,7 +157,7 @@ impl LoopReport {
             && all.uncovered_closings == 0
     }
 
-    /// Returns the number of episodes that were closed although nothing had passed.
+    /// Returns the number of episodes that were closed although their check had not passed.
     pub fn uncovered_closings(&self) -> usize {
         self.all.uncovered_closings
     }
@@ -277,7 +277,7 @@ impl Counts {
     }
 }
 
-/// Returns a share in percent; 0 of nothing.
+/// Returns a share in percent, or 0 if the whole is empty.
 fn percent(part: usize, of: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let share = part as f64 / of.max(1) as f64;

@@ -1,4 +1,4 @@
-//! Runs of a tool over a virtual checkout: which checks they execute, and what they print.
+//! Runs of a tool over a virtual checkout: the checks that they execute, and their output.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,18 +16,18 @@ mod words;
 
 pub use words::words;
 
-/// State of a test that was not left as it was.
+/// State of a changed test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestStatus {
-    /// It is skipped, for the given reason.
+    /// The test is skipped, for the given reason.
     Skipped(String),
-    /// It is no longer there.
+    /// The test was removed.
     Removed,
-    /// It has another name.
+    /// The test has another name.
     Renamed(String),
 }
 
-/// Files of a checkout and what became of its tests.
+/// Files of a checkout and its changed tests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     /// Files.
@@ -37,7 +37,7 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the name of a test, or None if it is no longer there.
+    /// Returns the name of a test, or None if it was removed.
     pub fn name<'a>(&'a self, project: &'a Project, check: usize) -> Option<&'a str> {
         match self.tests.get(&check) {
             Some(TestStatus::Removed) => None,
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// Returns true if a test is there and not skipped.
+    /// Returns true if a test exists and is not skipped.
     pub fn is_active(&self, check: usize) -> bool {
         !matches!(self.tests.get(&check), Some(TestStatus::Removed | TestStatus::Skipped(_)))
     }
@@ -60,7 +60,7 @@ impl State {
     }
 }
 
-/// The checks that a command asks for.
+/// The checks that a command selects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
     /// Only this package.
@@ -69,9 +69,9 @@ pub struct Selection {
     pub files: Vec<String>,
     /// Only these tests.
     pub tests: Vec<usize>,
-    /// Only tests whose name has this text.
+    /// Only tests with a name that contains this text.
     pub keyword: Option<String>,
-    /// No tests whose name has this text.
+    /// No tests with a name that contains this text.
     pub without: Option<String>,
     /// Only unit tests of the library (Rust).
     pub library: bool,
@@ -84,7 +84,7 @@ impl Selection {
     }
 }
 
-/// Options of a run that do not change what it selects.
+/// Options of a run that do not change its selection.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of a command line")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
@@ -92,17 +92,17 @@ pub struct Style {
     pub quiet: bool,
     /// A line for each test.
     pub verbose: bool,
-    /// End at the first failure.
+    /// Stop at the first failure.
     pub fail_fast: bool,
     /// List the tests and run none.
     pub collect_only: bool,
-    /// Go on after a test program failed (cargo).
+    /// Continue after a test program has failed (cargo).
     pub keep_going: bool,
     /// Short tracebacks, or one line for each finding.
     pub short: bool,
 }
 
-/// Everything that decides the result of a run.
+/// Everything that determines the result of a run.
 #[derive(Debug)]
 pub struct Conditions<'a> {
     /// The project.
@@ -113,16 +113,16 @@ pub struct Conditions<'a> {
     pub root: String,
     /// Folder that the tool runs in, from the root of the checkout.
     pub folder: String,
-    /// Checks that fail this time without a reason.
+    /// Checks that fail at random in this run.
     pub flaky: Vec<usize>,
-    /// True if the environment has what the project needs.
+    /// True if the environment meets the project's needs.
     pub is_remedied: bool,
-    /// Seed of durations, process ids and the like.
+    /// Seed of durations, process ids and similar values.
     pub noise: u64,
 }
 
 impl Conditions<'_> {
-    /// Returns every failure that the state leads to, by check.
+    /// Returns every failure in this state, by check.
     pub fn failures(&self) -> BTreeMap<usize, Failure> {
         let mut failures = BTreeMap::new();
         let mut add = |found: &[(usize, Failure)]| {
@@ -146,7 +146,7 @@ impl Conditions<'_> {
         failures
     }
 
-    /// Returns a path as the tool prints it: from the folder that it runs in.
+    /// Returns a path as the tool prints it: relative to the folder of the run.
     fn shown<'a>(&self, path: &'a str) -> &'a str {
         if self.folder.is_empty() {
             return path;
@@ -170,7 +170,7 @@ impl Conditions<'_> {
         lines.get(line).cloned().unwrap_or_default()
     }
 
-    /// Returns true if a run of a linter looks at a file.
+    /// Returns true if a linter run includes a file.
     fn covers(&self, selection: &Selection, package: usize, file: &str) -> bool {
         let in_folder = self.folder.is_empty() || file.starts_with(&format!("{}/", self.folder));
         let in_package = selection.package.is_none_or(|asked| asked == package);
@@ -182,7 +182,7 @@ impl Conditions<'_> {
         Dice::new(self.noise)
     }
 
-    /// Returns the tests of a selection in their order: by file, then as the file has them. Skipped tests are among them.
+    /// Returns the tests of a selection in order: by file, then by position. Skipped tests are included.
     fn selected(
         &self,
         selection: &Selection,
@@ -226,29 +226,29 @@ pub enum Stream {
     Err,
 }
 
-/// A failing check in a report, and the texts that show it.
+/// A failing check in a report, and the texts that identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// The check.
     pub check: usize,
-    /// Ways to recognise the check in the output. All texts of one way must be there.
+    /// Ways to recognise the check in the output. All texts of one way must be present.
     pub shown_by: Vec<Vec<String>>,
-    /// A text of the error itself.
+    /// A text from the error itself.
     pub error: String,
 }
 
-/// Everything that a run did and printed.
+/// Everything that a run executed and printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// Lines in the order in which they were written.
     pub lines: Vec<(Stream, String)>,
     /// Exit status.
     pub exit: i32,
-    /// Checks that were executed and are in order.
+    /// Checks that were executed and passed.
     pub passed: BTreeSet<usize>,
     /// Checks that failed.
     pub failed: Vec<Failed>,
-    /// Texts of which one must be visible for the end of the run to be known without its exit status.
+    /// Texts that show the result without the exit status. One of them must be visible.
     pub summary: Vec<String>,
 }
 

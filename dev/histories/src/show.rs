@@ -1,4 +1,4 @@
-//! A history for people: commands, edits, what was said, and the truth.
+//! A readable form of a history: commands, edits, the product's texts, and the truth.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::history::History;
 use crate::play::Played;
 use crate::truth::{Cause, Expectation, FailureTruth, Name};
 
-/// Writes a history out; `is_full` adds the output of every run.
+/// Returns a history as text; `is_full` adds the output of every run.
 pub fn show(history: &History, played: Option<&Played>, is_full: bool) -> String {
     let mut text = format!(
         "seed {}: {:?}, {}\n",

@@ -1,8 +1,8 @@
 //! Files of a virtual checkout, made of named regions.
 //!
 //! A region is a group of lines that belong together: the body of a function, its documentation, one test, one line of a
-//! configuration file. Edits replace, insert, remove or move regions; line numbers and diffs always follow from the text
-//! that results, so they cannot contradict the files.
+//! configuration file. Edits replace, insert, remove or move regions; line numbers and diffs are always derived from the
+//! resulting text, so they cannot contradict the files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -63,7 +63,7 @@ impl SourceFile {
     }
 }
 
-/// The place of a region: its file, and the number of its first line, counted from 1.
+/// The location of a region: its file, and the number of its first line, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Path from the root of the checkout.
@@ -85,18 +85,18 @@ impl Tree {
         self.files.insert(path.into(), SourceFile::new(regions));
     }
 
-    /// Returns the text of a file, or None if there is no such file.
+    /// Returns the text of a file, or None if it does not exist.
     pub fn text(&self, path: &str) -> Option<String> {
         self.files.get(path).map(SourceFile::text)
     }
 
-    /// Returns the lines of a region, or None if there is no such region.
+    /// Returns the lines of a region, or None if it does not exist.
     pub fn region(&self, key: &str) -> Option<&[String]> {
         let region = self.files.values().flat_map(|file| &file.regions).find(|at| at.key == key);
         region.map(|region| region.lines.as_slice())
     }
 
-    /// Finds the place of a region.
+    /// Finds the location of a region.
     pub fn place(&self, key: &str) -> Option<Place> {
         for (path, file) in &self.files {
             let mut line = 1;
@@ -113,17 +113,17 @@ impl Tree {
     /// Replaces the lines of a region.
     ///
     /// # Panics
-    /// If there is no such region.
+    /// Panics if the region does not exist.
     pub fn set(&mut self, key: &str, lines: &[String]) {
         let regions = self.files.values_mut().flat_map(|file| &mut file.regions);
         let region = regions.into_iter().find(|region| region.key == key);
         lines.clone_into(&mut region.unwrap_or_else(|| panic!("no region {key}")).lines);
     }
 
-    /// Inserts regions in front of another.
+    /// Inserts regions before another one.
     ///
     /// # Panics
-    /// If there is no such region.
+    /// Panics if the region does not exist.
     pub fn insert_before(&mut self, key: &str, regions: Vec<Region>) {
         for file in self.files.values_mut() {
             if let Some(at) = file.regions.iter().position(|region| region.key == key) {
@@ -139,7 +139,7 @@ impl Tree {
         self.files.entry(path.to_owned()).or_default().regions.extend(regions);
     }
 
-    /// Removes every region whose key starts with a prefix and returns them in their order.
+    /// Removes all regions with a key that starts with a prefix, and returns them in order.
     pub fn take(&mut self, prefix: &str) -> Vec<Region> {
         let mut taken = Vec::new();
         for file in self.files.values_mut() {
@@ -154,7 +154,7 @@ impl Tree {
         taken
     }
 
-    /// Returns the paths of files whose text differs between two trees.
+    /// Returns the paths of the files that differ between two trees.
     pub fn changed_files(&self, other: &Self) -> Vec<String> {
         let mut paths: Vec<&String> = self.files.keys().chain(other.files.keys()).collect();
         paths.sort_unstable();

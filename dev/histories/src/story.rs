@@ -1,4 +1,4 @@
-//! Histories, drawn from a seed: what an agent does in several sessions, and in which mess.
+//! Generates histories from a seed: the work of an agent in several sessions, with different kinds of mess.
 
 use rutter_testkit::dice::Dice;
 
@@ -14,16 +14,16 @@ mod rounds;
 mod runs;
 mod scenarios;
 
-/// The kind of story that a history tells.
+/// The kind of story in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scenario {
-    /// Bugs are fixed in a mess and come back.
+    /// Bugs are fixed among other changes and recur.
     Plain,
-    /// A linter, type checker or compiler complains.
+    /// A linter, type checker or compiler reports an error.
     Lint,
-    /// The command has to change, and no file.
+    /// The command has to change, but no file.
     Environment,
-    /// A test fails now and then.
+    /// A test fails at random.
     Flaky,
     /// A failing test is removed, renamed or skipped.
     Removed,
@@ -31,11 +31,11 @@ enum Scenario {
     OtherPackage,
     /// The same test fails for another reason.
     OtherFailure,
-    /// A change that broke something is taken back with git.
+    /// A change that broke a test is reverted with git.
     Git,
 }
 
-/// Scenarios and how often each is drawn.
+/// Scenarios with their weights.
 const SCENARIOS: [(Scenario, usize); 8] = [
     (Scenario::Plain, 52),
     (Scenario::Lint, 10),
@@ -47,7 +47,7 @@ const SCENARIOS: [(Scenario, usize); 8] = [
     (Scenario::Git, 6),
 ];
 
-/// Languages and how often each is drawn.
+/// Languages with their weights.
 const LANGUAGES: [(Language, usize); 5] = [
     (Language::Python, 30),
     (Language::TypeScript, 20),
@@ -68,7 +68,7 @@ fn weighted<T: Copy>(dice: &mut Dice, all: &[(T, usize)]) -> T {
     all[0].0
 }
 
-/// Makes the history of a seed. The same seed makes the same history.
+/// Generates the history of a seed. The same seed always gives the same history.
 pub fn generate(seed: u64) -> History {
     let mut dice = Dice::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed));
     let scenario = weighted(&mut dice, &SCENARIOS);
@@ -118,15 +118,15 @@ fn draw_tasks(language: Language, layout: Layout, dice: &mut Dice) -> Vec<TaskRu
     all
 }
 
-/// A history while it is told.
+/// A history under construction.
 struct Story {
     world: World,
-    /// A region that a formatter would change, and its text after that.
+    /// A region that a formatter would change, and the formatted text.
     unformatted: Option<(String, Vec<String>)>,
 }
 
 impl Story {
-    /// Returns true in so many of a hundred cases.
+    /// Returns true with a probability in percent.
     fn chance(&mut self, percent: usize) -> bool {
         self.world.dice.below(100) < percent
     }
@@ -151,7 +151,7 @@ impl Story {
         }
     }
 
-    /// Draws bugs that can be there at the same time: each in a function of its own, no check shared.
+    /// Draws bugs that can exist at the same time: in different functions, and without a shared check.
     fn draw_bugs(&mut self, count: usize, fits: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.world.project.bugs.len()).collect();
         self.world.dice.shuffle(&mut all);
@@ -176,12 +176,12 @@ impl Story {
             forms.flat_map(|form| form.failures.iter().map(|(check, _)| *check)).collect()
         };
         let ours = checks(one);
-        // Orders use prices: a mistake there reaches here.
+        // Orders use prices: a mistake in prices also fails tests of orders.
         (!one.unit.is_empty() && one.unit == other.unit)
             || checks(other).iter().any(|check| ours.contains(check))
     }
 
-    /// Returns true for bugs that tests find and that do not keep other tests from running.
+    /// Returns true for bugs that tests find and that do not prevent other tests from running.
     fn is_ordinary(&self, bug: usize) -> bool {
         !matches!(self.world.project.bugs[bug].kind, BugKind::Lint)
     }

@@ -1,4 +1,4 @@
-//! The truth about a history: what failed and why, what fixed it, and what should be said when it comes back.
+//! The truth about a history: failures with their causes and fixes, and the text expected when a failure recurs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,24 @@ pub enum Cause {
     Bug(usize),
     /// A missing environment.
     Environment,
-    /// Chance.
+    /// A random failure.
     Chance,
 }
 
-/// The end of a failure.
+/// The way a failure ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resolution {
     /// A change fixed it.
     Fixed,
-    /// Another command does not have it.
+    /// Another command does not fail.
     Command,
-    /// It went without a reason.
+    /// The failure disappeared without a reason.
     Flaky,
     /// The test was removed, renamed or skipped.
     Removed,
 }
 
-/// One failure, from the run that first showed it to the run that no longer has it.
+/// A failure, from the run that first showed it to the run that no longer has it.
 #[derive(Debug, Clone)]
 pub struct FailureTruth {
     /// The check.
@@ -43,21 +43,21 @@ pub struct FailureTruth {
     pub is_placed: bool,
     /// Steps of runs that executed the check and failed in it.
     pub failed_at: Vec<usize>,
-    /// Steps of runs that executed the check and passed it. It may be closed at these, and later until it fails again.
+    /// Steps of runs that executed the check and passed it. The episode may be closed from there until the next failure.
     pub passed_at: Vec<usize>,
-    /// Step after which it must be closed: a run that is known to have executed and passed the check.
+    /// Step after which the episode must be closed: a run that is known to have executed and passed the check.
     pub required_at: Option<usize>,
     /// Step since which the test is removed, renamed or skipped.
     pub removed_at: Option<usize>,
-    /// End of the failure.
+    /// The way the failure ended.
     pub resolution: Option<Resolution>,
     /// Session in which it ended.
     pub session: usize,
-    /// Texts by which an episode about it is recognised: the name of the test, or all texts of a finding.
+    /// Texts that identify an episode about the failure: the name of the test, or all texts of a finding.
     pub name: Name,
-    /// Kinds of mess that it met.
+    /// Kinds of mess around the failure.
     pub tags: BTreeSet<String>,
-    /// True if the evidence cannot tell the fix from other changes.
+    /// True if the evidence cannot distinguish the fix from other changes.
     pub is_thin: bool,
 }
 
@@ -70,36 +70,36 @@ impl FailureTruth {
     }
 }
 
-/// The name of a check in the words of its runner.
+/// The name of a check as its runner prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
-    /// A test: its own name without file, class or module.
+    /// A test: its name without file, class or module.
     Test(String),
-    /// Something without a test: texts of which an episode must have all.
+    /// A finding without a test: an episode about it must contain all of these texts.
     Finding(Vec<String>),
 }
 
-/// The text that is expected when a failure is seen.
+/// The expected text after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expectation {
     /// The earlier fix, first.
     Show,
     /// The earlier fix, or the changes without a claim: the evidence is thin.
     ShowOrHedge,
-    /// Nothing, or the earlier fix of the same test with the remark that it failed in another way.
+    /// No text, or the earlier fix of the same test with the remark that it failed in another way.
     OtherCause,
-    /// Nothing: nothing was learnt about this failure.
+    /// No text: the failure has no earlier fix.
     Silence,
-    /// Anything that is right: it was fixed in this session, shown before, or closed on weak evidence.
+    /// Any correct text: the failure was fixed in this session, shown before, or closed on weak evidence.
     Free,
 }
 
-/// A failure in a run, and what should be said about it.
+/// A failing check in a run, and the expected text.
 #[derive(Debug, Clone)]
 pub struct Sighting {
     /// Step of the run.
     pub step: usize,
-    /// Session and agent that see it.
+    /// Session and agent of the run.
     pub context: (usize, Option<String>),
     /// The check.
     pub check: usize,
@@ -109,29 +109,29 @@ pub struct Sighting {
     pub name: Name,
     /// The expected text.
     pub expectation: Expectation,
-    /// Causes that the output does not tell from this one: of a test of the same name in another package, or of the same
+    /// Causes that the output cannot distinguish from this one: of a test of the same name in another package, or of the same
     /// test if the error is not shown.
     pub lookalikes: Vec<Cause>,
-    /// Kinds of mess behind it: of the earlier failure and of the return itself.
+    /// Kinds of mess: of the earlier failure and of its return.
     pub tags: BTreeSet<String>,
     /// Name of the tool of this run.
     pub tool: &'static str,
 }
 
-/// The part of a change in a history.
+/// The role of a change in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// It fixes a bug.
+    /// Fixes a bug.
     Fix(usize),
-    /// It belongs to the fix of a bug without being the fix.
+    /// Belongs to the fix of a bug without being the fix.
     Companion(usize),
-    /// It was meant to fix a bug, and does not.
+    /// A failed attempt to fix a bug.
     Attempt(usize),
-    /// It takes an attempt back.
+    /// Reverts an attempt.
     Undo(usize),
-    /// It brings a bug in.
+    /// Introduces a bug.
     Break(usize),
-    /// It has nothing to do with any failure.
+    /// Unrelated to any failure.
     Unrelated,
 }
 
@@ -142,13 +142,13 @@ pub struct ChangeTruth {
     pub step: usize,
     /// Checkout.
     pub checkout: usize,
-    /// Part that it plays.
+    /// Role of the change.
     pub role: Role,
     /// Files that it touches.
     pub files: Vec<String>,
-    /// Lines that went (`-`) and came (`+`), normalised.
+    /// Removed (`-`) and added (`+`) lines, normalised.
     pub lines: Vec<String>,
-    /// The command that made it, if one did.
+    /// The command that made the change, if any.
     pub command: Option<String>,
     /// Kind of change for reports.
     pub kind: String,
@@ -161,7 +161,7 @@ pub struct RunTruth {
     pub step: usize,
     /// Name of the tool.
     pub tool: &'static str,
-    /// True if the run failed, whatever its command line shows of that.
+    /// True if the run failed, even if its command line hides that.
     pub is_failed: bool,
 }
 
@@ -178,23 +178,23 @@ pub struct Truth {
     pub changes: Vec<ChangeTruth>,
     /// For each bug, the lines of its fix.
     pub right: BTreeMap<Cause, BTreeSet<String>>,
-    /// For each bug, lines that belong to its fix without being it.
+    /// For each bug, lines that belong to its fix without being the fix.
     pub neutral: BTreeMap<Cause, BTreeSet<String>>,
-    /// Text that the right command has and the failing one lacks.
+    /// Text that the working command has and the failing one lacks.
     pub remedy: Option<String>,
-    /// Green runs that did not execute an open failure's check: step and failure.
+    /// Green runs that did not execute the check of an open failure: step and failure.
     pub uncovered: Vec<(usize, usize)>,
-    /// Commands that changed files, or might be taken for a fix, and are none.
+    /// Commands that changed files or look like a fix, but fixed nothing.
     pub wrong_commands: Vec<String>,
 }
 
-/// Normalises a line of a diff: its sign, and its text as [`plain`] has it.
+/// Normalises a line of a diff: its sign, and its text in the form of [`plain`].
 pub fn normalised(line: &str) -> String {
     let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
     format!("{sign}{}", plain(rest))
 }
 
-/// Returns a text with single blanks, and with the signs that a quotation may replace replaced.
+/// Returns a text with single blanks, and with the same replacements as in quoted text.
 pub fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('`', "'").replace('‹', "<")

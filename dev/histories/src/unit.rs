@@ -1,4 +1,4 @@
-//! Functions with their tests and bugs, before they are laid out in the files of a language.
+//! Functions with their tests and bugs, before they are written to the files of a language.
 
 use rutter_testkit::dice::Dice;
 
@@ -6,7 +6,7 @@ use crate::project::{BugKind, fill};
 
 /// Draws the names and numbers of a package's functions.
 ///
-/// Names and numbers have dice of their own: two packages of a monorepo share the names and not the numbers.
+/// Names and numbers have separate dice: two packages of a monorepo share the names but not the numbers.
 #[derive(Debug)]
 pub struct Pick {
     names: Dice,
@@ -14,7 +14,7 @@ pub struct Pick {
 }
 
 impl Pick {
-    /// Creates one from two seeds.
+    /// Creates the dice from two seeds.
     pub fn new(names: u64, numbers: u64) -> Self {
         Self { names: Dice::new(names), numbers: Dice::new(numbers) }
     }
@@ -24,7 +24,7 @@ impl Pick {
         texts[self.names.below(texts.len())]
     }
 
-    /// Draws a number of a range, both ends included.
+    /// Draws a number from a range, both ends included.
     pub fn number(&mut self, least: i64, most: i64) -> i64 {
         let width = usize::try_from(most - least + 1).unwrap_or(1);
         least + i64::try_from(self.numbers.below(width)).unwrap_or_default()
@@ -44,16 +44,16 @@ pub struct UnitTest {
     pub line: usize,
 }
 
-/// The way in which a test fails.
+/// The way a test fails.
 #[derive(Debug, Clone)]
 pub enum Fail {
-    /// An equality does not hold. Some runners print more lines for texts.
+    /// An equality does not hold. Some runners print more lines for strings.
     Equal {
-        /// Value that was found, as the language prints it.
+        /// Actual value, as the language prints it.
         got: String,
-        /// Value that was expected, as the language prints it.
+        /// Expected value, as the language prints it.
         want: String,
-        /// Further lines of the runner.
+        /// Additional lines of the runner.
         detail: Vec<String>,
     },
     /// Another assertion does not hold; lines of the message as the runner prints them.
@@ -73,7 +73,7 @@ pub enum Fail {
     },
 }
 
-/// One way to write a bug.
+/// A way to write a bug.
 #[derive(Debug, Clone, Default)]
 pub struct UnitForm {
     /// Signature, if it differs.
@@ -89,7 +89,7 @@ pub struct UnitForm {
 /// A bug of a function.
 #[derive(Debug, Clone)]
 pub struct UnitBug {
-    /// Name for people.
+    /// Name for human readers.
     pub key: &'static str,
     /// Kind of mistake.
     pub kind: BugKind,
@@ -105,25 +105,25 @@ pub struct UnitBug {
 #[derive(Debug, Clone)]
 #[must_use = "a unit is built step by step"]
 pub struct Unit {
-    /// Module that has it.
+    /// Module of the function.
     pub module: String,
     /// Name.
     pub function: String,
     /// Import lines that the module needs for it.
     pub imports: Vec<String>,
-    /// Declarations in front of it, such as an error type.
+    /// Declarations before the function, such as an error type.
     pub prelude: String,
     /// Other names that its tests import.
     pub also: Vec<String>,
     /// Signature.
     pub head: String,
-    /// Documentation; the first is the original.
+    /// Documentation variants; the first is the original.
     pub docs: Vec<String>,
     /// Body without any bug.
     pub body: String,
-    /// Last line, for languages that close a function.
+    /// Last line, in languages that close a function.
     pub tail: String,
-    /// A configuration file and the line of it that the function reads.
+    /// A configuration file, and its line that the function reads.
     pub setting: Option<Setting>,
     /// Tests.
     pub tests: Vec<UnitTest>,
@@ -137,7 +137,7 @@ pub struct Unit {
 pub struct Setting {
     /// File beside the module.
     pub file: String,
-    /// Lines in front of it.
+    /// Lines before it.
     pub before: String,
     /// The line.
     pub line: String,
@@ -167,7 +167,7 @@ impl Unit {
         }
     }
 
-    /// Replaces `$name` by values.
+    /// Replaces each `$name` by its value.
     pub fn fill(&self, text: &str) -> String {
         let values: Vec<(&str, &str)> =
             self.values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -188,7 +188,7 @@ impl Unit {
         self
     }
 
-    /// Sets the declarations in front of the function, and the names of them that tests import.
+    /// Sets the declarations before the function, and those of their names that tests import.
     pub fn prelude(mut self, text: &str, also: &[&str]) -> Self {
         self.prelude = self.fill(text);
         self.also = also.iter().map(|name| (*name).to_owned()).collect();
@@ -206,7 +206,7 @@ impl Unit {
         self
     }
 
-    /// Adds a test that fails in its first line, if it does.
+    /// Adds a test that fails, if at all, in its first line.
     pub fn test(self, name: &str, call: &str, body: &str) -> Self {
         self.test_at(name, call, body, 0)
     }
@@ -245,7 +245,7 @@ impl Unit {
         self
     }
 
-    /// Adds a bug whose mistake is the configuration line.
+    /// Adds a bug with its mistake in the configuration line.
     pub fn wrong_setting(
         mut self,
         key: &'static str,
@@ -268,7 +268,7 @@ impl Unit {
         self
     }
 
-    /// Makes the last bug one that takes two edits: its signature is wrong as well, and each alone still fails.
+    /// Makes the last bug need two edits: its signature is wrong as well, and each edit alone still fails.
     pub fn with_head(mut self, head: &str) -> Self {
         let head = self.fill(head);
         let bug = self.last();
@@ -296,24 +296,24 @@ impl Unit {
 /// Tests that fail, and how.
 pub type Fails<'a> = &'a [(&'a str, Fail)];
 
-/// An equality that does not hold.
+/// Creates the failure of an equality.
 #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given alike")]
 pub fn equal(got: impl ToString, want: impl ToString) -> Fail {
     Fail::Equal { got: got.to_string(), want: want.to_string(), detail: Vec::new() }
 }
 
-/// An equality that does not hold, with the further lines that the runner prints.
+/// Creates the failure of an equality, with additional lines of the runner.
 pub fn equal_with(got: &str, want: &str, detail: &[&str]) -> Fail {
     let detail = detail.iter().map(|line| (*line).to_owned()).collect();
     Fail::Equal { got: got.to_owned(), want: want.to_owned(), detail }
 }
 
-/// An assertion that does not hold.
+/// Creates the failure of an assertion.
 pub fn message(lines: &[&str]) -> Fail {
     Fail::Message(lines.iter().map(|line| (*line).to_owned()).collect())
 }
 
-/// A function that raises.
+/// Creates a failure in which the function raises an error.
 pub fn raised(
     line: usize,
     mark: &str,

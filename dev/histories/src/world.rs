@@ -1,4 +1,4 @@
-//! A simulated coding session: it changes files, runs tools, sends the payloads of the client's hooks, and keeps the truth.
+//! A simulated coding session: it changes files, runs tools, sends the payloads of the client's hooks, and records the truth.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::truth::{Cause, ChangeTruth, Resolution, Role, Truth, normalised};
 mod payload;
 mod record;
 
-/// Stands for the folder that has the checkouts, until a history is played.
+/// Placeholder of the folder with the checkouts, until a history is played.
 pub const BASE: &str = "@BASE@";
 
 /// A checkout of the project.
@@ -24,11 +24,11 @@ struct Checkout {
     /// Folder below the base.
     folder: String,
     state: State,
-    /// States that were committed, the newest last.
+    /// Committed states, the newest last.
     commits: Vec<State>,
 }
 
-/// Something that was learnt about a failure.
+/// A lesson from a failure.
 #[derive(Debug, Clone)]
 struct Learned {
     check: usize,
@@ -39,7 +39,7 @@ struct Learned {
     is_thin: bool,
 }
 
-/// The way in which a change reaches the files.
+/// The way a change reaches the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hand {
     /// The client's Edit tool.
@@ -62,11 +62,11 @@ pub enum Hand {
 /// The simulated session.
 #[derive(Debug)]
 pub struct World {
-    /// Chance.
+    /// Source of random numbers.
     pub dice: Dice,
     /// The project.
     pub project: Project,
-    /// Its tasks.
+    /// Tasks of the project.
     pub tasks: Vec<Task>,
     seed: u64,
     checkouts: Vec<Checkout>,
@@ -80,9 +80,9 @@ pub struct World {
     truth: Truth,
     disk: BTreeMap<String, String>,
     learned: Vec<Learned>,
-    /// Open failures by checkout and check, as indices of the truth's list.
+    /// Open failures by checkout and check, as indexes into the truth.
     open: BTreeMap<(usize, usize), usize>,
-    /// Contexts in which a lesson was due already.
+    /// Contexts that were due to get a lesson already.
     due: BTreeSet<(usize, Option<String>, usize)>,
     /// Commands and the checks that they showed as failing.
     failing_commands: BTreeMap<String, BTreeSet<usize>>,
@@ -127,12 +127,12 @@ impl World {
         }
     }
 
-    /// Returns the files and tests of the checkout that the session works in.
+    /// Returns the files and tests of the current checkout.
     pub fn state(&self) -> &State {
         &self.checkouts[self.here].state
     }
 
-    /// Changes the checkout before anything is heard of it: the state that the history begins with.
+    /// Changes the checkout before the first payload: the initial state of the history.
     pub fn prepare(&mut self, change: impl FnOnce(&mut State)) {
         let checkout = &mut self.checkouts[self.here];
         change(&mut checkout.state);
@@ -154,7 +154,7 @@ impl World {
         self.return_tags.entry(cause).or_default().insert(tag.to_owned());
     }
 
-    /// Adds a tag to every failure that is open in this checkout.
+    /// Adds a tag to every open failure of this checkout.
     pub fn tag_open(&mut self, tag: &str) {
         for ((checkout, _), index) in &self.open {
             if *checkout == self.here {
@@ -163,7 +163,7 @@ impl World {
         }
     }
 
-    /// Returns true if a failure of a check is open in this checkout.
+    /// Returns true if this checkout has an open failure of a check.
     pub fn is_open(&self, check: usize) -> bool {
         self.open.contains_key(&(self.here, check))
     }
@@ -173,7 +173,7 @@ impl World {
         self.session
     }
 
-    /// Adds a checkout with the files of another one as they are now, and goes there with the next session.
+    /// Adds a checkout with the given state and returns its index.
     pub fn add_checkout(&mut self, state: State) -> usize {
         let number = self.checkouts.len() + 1;
         let folder = format!("{}-{number}", self.project.name);
@@ -208,7 +208,7 @@ impl World {
         self.emit(fields, "session ends", Vec::new());
     }
 
-    /// Lets a subagent do what follows, or the main agent again.
+    /// Switches to a subagent, or back to the main agent.
     pub fn set_agent(&mut self, on: bool) {
         self.agent = None;
         if on {
@@ -234,7 +234,7 @@ impl World {
         self.emit_call(fields, &format!("reads {path}"), Vec::new());
     }
 
-    /// Returns what a run would do, without running it.
+    /// Returns the result of a run without recording it.
     pub fn preview(&self, spec: &RunSpec) -> RunResult {
         self.shell().run(spec)
     }
@@ -277,7 +277,7 @@ impl World {
         format!("{BASE}/{}", self.checkouts[self.here].folder)
     }
 
-    /// Changes files and records the part that the change plays.
+    /// Changes files and records the role of the change.
     pub fn change(&mut self, hand: &Hand, role: Role, kind: &str, mutate: impl FnOnce(&mut State)) {
         let before = self.state().clone();
         let mut after = before.clone();
@@ -351,19 +351,19 @@ impl World {
         self.bash(&format!("git commit -qam '{message}'"), &output, 0, None, |_| {}, git);
     }
 
-    /// Returns the committed state that a number of commits ago was the newest.
+    /// Returns the committed state from `ago` commits ago, or the oldest one.
     pub fn committed(&self, ago: usize) -> &State {
         let commits = &self.checkouts[self.here].commits;
         &commits[commits.len() - 1 - ago.min(commits.len() - 1)]
     }
 
-    /// Adds the commit of a revert to the list.
+    /// Adds a revert to the commits.
     pub fn note_revert(&mut self) {
         let state = self.state().clone();
         self.checkouts[self.here].commits.push(state);
     }
 
-    /// Records the lines between two states as part of a fix without being the fix.
+    /// Records the lines between two states as part of a fix that are not the fix itself.
     pub fn note_companion(&mut self, bug: usize, before: &State, after: &State) {
         let mut lines = Vec::new();
         for file in before.tree.changed_files(&after.tree) {
@@ -441,7 +441,7 @@ impl World {
         self.emit_call_again(after, title.unwrap_or(&own), git);
     }
 
-    /// Returns a number that no call had before.
+    /// Returns an unused call id.
     fn next_call(&mut self) -> String {
         self.calls += 1;
         format!("toolu_{:08x}{:06x}", self.seed & 0xffff_ffff, self.calls)
@@ -452,7 +452,7 @@ impl World {
         self.emit(fields, note, git);
     }
 
-    /// Sends a payload that belongs to the call before it.
+    /// Sends a payload of the same call as the previous one.
     fn emit_call_again(&mut self, mut fields: Value, note: &str, git: Vec<GitAction>) {
         let id = format!("toolu_{:08x}{:06x}", self.seed & 0xffff_ffff, self.calls);
         fields["tool_use_id"] = json!(id);
@@ -460,7 +460,7 @@ impl World {
     }
 }
 
-/// Returns the first line of a command, with a mark if there are more.
+/// Returns the first line of a command, with an ellipsis if there are more.
 pub fn first_line(text: &str) -> String {
     match text.split_once('\n') {
         Some((first, _)) => format!("{first} …"),

@@ -1,16 +1,16 @@
-//! Chance that comes out the same each time.
+//! Reproducible random numbers.
 
-/// A die with a seed (splitmix64).
+/// A seeded random number generator (splitmix64).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// One that begins so.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number.
+    /// Returns a random number.
     pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -19,13 +19,13 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another; 0 below 0.
+    /// Returns a random number below `limit`; 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit.max(1)).unwrap_or(u64::MAX);
         usize::try_from(self.roll() % limit).unwrap_or_default()
     }
 
-    /// A number below another, the n-th of them 1/(n + 3) as likely.
+    /// Returns a random number below `limit`; the n-th is 1/(n + 3) as likely.
     pub fn uneven(&mut self, limit: usize) -> usize {
         let weight = |place: usize| 1_000_000 / (place + 3);
         let mut drawn = self.below((0..limit).map(weight).sum());
@@ -38,15 +38,15 @@ impl Dice {
         0
     }
 
-    /// One of several.
+    /// Returns a random element.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If the slice is empty.
     pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
 
-    /// Another order.
+    /// Shuffles a slice.
     pub fn shuffle<T>(&mut self, all: &mut [T]) {
         for place in (1..all.len()).rev() {
             all.swap(place, self.below(place + 1));

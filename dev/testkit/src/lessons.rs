@@ -1,45 +1,45 @@
-//! Experiences with known causes: what resolved GHAPs look like when the cause behind each is known.
+//! Generated experiences with known causes: resolved GHAPs, each labelled with its cause.
 //!
-//! Shaped after real memories: three fifths are of one domain, work comes in bursts, a few causes make up most of it, seven
-//! tenths of the predictions come true and a tenth is given up. A cause is never named; what is said of it is drawn from
-//! several people's words, and mixed with what the work was about at the time, which has nothing to do with it.
+//! Their distribution follows real stores: three fifths belong to one domain, work comes in bursts, a few causes make
+//! up most of them, seven tenths of the predictions come true and a tenth is given up. The texts never name a cause;
+//! they are drawn from several people's wordings, and mixed with unrelated details of the work at the time.
 
 use crate::dice::Dice;
 
-/// What was learnt once, and which of the causes was behind it; none for what happened once and never again.
+/// A generated lesson with its cause, if it has a recurring one.
 #[derive(Debug, Clone)]
 pub struct Lesson {
-    /// The cause, which no method is told.
+    /// The cause, hidden from the tested methods; `None` for a unique lesson.
     pub label: Option<usize>,
-    /// When, in seconds since the first.
+    /// The time, in seconds since the first.
     pub at: i64,
-    /// In which session it was made.
+    /// The number of its session.
     pub session: usize,
-    /// A name of the domain.
+    /// The name of the domain.
     pub domain: &'static str,
-    /// A name of the strategy.
+    /// The name of the strategy.
     pub strategy: &'static str,
     /// `confirmed`, `falsified` or `abandoned`.
     pub status: &'static str,
-    /// What was wanted.
+    /// The goal.
     pub goal: String,
-    /// What was believed.
+    /// The hypothesis.
     pub hypothesis: String,
-    /// What was done.
+    /// The action.
     pub action: String,
-    /// What was to be seen.
+    /// The prediction.
     pub prediction: String,
-    /// What was.
+    /// The actual result.
     pub result: String,
-    /// What nobody had expected; only where the prediction failed.
+    /// The surprise; only if the prediction failed.
     pub surprise: Option<String>,
-    /// The category of the cause and the cause in words; only where the prediction failed.
+    /// The category of the cause and the cause in words; only if the prediction failed.
     pub cause: Option<(&'static str, String)>,
-    /// What did it.
+    /// The part that worked; only if the prediction came true, and not always then.
     pub what_worked: Option<String>,
-    /// What to remember.
+    /// The takeaway; none if the work was given up.
     pub takeaway: Option<String>,
-    /// Whether a run is behind it.
+    /// True if a run proves it.
     pub proven: bool,
 }
 
@@ -95,7 +95,7 @@ const GIVEN_UP: [&str; 4] = [
     "session ended before there was an answer",
     "out of scope for now",
 ];
-/// Names that stand in texts, so that no two entries need be the same.
+/// Names to insert into texts, so that entries differ.
 const NAMES: [&str; 24] = [
     "orders.py",
     "cart.ts",
@@ -122,7 +122,7 @@ const NAMES: [&str; 24] = [
     "limits.go",
     "feature_flags.py",
 ];
-/// Every so manyth is alone.
+/// Interval of unique lessons: every tenth has no recurring cause.
 const ALONE: usize = 10;
 
 fn causes() -> Vec<Cause> {
@@ -152,7 +152,7 @@ fn causes() -> Vec<Cause> {
     causes
 }
 
-/// What is learnt from a cause, in several people's words.
+/// Returns the lessons of a cause, in several people's wordings.
 pub fn learnt(label: usize) -> Vec<&'static str> {
     causes().swap_remove(label).lessons
 }
@@ -161,11 +161,11 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// So many lessons, in their order; the same ones for the same seed.
+/// Generates lessons in chronological order; the same seed gives the same lessons.
 ///
 /// # Panics
 ///
-/// Where the files that it reads are not as they were.
+/// If the included files are malformed.
 pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
     let causes = causes();
     let alone: Vec<&'static str> = lines(include_str!("lessons/alone.txt")).collect();
@@ -173,7 +173,7 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
         .map(|line| line.split_once(" | ").expect("a goal and an action"))
         .collect();
     let mut dice = Dice::new(seed);
-    // A few causes make up most of it: the n-th is 1/(n + 3) as frequent.
+    // A few causes make up most lessons: the n-th is 1/(n + 3) as frequent.
     let mut order: Vec<usize> = (0..causes.len()).collect();
     dice.shuffle(&mut order);
     let mut singles: Vec<usize> = (0..alone.len()).collect();
@@ -182,7 +182,7 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
     let (mut session, mut place, mut left) = (0, 0, 0);
     let mut made = Vec::with_capacity(count);
     for number in 0..count {
-        // A burst: a few entries of one session about one thing, minutes apart; then hours or days of nothing.
+        // A burst: a few entries of one session about one subject, minutes apart; then hours or days without any.
         if left == 0 {
             session += 1;
             left = 1 + dice.below(6);
@@ -219,7 +219,7 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
             }
         };
         let domain = if dice.below(10) < 6 { "debugging" } else { domain };
-        // Whoever was wrong believed something else, or something that belongs to another cause altogether.
+        // A failed prediction rests on another belief, possibly one that belongs to another cause.
         let belief = if status == "falsified" {
             let other = &causes[dice.below(causes.len())];
             *dice.of(&other.beliefs)
@@ -258,7 +258,7 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
             result: (*result).to_owned(),
             surprise,
             cause,
-            // Not everybody says both.
+            // Not every lesson has both texts.
             what_worked: worked.filter(|_| dice.below(2) == 0),
             takeaway,
             proven: dice.below(10) < 4,

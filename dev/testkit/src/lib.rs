@@ -1,4 +1,4 @@
-//! What the tests of several crates need.
+//! Helpers for the tests of several crates.
 
 #![allow(clippy::disallowed_methods, reason = "tests are told about tools by the environment")]
 
@@ -10,22 +10,26 @@ mod ran;
 pub mod recordings;
 pub mod redaction_corpus;
 mod skip;
+#[cfg(feature = "hooks")]
+pub mod story;
+#[cfg(feature = "memory")]
+pub mod world;
 
 pub use ran::Ran;
 pub use skip::{excuse, skip};
 
-/// The repository's root.
+/// Returns the root of the repository.
 ///
 /// # Panics
-/// When this crate has moved.
+/// If this crate has moved.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("dev/testkit").to_owned()
 }
 
-/// Fails when a file of an integration suite is not declared in its `main.rs`: it would never run.
+/// Asserts that every file of an integration suite is declared in its `main.rs`; an undeclared one would never run.
 ///
 /// # Panics
-/// That is its purpose.
+/// If a file is not declared.
 pub fn assert_every_file_is_declared(crate_folder: &str, declared: &str) {
     let folder = Path::new(crate_folder).join("tests/it");
     let mut modules = 0;

@@ -1,17 +1,17 @@
-//! A process that has ended.
+//! The output of a finished process.
 
 use std::fmt;
 use std::process::{Command, Output};
 
-/// What a process left behind.
+/// The output and exit code of a process.
 #[must_use = "look at the output or the exit code"]
 #[derive(Debug)]
 pub struct Ran {
-    /// What it printed.
+    /// The process's stdout.
     pub stdout: String,
-    /// What it remarked.
+    /// The process's stderr.
     pub stderr: String,
-    /// Its exit code; `None` when a signal ended it.
+    /// The exit code; `None` if a signal ended the process.
     pub exit: Option<i32>,
 }
 
@@ -19,15 +19,15 @@ impl Ran {
     /// Runs a command to its end.
     ///
     /// # Panics
-    /// When it cannot be started, or prints what is no UTF-8.
+    /// If it cannot be started, or if its output is not UTF-8.
     pub fn of(command: &mut Command) -> Self {
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")).into()
     }
 
-    /// Itself, after a look at the exit code.
+    /// Asserts a successful exit and returns `self`.
     ///
     /// # Panics
-    /// When the process failed.
+    /// If the process failed.
     pub fn success(self) -> Self {
         assert_eq!(self.exit, Some(0), "{self}");
         self
@@ -44,7 +44,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// As a snapshot shows it.
+/// The form for snapshots.
 impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit {}", self.exit.map_or("by signal".to_owned(), |code| code.to_string()))?;

@@ -1,9 +1,9 @@
-//! Kills writers of the memory in the middle of their work, and counts what is left.
+//! Crash test of the store: kills writers during their work and checks the remaining data.
 //!
-//! A writer records entries as a hook does and says on its stdout which ones were acknowledged. It is killed at a
-//! random moment, together with the others and with whoever tends the store. Then every acknowledged entry must be
-//! there, each exactly once. Entries come in pairs that are written together, a call and a run: as many calls as
-//! runs means that nothing was written by half and nothing drained twice.
+//! A writer records entries like a hook and prints the acknowledged ids to stdout. It is killed at a random moment,
+//! together with the other writers and the maintenance process. Afterwards every acknowledged entry must exist exactly
+//! once. Entries are written in pairs, a call and a run: equal numbers of calls and runs show that no pair was half
+//! written and none drained twice.
 
 #![allow(clippy::disallowed_methods, reason = "this is a program with a clock of its own")]
 
@@ -22,22 +22,21 @@ use rutter_memory::store::hot::{self, Recorded};
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::{Clean, Id, Store, Time};
 
-/// The time by the clock of this machine.
+/// Returns the current system time.
 pub fn now() -> Time {
     let millis =
         SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_millis());
     Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// How long a writer is given, as a hook on a tool call is. Half of it may pass in waiting.
+/// Time limit of a write, like that of a hook on a tool call. Half of it may be spent waiting.
 const BUDGET: Duration = Duration::from_millis(50);
 
-/// How many pairs a writer records before it just waits for its end: enough for any moment of a kill, and not so many
-/// that the bounds of log and spool come into it.
+/// Number of pairs that a writer records before it only waits to be killed: enough for any moment of a kill, and few
+/// enough to stay below the limits of WAL and spool.
 const ENTRIES: &str = "200";
 
-/// Records a number of pairs of entries, and prints each acknowledged id with the place it
-/// went to: `stored` or `spooled`.
+/// Records a number of pairs of entries, and prints each acknowledged id with its destination: `stored` or `spooled`.
 pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
     let files = rutter_memory::store::Files::new(folder);
     let place = Place::from(&Located::find(folder));
@@ -56,7 +55,7 @@ pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
         let entries = [entry(What::Called(None)), entry(What::Ran(Box::new(outcome.into())))];
         let recorded = hot::record(&files, &entries, BUDGET).context("an entry was refused")?;
         let place = if matches!(recorded, Recorded::Stored) { "stored" } else { "spooled" };
-        // One call, so that a kill leaves no half of it.
+        // A single write, so that a kill cannot leave half a line.
         out.write_all(format!("{id} {place}\n").as_bytes())?;
         out.flush()?;
     }
@@ -74,7 +73,7 @@ fn outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
         runner: Clean::new("cargo test"),
         verdict: Verdict::Failed,
         counts: None,
-        // Long enough to cross the pages that a kill may come between.
+        // Long enough to span several pages, so that a kill can hit between them.
         failing: (0..64)
             .map(|n| Clean::new(&format!("a::test::number_{n}::of_a_rather_long_name")))
             .collect(),
@@ -85,47 +84,47 @@ fn outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
     }
 }
 
-/// Nothing is retired here: a run that is gone must be one that was lost.
+/// Returns bounds without retirement: a missing run must be a lost one.
 fn unbounded() -> Bounds {
     Bounds { outcomes: u32::MAX, outcome_age: Duration::MAX, ..Bounds::default() }
 }
 
-/// Tends the store until it is killed.
+/// Maintains the store until it is killed.
 pub fn keep_tending(folder: &Path) -> anyhow::Result<()> {
     loop {
         tend(folder, &unbounded(), now())?;
     }
 }
 
-/// How to torture.
+/// The parameters of a crash test.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// This program, to start writers and tenders with.
+    /// This program, to start the writers and the maintenance process.
     pub program: PathBuf,
-    /// Where the store is.
+    /// The data directory of the store.
     pub folder: PathBuf,
-    /// How many times everybody is killed.
+    /// Number of rounds; each round kills all processes.
     pub rounds: u32,
-    /// How many write at once.
+    /// Number of concurrent writers.
     pub writers: u32,
-    /// The seed of the moments.
+    /// The seed of the random kill times.
     pub seed: u64,
 }
 
-/// What came of it.
+/// The counts of a crash test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Toll {
-    /// Processes killed.
+    /// Number of killed processes.
     pub kills: u64,
-    /// Acknowledged entries that went into the database.
+    /// Number of acknowledged entries in the database.
     pub stored: u64,
-    /// Acknowledged entries that went into the spool.
+    /// Number of acknowledged entries in the spool.
     pub spooled: u64,
-    /// Entries that are there and were not acknowledged: their writer died before it could say so.
+    /// Number of existing entries without acknowledgement: their writer was killed before it could print the id.
     pub unsaid: u64,
 }
 
-/// Rounds of killing; an error when anything that was acknowledged is missing.
+/// Runs the rounds; returns an error if an acknowledged entry is missing.
 pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
     let mut random = Random(plan.seed);
     let mut toll = Toll::default();
@@ -143,7 +142,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
         for writer in 0..plan.writers {
             children.push(start(&["write", ENTRIES, &format!("writer-{writer}")])?);
         }
-        // Not a wait for a race: the moment of the kill is what is tried out.
+        // Not a wait for a race: the test tries out random kill times.
         std::thread::sleep(Duration::from_micros(random.below(40_000)));
         for child in &mut children {
             child.kill()?;
@@ -152,9 +151,9 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
             toll.kills += 1;
             collect(child, &mut acknowledged, &mut toll)?;
         }
-        // A tender that is always killed never folds the log; between sessions one comes to its end.
+        // A maintenance process that is always killed never checkpoints the WAL; this one runs to its end.
         tend(&plan.folder, &unbounded(), now())?;
-        // Everything looks at the whole store, which grows: often at first, then now and again.
+        // Verifying reads the whole growing store: often at first, then rarely.
         if round < 50 || round % 50 == 0 || round + 1 == plan.rounds {
             verify(&plan.folder, &acknowledged, &mut toll)
                 .with_context(|| format!("after round {round}"))?;
@@ -164,7 +163,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
     Ok(toll)
 }
 
-/// Reads what a process acknowledged before it died.
+/// Reads the entries that a process acknowledged before its death.
 fn collect(
     mut child: Child,
     acknowledged: &mut HashSet<Id>,
@@ -185,7 +184,7 @@ fn collect(
     Ok(())
 }
 
-/// Looks whether everything that was acknowledged is there, whole and once.
+/// Checks that every acknowledged entry exists once and complete.
 #[expect(clippy::implicit_hasher, reason = "only this crate calls it")]
 pub fn verify(folder: &Path, acknowledged: &HashSet<Id>, toll: &mut Toll) -> anyhow::Result<()> {
     tend(folder, &unbounded(), now())?.context("somebody else tends the store")?;
@@ -217,7 +216,7 @@ pub fn verify(folder: &Path, acknowledged: &HashSet<Id>, toll: &mut Toll) -> any
     Ok(())
 }
 
-/// SplitMix64: the same moments for the same seed.
+/// SplitMix64: the same seed gives the same kill times.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! `rutter-torture run ROUNDS FOLDER`, and the processes that it starts and kills.
+//! `rutter-torture run ROUNDS FOLDER`, and the subcommands of the processes that it starts and kills.
 
 #![allow(clippy::print_stdout, reason = "a program of the repository says what it did")]
 
@@ -13,7 +13,7 @@ fn main() -> anyhow::Result<()> {
     match arguments.as_slice() {
         ["write", count, client, folder] => {
             write(Path::new(folder), client, count.parse()?)?;
-            // Until it is killed: who ends by itself has failed.
+            // Wait to be killed: a writer that ends by itself counts as a failure.
             loop {
                 std::thread::park();
             }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: speed, as ratios on one machine in one run.
+//! `cargo xtask bench`: measures speed, as ratios on one machine in one run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,24 +10,24 @@ pub(crate) mod hooks;
 pub(crate) mod mcp;
 pub(crate) mod recall;
 
-/// How often each program is started; they take turns, so that a busy moment hits both.
+/// Number of starts of each program; they alternate, so that other load affects both.
 const STARTS: usize = 400;
 
-/// What `rutter contract explain` may cost, as a multiple of a program that does nothing.
+/// Maximum time of `rutter contract explain`, as a multiple of a program that does nothing.
 const EXPLAIN_RATIO: f64 = 5.0;
 
-/// What it may cost to open the store in a hook, as a multiple of a start of a program that does nothing.
+/// Maximum time to open the store in a hook, as a multiple of a start of a program that does nothing.
 const OPEN_RATIO: f64 = 1.0;
 
-/// How many rows a second an import is promised to take in.
+/// Minimum number of imported rows per second.
 const ROWS_PER_SECOND: f64 = 5_000.0;
-/// How many rows are imported to measure it.
+/// Number of rows to import for the measurement.
 const ROWS: u32 = 50_000;
 
-/// How many verdicts a second are promised.
+/// Minimum number of verdicts per second.
 const VERDICTS_PER_SECOND: f64 = 50_000.0;
 
-/// Measures, prints, and fails where a promise is not kept.
+/// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let binary = crate::dist::build_release(root)?;
     let answer = r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#;
@@ -74,14 +74,14 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Starts a program, feeds it and waits for its end.
+/// Starts a program, writes its stdin and returns the time until its end.
 fn start(mut command: Command, stdin: &str) -> Result<Duration> {
     use std::io::Write as _;
     let from = Instant::now();
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut pipe = child.stdin.take().context("piped")?;
-    // A program that does not read is gone before we write.
+    // A program that does not read may have ended before the write.
     drop(pipe.write_all(stdin.as_bytes()));
     drop(pipe);
     child.wait_with_output()?;
@@ -93,7 +93,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// What a crate's own bench prints, which is compiled for speed; this program is not.
+/// Returns the output of a crate's bench, which is compiled with optimisations; this program is not.
 fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
     let output = Command::new("cargo")
         .args(["bench", "--quiet", "-p", package, "--bench", name])
@@ -104,7 +104,7 @@ fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Groups lessons, by the crate's own bench; or those of a file.
+/// Runs the cluster bench of the memory crate, on generated lessons or on those of a file.
 pub(crate) fn clusters(root: &Path, file: Option<&str>) -> Result<()> {
     let file = match file {
         Some("speed" | "small" | "values") | None => file.map(Into::into),
@@ -125,7 +125,7 @@ fn verdicts_per_second(root: &Path) -> Result<f64> {
     Ok(figure.parse()?)
 }
 
-/// The lines of a bench that prints a name and a number on each.
+/// Returns the lines of a bench that prints a name and a number on each.
 fn figures(root: &Path, package: &str, name: &str) -> Result<Vec<(String, f64)>> {
     let text = bench(root, package, name)?;
     let lines = text.lines().map(|line| {
@@ -135,7 +135,7 @@ fn figures(root: &Path, package: &str, name: &str) -> Result<Vec<(String, f64)>>
     lines.collect()
 }
 
-/// Imports memories into an empty store with the shipped binary.
+/// Imports memories into an empty store with the release binary; returns the rows per second.
 fn rows_per_second(binary: &Path) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("rows.jsonl");
@@ -179,7 +179,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The most that was resident so far and what belongs to the process alone now, in bytes; none once it has ended.
+/// Returns the peak resident memory and the current anonymous memory, in bytes; `None` after the process has ended.
 fn memory(status: &str) -> Option<(u64, u64)> {
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -188,7 +188,7 @@ fn memory(status: &str) -> Option<(u64, u64)> {
     Some((field("VmHWM:")?, field("RssAnon:")?))
 }
 
-/// What a machine is, not which.
+/// Describes the machine without identifying it.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

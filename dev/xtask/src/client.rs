@@ -1,7 +1,7 @@
-//! `cargo xtask client VERSION`: a client for the live suite, from the vendor's own package.
+//! `cargo xtask client VERSION`: fetches a client for the live suite from the vendor's package.
 //!
-//! It is fetched into a cache outside the repository and never becomes part of it. What is fetched has
-//! to be what was measured, so each version has its checksum here.
+//! The client is stored in a cache outside the repository and never becomes part of it. It has to be the one that
+//! was measured, so each version has its checksum here.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -14,20 +14,20 @@ use sha2::{Digest as _, Sha256};
 
 const PACKAGE: &str = "@anthropic-ai/claude-code-linux-x64";
 
-/// Version, and SHA-256 of its package as the registry serves it.
+/// Versions, each with the SHA-256 of its package in the registry.
 const PINNED: &[(&str, &str)] = &[
     ("2.1.325", "e8735d37521f49c31d65c3dcd8c0c8babe6d1f5f72c2066346b3ae88d32ac31d"),
     ("2.1.197", "42b12aa7a1d57d9f48b49acecca37643a81528ad873629e0fc5f043730621b14"),
 ];
 
-/// The file beside a client that has the checksum of its package.
+/// The file next to a client with the checksum of its package.
 const CHECKSUM: &str = "package.sha256";
 
-/// The registry did not answer; try later. As in `sysexits.h`, so that a script can tell this from a
-/// wrong checksum.
+/// Exit code if the registry did not answer; try later. As in `sysexits.h`, so that a script can distinguish it
+/// from a wrong checksum.
 const TEMPORARY_FAILURE: u8 = 75;
 
-/// What npm calls a registry that does not answer.
+/// npm's error codes for a registry that does not answer.
 const NO_ANSWER: &[&str] = &[
     "EAI_AGAIN",
     "ECONNREFUSED",
@@ -45,7 +45,7 @@ const NO_ANSWER: &[&str] = &[
     "E504",
 ];
 
-/// Prints the path of the client, after fetching it where it is not in the cache.
+/// Prints the path of the client; fetches it first if it is not in the cache.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the task's result")]
 pub(crate) fn run(version: &str) -> Result<ExitCode> {
     let Some((_, checksum)) = PINNED.iter().find(|(pinned, _)| *pinned == version) else {
@@ -59,7 +59,7 @@ pub(crate) fn run(version: &str) -> Result<ExitCode> {
     let clients = cache()?;
     let folder = clients.join(version);
     let client = folder.join("claude");
-    // A copy from before a change of the pin is not the one that is wanted.
+    // A copy from before a change of the pinned checksum does not count.
     let fetched = || fs::read_to_string(folder.join(CHECKSUM)).is_ok_and(|text| text == *checksum);
     if !(fetched() && client.is_file()) {
         fs::create_dir_all(&clients)?;
@@ -80,7 +80,7 @@ pub(crate) fn run(version: &str) -> Result<ExitCode> {
         if folder.exists() && !(fetched() && client.is_file()) {
             fs::remove_dir_all(&folder)?;
         }
-        // Somebody else may have been faster; theirs has the same checksum.
+        // Another process may have been faster; its copy has the same checksum.
         if let Err(error) = fs::rename(&unpacked, &folder) {
             ensure!(fetched() && client.is_file(), "{} cannot be made: {error}", folder.display());
         }
@@ -104,7 +104,7 @@ enum Fetched {
     NoAnswer(String),
 }
 
-/// Has npm fetch the package into `folder`, twice if need be.
+/// Fetches the package into `folder` with npm, in up to two attempts.
 fn fetch(version: &str, folder: &Path) -> Result<Fetched> {
     let mut answer = pack(version, folder)?;
     if let Fetched::NoAnswer(_) = answer {
@@ -114,7 +114,7 @@ fn fetch(version: &str, folder: &Path) -> Result<Fetched> {
 }
 
 fn pack(version: &str, folder: &Path) -> Result<Fetched> {
-    // The retry is ours; npm's own would multiply the wait.
+    // This program retries; npm's retries would multiply the wait.
     let output = Command::new("npm")
         .args(["pack", "--fetch-retries=0", "--prefer-offline", "--loglevel=error"])
         .arg(format!("{PACKAGE}@{version}"))
@@ -134,7 +134,7 @@ fn pack(version: &str, folder: &Path) -> Result<Fetched> {
     }
 }
 
-/// The error code, where it says that nobody answered.
+/// Returns the error code if it means that the registry did not answer.
 fn no_answer(complaint: &str) -> Option<String> {
     let mut codes = complaint.lines().filter_map(|line| {
         line.strip_prefix("npm error code ").or_else(|| line.strip_prefix("npm ERR! code "))
@@ -162,7 +162,7 @@ fn verify(package: &Path, checksum: &str) -> Result<()> {
     Ok(())
 }
 
-/// Takes the client out of its package.
+/// Extracts the client from its package.
 fn unpack(package: &Path, folder: &Path) -> Result<()> {
     fs::create_dir(folder)?;
     let mut archive = tar::Archive::new(GzDecoder::new(io::BufReader::new(File::open(package)?)));

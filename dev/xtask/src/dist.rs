@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the archive that users unpack.
+//! `cargo xtask dist`: builds the release archive.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) fn run(root: &Path, target: Option<&str>) -> Result<()> {
     let packed = pack(root, &name, &binary, File::create(&temporary)?)
         .and_then(|()| Ok(std::fs::rename(&temporary, &path)?));
     if packed.is_err() {
-        // The error that matters is the first one.
+        // Report the first error, not that of the cleanup.
         drop(std::fs::remove_file(&temporary));
     }
     packed?;
@@ -39,13 +39,13 @@ pub(crate) fn run(root: &Path, target: Option<&str>) -> Result<()> {
 
 fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
     let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::best()));
-    // The same input makes the same bytes: no times, no owners.
+    // The same input gives the same bytes: no times, no owners.
     archive.mode(tar::HeaderMode::Deterministic);
     archive.append_path_with_name(binary, format!("{name}/rutter"))?;
     for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         archive.append_path_with_name(root.join(file), format!("{name}/{file}"))?;
     }
-    // What the table of word vectors in the binary is derived from, and whose it is.
+    // The origin and licence of the word vectors in the binary.
     for file in ["NOTICE", "LICENSE-UNICODE"] {
         let path = root.join("crates/search/model").join(file);
         archive.append_path_with_name(path, format!("{name}/model/{file}"))?;
@@ -88,7 +88,7 @@ fn report(root: &Path, archive: &Path, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The binary that users run, for a measurement: static, but without the last of the optimisation.
+/// Builds a binary for measurements: static like the distributed one, but without its most expensive optimisations.
 pub(crate) fn build_release(root: &Path) -> Result<PathBuf> {
     build(root, &host()?, "release")
 }
@@ -104,7 +104,7 @@ fn build(root: &Path, target: &str, profile: &str) -> Result<PathBuf> {
     cargo
         .args(["build", "--profile", profile, "-p", "rutter", "--target", target])
         .current_dir(root);
-    // Cargo itself says where the binary lies: the target folder may be anywhere.
+    // Cargo's messages contain the path of the binary: the target folder may be anywhere.
     cargo.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     if target.contains("linux") {
         // Static start-up is faster and runs on any distribution. `--target` is needed even for the host:
@@ -124,7 +124,7 @@ fn build(root: &Path, target: &str, profile: &str) -> Result<PathBuf> {
     built.next_back().context("cargo built no binary")
 }
 
-/// A dynamic binary asks for an interpreter: one of its program headers says so.
+/// Fails if the binary is dynamic: such a binary has a program header for an interpreter.
 fn ensure_static(binary: &Path) -> Result<()> {
     const INTERPRETER: u32 = 3;
     let bytes = std::fs::read(binary)?;
@@ -157,7 +157,7 @@ fn completions() -> Vec<(String, Vec<u8>)> {
     Shell::value_variants().iter().map(script).collect()
 }
 
-/// One page per command, named as `git` names its own: `rutter-contract-schema.1`.
+/// Returns a page per command, with names like those of `git`: `rutter-contract-schema.1`.
 fn man_pages() -> Result<Vec<(String, Vec<u8>)>> {
     let mut root = rutter::cli::command().disable_help_subcommand(true);
     root.build();
@@ -184,7 +184,7 @@ mod tests {
         let pages = man_pages().unwrap();
         let page =
             |name: &str| pages.iter().find(|(page, _)| page == name).map(|(_, text)| text.clone());
-        // The command reference is made by another path from the same definition.
+        // The command reference is generated separately from the same definition.
         let reference = include_str!("../../../docs/reference/commands.md");
         let commands: Vec<String> = reference
             .lines()

@@ -1,4 +1,4 @@
-//! `cargo xtask eval`: how well recall finds, and how well it keeps silent, by the product's own pipeline.
+//! `cargo xtask eval`: measures recall and false injections with the product's pipeline.
 
 #![allow(clippy::print_stdout, reason = "the task's result")]
 
@@ -17,14 +17,14 @@ mod silent_loop;
 pub(crate) use picture::draw;
 pub(crate) use silent_loop::run as silent_loop;
 
-/// Far more terms than any query has.
+/// A term limit above the length of any query.
 const EVERY_TERM: usize = 100_000;
 
-/// The ways to search: how much of a score is meaning, and how many terms are looked for.
+/// The search methods: name, weight of the meaning in a score, and number of terms to search.
 const METHODS: [(&str, f64, usize); 3] =
     [("hybrid", MEANING, 8), ("bm25", 0.0, 8), ("bm25-full", 0.0, EVERY_TERM)];
 
-/// A store in a folder that goes away, with texts in it by their names.
+/// A store in a temporary folder, with the names of its texts.
 struct Scratch {
     store: Store,
     names: HashMap<Id, String>,
@@ -32,7 +32,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Takes the texts in as an import would.
+    /// Creates a store and imports the texts.
     fn new<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let now = Time::from_millis(1_763_200_000_000);
@@ -44,7 +44,7 @@ impl Scratch {
         for (name, text) in texts {
             let id = Id::new(now);
             names.insert(id, name.to_owned());
-            // A memory is not longer.
+            // The maximum length of a memory.
             let text: String = text.chars().take(9_900).collect();
             let memory = json!({
                 "id": id, "project": null, "category": "fact", "text": text, "importance": 0.5, "tags": [],
@@ -58,7 +58,7 @@ impl Scratch {
         Ok(Self { store, names, _folder: folder })
     }
 
-    /// The names of what fits, best first, with how likely each is what was meant.
+    /// Searches; returns the names of the hits with their confidence, best first.
     fn ask(&mut self, query: &Query<'_>) -> Result<Vec<(String, f64)>> {
         let hits = self.store.find(query)?;
         Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.confidence)).collect())
@@ -75,7 +75,7 @@ fn share(part: usize, of: usize) -> f64 {
     share
 }
 
-/// Recall, nDCG and MRR of every set, by every method.
+/// Prints recall, nDCG and MRR of every set, by every method.
 pub(crate) fn retrieval(files: &[&str]) -> Result<()> {
     let as_json = files.contains(&"--json");
     let mut rows = Vec::new();
@@ -136,7 +136,7 @@ pub(crate) fn retrieval(files: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Recall@5, recall@10, nDCG@10 and MRR of one query.
+/// Returns recall@5, recall@10, nDCG@10 and MRR of one query.
 fn figures(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
     let hit = |at: &usize| found.get(*at).is_some_and(|(name, _)| wanted.contains(name.as_str()));
     let recall = |most: usize| share((0..most).filter(hit).count(), wanted.len());
@@ -148,14 +148,14 @@ fn figures(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
     [recall(5), recall(10), if best > 0.0 { gain / best } else { 0.0 }, mrr]
 }
 
-/// What was found for a prompt: of the top three how likely each is, and whether it was wanted.
+/// The search result for a prompt: the confidence of the top three hits, and whether each was wanted.
 struct Asked {
     related: bool,
     kind: String,
     top: Vec<(f64, bool)>,
 }
 
-/// Asks a store for every prompt.
+/// Searches a store for every prompt.
 fn ask_all(store: &Path, prompts: &Path) -> Result<Vec<Asked>> {
     let read = |path: &Path| -> Result<Vec<Value>> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
@@ -183,7 +183,7 @@ fn ask_all(store: &Path, prompts: &Path) -> Result<Vec<Asked>> {
     Ok(asked)
 }
 
-/// What is shown at each floor: the floor, the rate of what does not fit, the rate of what does.
+/// Returns the curve over the confidence floor: the floor, the false rate, the hit rate.
 fn curve_of(asked: &[Asked]) -> Vec<(f64, f64, f64)> {
     (0..=100)
         .map(|step| {
@@ -194,7 +194,7 @@ fn curve_of(asked: &[Asked]) -> Vec<(f64, f64, f64)> {
         .collect()
 }
 
-/// How often something is shown that does not fit, and how often what fits is.
+/// Prints the rate of unrelated prompts with an injection, and of related prompts with the right one.
 pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
     let asked = ask_all(Path::new(store), Path::new(prompts))?;
     let curve = curve_of(&asked);
@@ -242,7 +242,7 @@ pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()>
     Ok(())
 }
 
-/// The share of unrelated prompts for which something is shown, and of related ones for which the right thing is.
+/// Returns the share of unrelated prompts with a shown text, and of related prompts with the right one.
 fn rates(asked: &[Asked], floor: f64, of: impl Fn(&Asked) -> bool) -> (f64, f64) {
     let rate = |related: bool, hit: &dyn Fn(&Asked) -> bool| {
         let all = asked.iter().filter(|asked| asked.related == related && of(asked));

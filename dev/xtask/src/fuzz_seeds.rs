@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz-seeds`: something to start from for the fuzz targets.
+//! `cargo xtask fuzz-seeds`: writes initial corpora for the fuzz targets.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use rutter_contract::{EventName, payload};
 use serde_json::Value;
 
-/// Writes captured payloads, measured answers, Bash calls, calls of tools, an export and the texts of redaction as the corpora of
+/// Writes captured payloads, measured answers, Bash calls, tool calls, an export and redaction texts as the corpora of
 /// their targets.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let folder = |name: &str| root.join("fuzz/corpus").join(name);
@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What clients call to try every tool, as the target reads it.
+/// Returns tool calls that together use every tool, in the format of the target.
 fn tool_calls(root: &Path) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(root.join("tools/mcp/walk.json"))?;
     let walk: Value = serde_json::from_str(&text)?;

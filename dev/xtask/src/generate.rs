@@ -1,4 +1,5 @@
-//! Files that follow from the event table, the command line, the keys of the configuration, the codes of the doctor and the tools: written by `cargo xtask generate`, checked by `--check`.
+//! `cargo xtask generate`: writes the files that are derived from the event table, the command line, the configuration
+//! keys, the doctor's codes and the tools. `--check` reports stale ones.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -14,7 +15,7 @@ mod schemas;
 mod tools;
 mod types;
 
-/// Folders that hold nothing but generated files: what is there and not generated is stale.
+/// Folders with generated files only: any other file in them is stale.
 const OWNED: &[&str] =
     &["schemas/hooks", "crates/contract/src/input/events", "crates/contract/src/input/choices"];
 
@@ -37,7 +38,7 @@ impl Files {
     }
 }
 
-/// Writes every generated file, or with `check` says which ones are not what would be written.
+/// Writes every generated file; with `check` only reports the stale ones.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let mut files = Files::default();
     types::add(&mut files)?;

@@ -1,7 +1,7 @@
-//! `cargo xtask hang`: how long a client waits for a hook whose disk hangs.
+//! `cargo xtask hang`: measures a client's wait for a hook if the disk hangs.
 //!
-//! Needs root. Makes a file system in a file, puts a memory on it, freezes it, and runs `rutter hook` with payloads that real
-//! clients sent. Whatever happens, the file system is thawed and unmounted.
+//! Needs root. Creates a file system in a file, puts a store on it, freezes it, and runs `rutter hook` with captured
+//! payloads. Always thaws and unmounts the file system.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// Events of which a hook records something, asks something or only counts.
+/// Events on which a hook records, queries or only counts.
 const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
-/// Time after which a hook has hung for good.
+/// Time after which a hook counts as hung.
 const MAX_WAIT: Duration = Duration::from_secs(10);
-/// Time that a client waits at most: one second, and what a busy machine adds.
+/// Maximum wait of a client: one second, plus a margin for a busy machine.
 const PROMISED: Duration = Duration::from_millis(1_250);
 
-/// Prints how long each event takes, and fails if a hook takes longer than is promised.
+/// Prints the time of each event; returns an error if a hook exceeds the maximum.
 #[expect(clippy::print_stdout, reason = "a task reports to whoever runs it")]
 pub(crate) fn run(root: &Path, binary: Option<&str>) -> Result<()> {
     ensure!(rustix::process::geteuid().is_root(), "mounting and freezing a file system needs root");
@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, binary: Option<&str>) -> Result<()> {
         println!("{event:<18} {:>9.1} ms {:>9.1} ms", millis(well), millis(frozen));
         longest = longest.max(frozen);
     }
-    // What was left behind goes on now.
+    // Give the processes that hung time to end.
     std::thread::sleep(Duration::from_secs(1));
     if longest > PROMISED {
         bail!("a client waits {:.1} ms, and {:.1} are promised", millis(longest), millis(PROMISED));
@@ -57,7 +57,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
-/// Runs a hook as a client does, and returns the time until it has ended and nobody holds its output.
+/// Runs a hook like a client; returns the time until the hook has ended and its output pipes are closed.
 fn time(mut command: Command, payload: &[u8]) -> Result<Duration> {
     let begun = Instant::now();
     let mut child =
@@ -99,7 +99,7 @@ impl Disk {
     }
 
     fn freeze(&self) -> Result<Frozen<'_>> {
-        // Also if this process is killed: a file system that stays frozen hangs whoever touches it.
+        // A safety net if this process is killed: every process that touches a frozen file system hangs.
         Command::new("sh")
             .args(["-c", "sleep 60; fsfreeze -u \"$0\" 2>/dev/null"])
             .arg(&self.folder)
@@ -113,7 +113,7 @@ impl Disk {
     }
 }
 
-/// A file system that nobody can write to until this is dropped.
+/// A frozen file system, which is thawed on drop.
 struct Frozen<'a>(&'a Disk);
 
 impl Drop for Frozen<'_> {
@@ -129,7 +129,7 @@ impl Drop for Disk {
             if check(Command::new("umount").arg(&self.folder).stderr(Stdio::null())).is_ok() {
                 return;
             }
-            // A hook that was left behind is about to end.
+            // A hook that is still running ends soon.
             std::thread::sleep(Duration::from_millis(100));
         }
         eprintln!("{} stays mounted", self.place.path().display());

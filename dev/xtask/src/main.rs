@@ -1,4 +1,4 @@
-//! `cargo xtask`: what the project does to itself.
+//! `cargo xtask`: maintenance tasks of the project.
 
 #![allow(clippy::disallowed_methods, reason = "a task runs in its developer's environment")]
 
@@ -80,7 +80,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The repository's root, wherever the task was started.
+/// Returns the root of the repository, independent of the current folder.
 fn root() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).map(Path::to_owned).context("dev/xtask lies two levels below the root")

@@ -1,7 +1,7 @@
-//! `cargo xtask picture`: what `rutter demo` prints, as the picture in the README.
+//! `cargo xtask picture`: draws the output of `rutter demo` as the picture in the README.
 //!
-//! The demo runs on a terminal, from a release build, and what it writes there is drawn: nothing is typed in by hand. A
-//! test of `rutter` holds the picture against what the demo prints today.
+//! The demo of a release build runs on a pseudo-terminal, and its output is drawn; no text is typed in by hand. A test
+//! of `rutter` compares the picture with the demo's current output.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,10 +17,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 mod draw;
 
-/// The terminal: what is drawn is a page of 80 columns.
+/// The size of the terminal; the drawn page has 80 columns.
 const SIZE: Winsize = Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// Of a page or two, what a reader of the README has the patience for: blocks by how they begin, in order.
+/// The beginnings of the blocks to draw, in order: the whole output is too long for the README.
 const SHOWN: [&str; 9] = [
     "── Session 1",
     "agent   pytest -q\n        FAILED",
@@ -33,7 +33,7 @@ const SHOWN: [&str; 9] = [
     "── In short",
 ];
 
-/// Text of one look.
+/// A text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Span {
     look: Look,
@@ -77,10 +77,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         .with_context(|| path.display().to_string())
 }
 
-/// Stands for what is left out.
+/// The mark for omitted blocks.
 const CUT: &str = "⋮";
 
-/// What the demo writes to a terminal.
+/// Runs the demo on a pseudo-terminal and returns its output.
 fn watch(binary: &Path) -> Result<String> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&ours)?;
@@ -96,16 +96,16 @@ fn watch(binary: &Path) -> Result<String> {
         .stdin(Stdio::null())
         .stdout(theirs);
     let mut child = command.spawn().context("starting the demo")?;
-    // Or our end would never see the end of theirs.
+    // Close our copy of the other end; otherwise the read below never ends.
     drop(command);
     let mut bytes = Vec::new();
-    // A terminal whose other end is gone is an error on Linux, not an end.
+    // On Linux, reading from a terminal after its other end is closed gives an error instead of end of file.
     drop(File::from(ours).read_to_end(&mut bytes));
     ensure!(child.wait()?.success(), "the demo failed");
     Ok(String::from_utf8(bytes)?.replace('\r', ""))
 }
 
-/// Rows that belong together: what stands between empty ones.
+/// Splits rows into blocks at empty rows.
 fn blocks(shown: &str) -> Result<Vec<Vec<Row>>> {
     let rows: Vec<Row> = shown.lines().map(row).collect::<Result<_>>()?;
     Ok(rows.split(Vec::is_empty).filter(|block| !block.is_empty()).map(<[Row]>::to_vec).collect())
@@ -116,7 +116,7 @@ fn text(block: &[Row]) -> String {
     rows.collect::<Vec<String>>().join("\n")
 }
 
-/// A row as a terminal reads it. The demo has few looks, one at a time.
+/// Parses a row with its colour codes. The demo uses few styles, one at a time.
 fn row(line: &str) -> Result<Row> {
     let mut row = Row::new();
     for (number, part) in line.split("\x1b[").enumerate() {
@@ -140,7 +140,7 @@ fn row(line: &str) -> Result<Row> {
     Ok(row)
 }
 
-/// What cannot stand in XML as it is.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {

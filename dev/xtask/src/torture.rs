@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: thousands of kills, and not one acknowledged row lost.
+//! `cargo xtask torture`: runs the long crash test of the store.
 
 use std::path::Path;
 use std::process::Command;

@@ -27,7 +27,7 @@ pub enum Step {
     TurnEnds,
     /// Sends a control request (`{"subtype": …}`) to the client and waits for the response.
     Control(Value),
-    /// Waits until a hook of this event has got its payload. Does not wait if there is no such hook.
+    /// Waits until a hook of this event has got its payload. Does not wait if no such hook is installed.
     HookRan(EventName),
     /// Waits for a file in the project, which a running tool may write to report its progress.
     Appears(PathBuf),

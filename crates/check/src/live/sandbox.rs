@@ -285,7 +285,7 @@ impl Sandbox {
     }
 }
 
-/// Writes a file. Not atomic: there are no readers before the run.
+/// Writes a file. Not atomic: nothing reads it before the run.
 pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     File::create(path)?.write_all(bytes)
 }

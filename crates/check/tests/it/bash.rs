@@ -8,7 +8,7 @@ use std::time::Duration;
 use rutter_check::live::{Client, Hook, Record, Sandbox, Script, Turn};
 use rutter_contract::EventName;
 use rutter_contract::input::Wire;
-use rutter_memory::bash_call::{Call, WINDOW};
+use rutter_hooks::bash_call::{Call, WINDOW};
 use serde_json::{Value, json};
 
 /// A finished session of Bash calls.

@@ -2,7 +2,7 @@
 
 use rutter_check::live::{Client, Conversation, Hook, Script, Step, Turn};
 use rutter_contract::EventName;
-use rutter_memory::bash_call::{WINDOW, window};
+use rutter_hooks::bash_call::{WINDOW, window};
 use serde_json::json;
 
 use crate::bash::{Session, sandbox, text, turn};
@@ -185,7 +185,7 @@ fn lines(sign: char, length: usize) -> String {
 /// is not marked as cut unless its length is within 64 bytes of the window.
 fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
     let mut sandbox = sandbox();
-    let bytes = rutter_memory::bash_call::window(window);
+    let bytes = rutter_hooks::bash_call::window(window);
     sandbox.env("BASH_MAX_OUTPUT_LENGTH", window.unwrap_or_default());
     let mut turns = Vec::new();
     for (number, text) in texts.iter().enumerate() {

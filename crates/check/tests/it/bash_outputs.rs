@@ -1,7 +1,8 @@
-//! What real runs printed, put through the client's Bash tool: a hook must read of each what stands in the recording.
+//! Recorded output of real test runs, passed through the client's Bash tool: parsing the hook payload must give the
+//! same outcome as parsing the recording.
 //!
-//! A program of the runner's name prints the recording and exits as the run did; the command line is the real one.
-//! Some of the payloads are fixtures of `rutter-memory`, whose own tests have no client: see [`Session::keep`].
+//! A program with the runner's name prints the recording and exits like the run; the command line is the real one.
+//! Some of the payloads are fixtures of `rutter-memory`, which is tested without a client: see [`Session::keep`].
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,10 +15,10 @@ use serde_json::Value;
 use crate::bash::{Session, sandbox, turn};
 use crate::support::client;
 
-/// Calls in a session: every request to the model repeats all that was said before.
+/// Calls per session. Every request to the model repeats the conversation, so sessions must be short.
 const CALLS: usize = 60;
 
-/// Prints the recording of the case whose folder it is in. Some lines name their runner twice, and are one recording.
+/// Prints the recording of the case in the current folder, once: some command lines start their runner twice.
 const STAND_IN: &str = r#"#!/bin/sh
 case=$PWD
 until [ -e "$case/status" ]; do case=${case%/*}; done
@@ -33,17 +34,17 @@ exit "$status"
 "#;
 
 struct Recording {
-    /// The runner and the reason it was kept for.
+    /// The runner and the reason for keeping the recording.
     name: String,
     command: String,
-    /// The exit status, or the signal that ended it, less than 0.
+    /// The exit status, or the negated signal that ended the run.
     exit: i32,
     out: Vec<u8>,
     err: Vec<u8>,
 }
 
 impl Recording {
-    /// The exit status as a shell has it.
+    /// Returns the exit status in the shell's convention.
     fn status(&self) -> i32 {
         if self.exit < 0 { 128 - self.exit } else { self.exit }
     }
@@ -75,7 +76,7 @@ fn recordings() -> Vec<Recording> {
     found
 }
 
-/// The programs that a line starts, but for those that everybody has. What is no program harms nobody in a folder of them.
+/// Returns the programs that a line starts, except common ones. A false match only adds an unused stand-in.
 fn programs(line: &str) -> impl Iterator<Item = &str> {
     let commands = line.split("&&").flat_map(|part| part.split([';', '|'])).map(str::trim);
     let words = commands.filter_map(|command| {
@@ -84,17 +85,17 @@ fn programs(line: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !["", "cd", "rm", "mkdir", "tail", "head", "grep"].contains(word))
 }
 
-/// What came of recordings.
+/// The results for a set of recordings.
 #[derive(Default)]
 struct Found {
-    /// Those in which there is an outcome.
+    /// Number of recordings with an outcome.
     runs: usize,
-    /// Those that the client cut.
+    /// Number of recordings that the client cut.
     cut: usize,
     wrong: Vec<String>,
 }
 
-/// Puts some recordings through one session; false where there is no client.
+/// Passes recordings through one session; returns false if no client is available.
 fn put(recordings: &[&Recording], kept: &BTreeSet<&str>, found: &mut Found) -> bool {
     let Some(client) = client() else { return false };
     let mut sandbox = sandbox();
@@ -132,7 +133,7 @@ fn put(recordings: &[&Recording], kept: &BTreeSet<&str>, found: &mut Found) -> b
     true
 }
 
-/// How the reading of a payload differs from that of the recording, if it may not.
+/// Describes a forbidden difference between the results for the payload and for the recording.
 fn deviation(
     direct: &Result<Reading, &'static str>,
     told: &Result<Reading, &'static str>,
@@ -151,7 +152,7 @@ fn deviation(
     (!right).then(|| format!("told {told:#?}\n  recorded {direct:#?}"))
 }
 
-/// Puts every second recording through the client.
+/// Passes every second recording through the client.
 #[expect(clippy::print_stdout, reason = "the figure")]
 fn every_second(from: usize) {
     let all = recordings();
@@ -180,7 +181,7 @@ fn the_odd_recordings_are_read_as_they_were() {
     every_second(1);
 }
 
-/// Payloads that are kept: a failure of each runner, and some that the client cuts.
+/// Returns the payloads to save as fixtures: a failure of each runner, and some that the client cuts.
 fn kept(all: &[Recording]) -> BTreeSet<&str> {
     let mut kept = BTreeSet::from([
         "cargo-test/many-failures",

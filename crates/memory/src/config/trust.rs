@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::file;
 use super::sha256;
+use crate::data_dir::{Files, replace_private};
 use crate::project::ProjectKey;
-use crate::store::{Files, replace_private};
 
 /// How many are remembered, the newest.
 const KEPT: usize = 500;

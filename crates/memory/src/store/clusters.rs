@@ -8,8 +8,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use serde::Serialize;
 
-use super::files::Lock;
 use super::{Store, StoreError, effects, tables, values};
+use crate::data_dir::Lock;
 use crate::ghap::{Domain, Status, Tier};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};

@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use super::documents::index;
 use super::{
-    Files, Salvaged, Store, StoreError, UnsafePath, at, exchange, files, image, look, put_aside,
-    schema, spool,
+    Files, Salvaged, Store, StoreError, UnsafePath, at, exchange, image, look, put_aside, schema,
+    spool,
 };
 use crate::Time;
+use crate::data_dir;
 use rutter_redact::choice;
 
 /// More than this, and the database deserves a look.
@@ -262,7 +263,7 @@ struct Checked {
 }
 
 fn check(files: &Files) -> Result<Checked, StoreError> {
-    let looked = look(&files.database(), files::PATIENCE).and_then(|connection| {
+    let looked = look(&files.database(), data_dir::PATIENCE).and_then(|connection| {
         let found = schema::find(&connection)?;
         Ok((connection, found))
     });
@@ -335,7 +336,7 @@ pub fn tighten(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
         let owner = std::fs::symlink_metadata(&path).map_err(at("read", &path))?.uid();
         return Err(UnsafePath::Owner { path, owner }.into());
     }
-    files::guard::close_to_others(folder).map_err(at("change the mode of", folder))
+    data_dir::guard::close_to_others(folder).map_err(at("change the mode of", folder))
 }
 
 /// What a repair did.

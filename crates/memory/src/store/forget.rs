@@ -15,11 +15,12 @@ use serde::Serialize;
 
 use super::documents::index;
 use super::entry::Place;
-use super::files::Lock;
 use super::{
-    EpisodeFilter, Store, StoreError, at, clusters, episodes, files, ghaps, memories, outcomes,
-    remove_if_there, review, spool, tables, values,
+    EpisodeFilter, Store, StoreError, at, clusters, episodes, ghaps, memories, outcomes, review,
+    spool, tables, values,
 };
+use crate::data_dir;
+use crate::data_dir::Lock;
 use crate::episode::Episode;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
@@ -326,7 +327,7 @@ impl Store {
         })?;
         spool::clear(&self.files, &lock)
             .and_then(|()| crate::pause::forget_sessions(&self.files))
-            .and_then(|()| remove_if_there(&self.files.tally()))
+            .and_then(|()| crate::data_dir::remove_if_there(&self.files.tally()))
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
         self.erase(&lock, count)
     }
@@ -355,7 +356,7 @@ impl Store {
             .erase_files()
             .and_then(|files| {
                 self.connection.execute_batch("DELETE FROM edition; DELETE FROM gone; VACUUM")?;
-                let until = Instant::now() + files::PATIENCE;
+                let until = Instant::now() + data_dir::PATIENCE;
                 let mut erased = self.fold(Duration::from_millis(500))?;
                 while !erased && Instant::now() < until {
                     erased = self.fold(Duration::from_millis(500))?;
@@ -382,11 +383,11 @@ impl Store {
         index::remove(&self.files)?;
         for name in ["rutter.log", "rutter.log.1"] {
             let path = self.files.log().join(name);
-            files::remove_if_there(&path).map_err(at("remove", &path))?;
+            data_dir::remove_if_there(&path).map_err(at("remove", &path))?;
         }
         let aside = self.files.set_aside().map_err(at("read", folder))?;
         for path in &aside {
-            files::remove_if_there(path).map_err(at("remove", path))?;
+            data_dir::remove_if_there(path).map_err(at("remove", path))?;
         }
         Ok(aside)
     }

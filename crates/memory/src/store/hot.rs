@@ -12,9 +12,9 @@ use thiserror::Error;
 
 use super::entry::{self, Arrival, Entry, Place};
 use super::episodes::{self, Recalled};
-use super::files::{Lock, check_path};
 use super::spool::{self, SpoolError};
 use super::{Files, StoreError, at, documents, injections, projects, schema};
+use crate::data_dir::{Lock, check_path};
 use crate::run::Run;
 use crate::{Clean, Id, Time};
 
@@ -26,7 +26,7 @@ pub struct HotStore {
     until: Instant,
     settled: Cell<bool>,
     /// Whether rows wait to be indexed that are too many for a hook.
-    pub(crate) unfinished: Cell<bool>,
+    pub unfinished: Cell<bool>,
     /// Behind the connection, so that it is closed first.
     _using: Lock,
 }
@@ -132,7 +132,7 @@ impl HotStore {
     }
 
     /// The files that the open failures of a checkout point at, and those that were edited since.
-    pub(crate) fn files_of_open(&self, place: &Place) -> Result<Vec<Clean>, StoreError> {
+    pub fn files_of_open(&self, place: &Place) -> Result<Vec<Clean>, StoreError> {
         match projects::find(&self.connection, place)? {
             Some(project) => episodes::files_of_open(&self.connection, project, &place.root),
             None => Ok(Vec::new()),

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
-use super::files::{open_own, readable};
 use super::{Files, StoreError, at};
+use crate::data_dir::{open_own, readable};
 
 /// Bytes of the header of a log of changes, and of the header of each page in it.
 const WAL_HEADER: usize = 32;

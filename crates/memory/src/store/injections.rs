@@ -4,8 +4,7 @@ use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use super::{Store, StoreError, documents, values};
-use crate::context::Source;
-use crate::injection::Injection;
+use crate::injection::{Injection, Source};
 use crate::{Clean, Id, IdSuffix, Time};
 
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client

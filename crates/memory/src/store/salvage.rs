@@ -10,8 +10,9 @@ use rusqlite::{Connection, params_from_iter};
 use serde::Serialize;
 
 use super::exchange::{Became, Refused, carry_imports_over, import};
-use super::files::{Lock, SALVAGED, WORKSHOP, with_end};
-use super::{Files, Store, StoreError, at, create, files, image, look, tables};
+use super::{Files, Store, StoreError, at, create, image, look, tables};
+use crate::data_dir;
+use crate::data_dir::{Lock, SALVAGED, WORKSHOP, with_end};
 use crate::{Id, Time};
 
 mod pages;
@@ -131,7 +132,7 @@ struct Workshop {
 impl Workshop {
     fn open(files: &Files, now: Time) -> Result<Self, StoreError> {
         let folder = files.folder().join(format!("{WORKSHOP}{}", Id::new(now)));
-        files::make_folder(&folder).map_err(at("make", &folder))?;
+        data_dir::make_folder(&folder).map_err(at("make", &folder))?;
         Ok(Self { folder })
     }
 
@@ -145,7 +146,7 @@ impl Workshop {
         let fresh = Files::new(self.folder.join("fresh"));
         fresh.make_folder().map_err(at("make", fresh.folder()))?;
         create(&fresh, making)?;
-        let into = look(&fresh.database(), files::PATIENCE)?;
+        let into = look(&fresh.database(), data_dir::PATIENCE)?;
         into.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN")?;
         let image =
             image::read(damaged, &with_end(damaged, "-wal")).map_err(at("read", damaged))?;

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::entry::{self, Arrival, Entry};
-use super::files::{self, Lock};
 use super::{Files, Store, StoreError, at};
+use crate::data_dir::{self, Lock};
 use crate::{Clean, Id, Time};
 
 /// How much may wait here. Beyond that, entries are refused rather than a disk filled.
@@ -66,12 +66,12 @@ pub fn append(files: &Files, entries: &[Entry]) -> Result<(), SpoolError> {
     serde_json::to_writer(&mut line, &LineOut { form: FORM, entries }).map_err(io::Error::from)?;
     line.push(b'\n');
     let path = files.spool().join(CURRENT);
-    files::check_path(&files.spool())?;
+    data_dir::check_path(&files.spool())?;
     for _ in 0..ATTEMPTS {
-        let file = match files::append_to(&path) {
+        let file = match data_dir::append_to(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                files::make_subfolder(&files.spool())?;
-                files::append_to(&path)?
+                data_dir::make_subfolder(&files.spool())?;
+                data_dir::append_to(&path)?
             }
             opened => opened?,
         };
@@ -208,7 +208,7 @@ pub(crate) fn drain(store: &mut Store, _lock: &Lock, now: Time) -> Result<Draine
 
 /// Reads a moved file once no writer is at it; `None` when one hangs there, and the next drain will find it.
 fn read_alone(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut file = files::open_own(path, &files::readable())?;
+    let mut file = data_dir::open_own(path, &data_dir::readable())?;
     let until = Instant::now() + WRITER;
     while file.try_lock().is_err() {
         if Instant::now() >= until {
@@ -261,7 +261,7 @@ fn drain_file(
         // Before the transaction ends: twice held is better than lost.
         if !held.is_empty() {
             let path = files.spool().join(HELD);
-            let file = files::append_to(&path).map_err(at("write", &path))?;
+            let file = data_dir::append_to(&path).map_err(at("write", &path))?;
             (&file).write_all(&held).map_err(at("write", &path))?;
         }
         Ok(())
@@ -313,7 +313,7 @@ fn apply_alone(
 /// Removes everything that waits, unread, and whatever else is there.
 pub(crate) fn clear(files: &Files, _lock: &Lock) -> io::Result<()> {
     for entry in fs::read_dir(files.spool())? {
-        files::remove_if_there(&entry?.path())?;
+        data_dir::remove_if_there(&entry?.path())?;
     }
     Ok(())
 }
@@ -327,7 +327,7 @@ pub(crate) fn drop_held(
     let path = files.spool().join(HELD);
     let beside = path.with_extension("new");
     // Left by a process that was killed in the middle.
-    files::remove_if_there(&beside)?;
+    data_dir::remove_if_there(&beside)?;
     let text = match fs::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read?,
@@ -337,7 +337,7 @@ pub(crate) fn drop_held(
     if kept.len() == text.len() {
         return Ok(());
     }
-    let mut file = files::private().write(true).create_new(true).open(&beside)?;
+    let mut file = data_dir::private().write(true).create_new(true).open(&beside)?;
     file.write_all(kept.as_bytes())?;
     file.sync_all()?;
     fs::rename(&beside, &path)
@@ -401,7 +401,7 @@ mod tests {
         let (_folder, files, entry) = world();
         append(&files, std::slice::from_ref(&entry)).unwrap();
         // It has found that the file is the right one, and is stopped before it writes.
-        let writer = files::append_to(&files.spool().join(CURRENT)).unwrap();
+        let writer = data_dir::append_to(&files.spool().join(CURRENT)).unwrap();
         writer.lock_shared().unwrap();
         let mut store = Store::open(files.folder(), now()).unwrap();
         assert_eq!(drained(&mut store), Drained { left: true, ..Drained::default() });
@@ -418,7 +418,7 @@ mod tests {
         let (_folder, files, entry) = world();
         append(&files, std::slice::from_ref(&entry)).unwrap();
         let path = files.spool().join(CURRENT);
-        let old = files::append_to(&path).unwrap();
+        let old = data_dir::append_to(&path).unwrap();
         assert!(is_still(&path, &old).unwrap());
         fs::rename(&path, files.spool().join("moved.jsonl")).unwrap();
         assert!(!is_still(&path, &old).unwrap());

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use rusqlite::params;
 use serde::Serialize;
 
-use super::files::{self, Lock};
 use super::spool::{self, Drained};
 use super::{Files, Store, StoreError, at, episodes};
 use crate::Time;
+use crate::data_dir::{self, Lock};
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(24);
 /// next time.
 pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
     // Never through a link: it would lead to files of somebody else.
-    if !matches!(files::check_path(&files.snapshots()), Ok(Some(_))) {
+    if !matches!(data_dir::check_path(&files.snapshots()), Ok(Some(_))) {
         return;
     }
     let Ok(entries) = std::fs::read_dir(files.snapshots()) else { return };
@@ -109,7 +109,7 @@ impl Store {
     pub(crate) fn tending(&self) -> Result<Option<Lock>, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
-        files::make_subfolder(&spool).map_err(at("make", &spool))?;
+        data_dir::make_subfolder(&spool).map_err(at("make", &spool))?;
         Lock::attempt(&spool).map_err(at("lock", &spool))
     }
 
@@ -117,7 +117,7 @@ impl Store {
     pub(crate) fn tending_within(&self, patience: Duration) -> Result<Option<Lock>, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
-        files::make_subfolder(&spool).map_err(at("make", &spool))?;
+        data_dir::make_subfolder(&spool).map_err(at("make", &spool))?;
         match Lock::wait(&spool, patience) {
             Ok(lock) => Ok(Some(lock)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
@@ -129,8 +129,8 @@ impl Store {
     pub(crate) fn tending_soon(&self) -> Result<Lock, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
-        files::make_subfolder(&spool).map_err(at("make", &spool))?;
-        Lock::wait(&spool, Bounds::default().time + files::PATIENCE).map_err(at("lock", &spool))
+        data_dir::make_subfolder(&spool).map_err(at("make", &spool))?;
+        Lock::wait(&spool, Bounds::default().time + data_dir::PATIENCE).map_err(at("lock", &spool))
     }
 
     /// Removes outcomes that are too old or too many, but none that a GHAP rests on.

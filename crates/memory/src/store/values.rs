@@ -21,6 +21,7 @@ mod sentence;
 mod weigh;
 mod witness;
 
+pub use bearing::Bearing;
 pub(crate) use bearing::bearing;
 use fit::{Candidate, Judged, fit, pointing};
 pub use forming::Followed;

@@ -1,75 +1,15 @@
 use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
-use rutter_memory::ghap::{Ghap, Resolve, Start};
+use rutter_memory::Id;
+use rutter_memory::ghap::Ghap;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Regrouped, Row};
-use rutter_memory::{Id, Store};
 use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
 use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::{Lesson, lessons};
 
-use crate::support::{World, all, at};
-
-/// Starts and resolves a GHAP with the content of a lesson.
-pub(crate) fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
-    let now = at(lesson.at);
-    let start = Start {
-        domain: lesson.domain.parse().unwrap(),
-        strategy: lesson.strategy.parse().unwrap(),
-        goal: &lesson.goal,
-        hypothesis: &lesson.hypothesis,
-        action: &lesson.action,
-        prediction: &lesson.prediction,
-        expects: None,
-        target: None,
-        confidence: None,
-    };
-    store.start_ghap(owner, &start, now).unwrap();
-    let resolve = Resolve {
-        status: lesson.status.parse().unwrap(),
-        result: &lesson.result,
-        surprise: lesson.surprise.as_deref(),
-        root_cause: lesson
-            .cause
-            .as_ref()
-            .map(|(category, text)| (category.parse().unwrap(), text.as_str())),
-        what_worked: lesson.what_worked.as_deref(),
-        takeaway: lesson.takeaway.as_deref(),
-        outcome: None,
-        unlooked: false,
-    };
-    store.resolve_ghap(owner, &resolve, now).unwrap().ghap
-}
-
-/// Returns the same lesson for every number, with another date.
-pub(crate) fn again(number: i64) -> Lesson {
-    Lesson {
-        label: None,
-        at: number * 100_000,
-        session: 0,
-        domain: "debugging",
-        strategy: "read-the-error",
-        status: "falsified",
-        goal: "the export runs at night".into(),
-        hypothesis: "the disk is too slow".into(),
-        action: "write into a buffer".into(),
-        prediction: "the tests pass".into(),
-        result: "still red".into(),
-        surprise: Some("the connection pool was empty after an hour".into()),
-        cause: Some(("oversight", "an early return skips the release of the connection".into())),
-        what_worked: None,
-        takeaway: Some("release the connection in a finally block".into()),
-        proven: false,
-    }
-}
-
-/// Records the same lesson `count` times, each in a separate session.
-pub(crate) fn repeated(world: &World, store: &mut Store, count: i64) -> Vec<Ghap> {
-    (0..count)
-        .map(|number| learn(store, &world.other(&format!("learner-{number}")), &again(number)))
-        .collect()
-}
+use rutter_testkit::world::{World, again, all, at, learn, repeated};
 
 #[test]
 fn five_of_a_kind_are_a_cluster_of_five() {

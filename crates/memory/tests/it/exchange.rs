@@ -8,8 +8,8 @@ use rutter_memory::store::{
 };
 use rutter_memory::{Clean, Store};
 
-use crate::story::Story;
-use crate::support::{ImportText as _, World, all, at, confirm, falsify, start};
+use rutter_testkit::story::Story;
+use rutter_testkit::world::{ImportText as _, World, all, at, confirm, falsify, start};
 
 /// Returns a store with rows of every kind.
 pub(crate) fn filled(world: &World) -> Store {
@@ -294,7 +294,7 @@ fn two_sights_of_a_session_are_joined_in_either_order() {
 
 fn elsewhere() -> Place {
     Place {
-        key: crate::support::key("github.com/ada/ship"),
+        key: rutter_testkit::world::key("github.com/ada/ship"),
         aliases: Vec::new(),
         root: Clean::new("/ship"),
         name: Clean::new("ship"),
@@ -390,7 +390,7 @@ fn two_machines_that_each_follow_one_failure_in_one_place_follow_the_later() {
 fn a_project_that_got_a_remote_is_imported_where_it_was_known_without() {
     let world = World::new();
     let mut store = world.store();
-    let before = Place { key: crate::support::key("git:/ship/.git"), ..elsewhere() };
+    let before = Place { key: rutter_testkit::world::key("git:/ship/.git"), ..elsewhere() };
     let new = |place| NewMemory {
         place: Some(place),
         category: Category::Fact,

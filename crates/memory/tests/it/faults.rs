@@ -11,7 +11,7 @@ use rutter_memory::store::{GhapFilter, MemoryFilter, Record, spool};
 use rutter_memory::{Store, StoreError};
 
 use crate::exchange::filled;
-use crate::support::{World, all, at, start};
+use rutter_testkit::world::{World, all, at, start};
 
 #[test]
 fn everything_is_for_its_owner_alone() {
@@ -343,7 +343,8 @@ fn a_clock_that_runs_backwards_loses_nothing() {
         "a revision is not older than what it revises"
     );
     store.note_ghap(&owner, "note", at(400)).unwrap();
-    let resolved = store.resolve_ghap(&owner, &crate::support::confirm(), at(300)).unwrap().ghap;
+    let resolved =
+        store.resolve_ghap(&owner, &rutter_testkit::world::confirm(), at(300)).unwrap().ghap;
     assert!(resolved.resolution.unwrap().at >= resolved.created);
     let session = store.session("session-1").unwrap().unwrap();
     assert_eq!(session.seen, at(1_000));

@@ -4,7 +4,7 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Forgettable, NewMemory, Record};
 use rutter_memory::{Clean, Store, log};
 
-use crate::support::{World, all, at, confirm, start};
+use rutter_testkit::world::{World, all, at, confirm, start};
 
 /// A marker that no redaction rule matches and no text of the product contains.
 const MARK: &str = "quokka";
@@ -254,7 +254,7 @@ fn a_reader_that_stays_is_told_of() {
 #[test]
 fn of_what_was_shown_nothing_is_left_either() {
     let told = |world: &World| {
-        let mut story = crate::story::Story::new(world);
+        let mut story = rutter_testkit::story::Story::new(world);
         let failing = [("cart::total", MARK)];
         story.red("cargo test", &failing);
         story.edit("a.rs", &["-a", "+b"]);
@@ -276,7 +276,7 @@ fn of_what_was_shown_nothing_is_left_either() {
     // A session that continues in another project.
     let world = World::new();
     told(&world);
-    let mut other = crate::story::Story::at(&world, &world.project("other"));
+    let mut other = rutter_testkit::story::Story::at(&world, &world.project("other"));
     other.session = "session-2";
     other.green("cargo test");
     let mut store = world.store();

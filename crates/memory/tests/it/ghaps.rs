@@ -7,7 +7,7 @@ use rutter_memory::store::entry::What;
 use rutter_memory::store::{GhapFilter, Owner, Record};
 use rutter_memory::{Clean, Id, Store, StoreError};
 
-use crate::support::{World, all, at, confirm, falsify, ghaps, start};
+use rutter_testkit::world::{World, all, at, confirm, falsify, ghaps, start};
 
 fn ghap_error<T: std::fmt::Debug>(result: Result<T, StoreError>) -> GhapError {
     match result {
@@ -169,7 +169,7 @@ fn nothing_testable_is_bronze() {
     };
     let ghap = store.start_ghap(&world.owner(), &vague, at(1)).unwrap();
     assert!(!ghap.testable);
-    // A passing run is no evidence here and does not make the tier gold.
+    // A passing run does not count as evidence here and does not make the tier gold.
     let run = world.outcome(2, Verdict::Passed);
     world.ran(&run);
     let named = Resolve { outcome: Some(run.id), ..confirm() };
@@ -324,7 +324,7 @@ fn lists_are_filtered_and_the_newest_comes_first() {
     assert_eq!(count(GhapFilter { limit: Some(2), ..GhapFilter::default() }), 2);
     assert_eq!(
         count(GhapFilter {
-            project: Some(crate::support::key("dir:/elsewhere")),
+            project: Some(rutter_testkit::world::key("dir:/elsewhere")),
             ..GhapFilter::default()
         }),
         0

@@ -6,7 +6,7 @@ use rutter_memory::store::hot::{HotStore, Recorded, Unready, record};
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::{Store, StoreError};
 
-use crate::support::{World, all, at};
+use rutter_testkit::world::{World, all, at};
 
 const BUDGET: Duration = Duration::from_millis(500);
 

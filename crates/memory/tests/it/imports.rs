@@ -10,9 +10,9 @@ use rutter_memory::store::{
 use rutter_memory::value::Standing;
 use rutter_memory::{Clean, Id, Store};
 
-use crate::clusters::repeated;
-use crate::story::Story;
-use crate::support::{ImportText as _, World, all, at, confirm, start};
+use rutter_testkit::story::Story;
+use rutter_testkit::world::repeated;
+use rutter_testkit::world::{ImportText as _, World, all, at, confirm, start};
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 

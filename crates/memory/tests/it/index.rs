@@ -15,7 +15,7 @@ use rutter_memory::{Id, Store};
 use rutter_search::embed::embed;
 use serde_json::json;
 
-use crate::support::{ImportText as _, World, at, confirm, falsify, start};
+use rutter_testkit::world::{ImportText as _, World, at, confirm, falsify, start};
 
 const LOCK: &str = "the queue waits for ever because two workers take the lock in another order";
 
@@ -377,7 +377,7 @@ fn two_readers_while_they_are_made() {
     });
 }
 
-/// One change to a store. Search results must not depend on when the index files are rebuilt.
+/// A change to a store. Search results must not depend on when the index files are rebuilt.
 #[derive(Debug, Clone)]
 enum Step {
     Remember(bool, String),

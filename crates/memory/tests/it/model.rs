@@ -8,7 +8,7 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{GhapFilter, MemoryEdit, MemoryFilter, NewMemory};
 use rutter_memory::{Id, Store};
 
-use crate::support::{World, at, confirm, falsify, start};
+use rutter_testkit::world::{World, at, confirm, falsify, start};
 
 #[derive(Debug, Clone)]
 enum Step {

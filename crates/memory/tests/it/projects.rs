@@ -3,7 +3,7 @@ use rutter_memory::store::entry::Place;
 use rutter_memory::store::{NewMemory, Owner};
 use rutter_memory::{Clean, Store, StoreError};
 
-use crate::support::{World, at, confirm, ghaps, key, start};
+use rutter_testkit::world::{World, at, confirm, ghaps, key, start};
 
 fn place(strongest: &str, aliases: &[&str]) -> Place {
     Place {

@@ -5,7 +5,7 @@ use rutter_memory::store::entry::{Place, What};
 use rutter_memory::store::{MemoryEdit, NewMemory, Owner, spool};
 use rutter_memory::{Clean, log};
 
-use crate::support::{ImportText as _, World, at, falsify, start};
+use rutter_testkit::world::{ImportText as _, World, at, falsify, start};
 
 /// Returns a token in GitHub's format. It is assembled here so that no scanner takes this file for a leak.
 fn secret() -> String {

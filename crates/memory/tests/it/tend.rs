@@ -6,7 +6,7 @@ use rutter_memory::store::entry::What;
 use rutter_memory::store::spool;
 use rutter_memory::store::tend::{Bounds, tend};
 
-use crate::support::{World, all, at, confirm, start};
+use rutter_testkit::world::{World, all, at, confirm, start};
 
 #[test]
 fn outcomes_that_are_too_old_or_too_many_go_but_none_that_is_evidence() {

@@ -17,8 +17,8 @@ use rutter_search::cluster::Axis;
 
 use rutter_testkit::lessons::Lesson;
 
-use crate::clusters::{again, learn, repeated};
-use crate::support::{ImportText as _, World, all, at};
+use rutter_testkit::world::{ImportText as _, World, all, at};
+use rutter_testkit::world::{again, learn, repeated};
 
 /// A user's wording of the repeated lesson.
 pub(crate) const OWN: &str = "give connections back to the pool, whatever happens";
@@ -232,7 +232,7 @@ fn who_looks_while_another_writes_sees_what_there_was_a_moment_ago() {
     writer.execute_batch("COMMIT").unwrap();
     assert!(store.freshen_values(at(LATER)).unwrap());
     assert_eq!(known(&store), 1);
-    // A writer does not block readers if there is no work to do.
+    // A writer does not block readers without pending work.
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(store.freshen_values(at(LATER)).unwrap() && store.freshen_shown(at(LATER)).unwrap());
 }

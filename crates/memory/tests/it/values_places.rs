@@ -8,9 +8,9 @@ use rutter_memory::value::{Standing, ValueError};
 use rutter_memory::{Clean, Store, StoreError};
 use rutter_testkit::lessons::Lesson;
 
-use crate::clusters::{again, learn, repeated};
-use crate::support::{ImportText as _, World, all, at};
 use crate::values::{LATER, OWN, cluster, new, values};
+use rutter_testkit::world::{ImportText as _, World, all, at};
+use rutter_testkit::world::{again, learn, repeated};
 
 /// Returns an owner in another project.
 fn elsewhere(world: &World, name: &str) -> Owner {

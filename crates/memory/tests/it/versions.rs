@@ -5,9 +5,9 @@ use rutter_memory::Store;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{ClusterFilter, VERSION, ValueFilter};
 
-use crate::clusters::repeated;
 use crate::exchange::filled;
-use crate::support::{World, all, at, start};
+use rutter_testkit::world::repeated;
+use rutter_testkit::world::{World, all, at, start};
 
 fn fixture(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/{version}.db"))

@@ -3,8 +3,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use rutter_hooks::context::{Depth, Source};
 use rutter_memory::IdSuffix;
-use rutter_memory::context::{Depth, Source};
 
 use super::FormatArgs;
 use super::memory::{at_least_one, one_of};

@@ -1,12 +1,15 @@
 //! `rutter context`: prints the context that an agent would get, and why other rows were left out.
 
+use rutter_hooks::Hands;
+use rutter_hooks::asked;
+use rutter_hooks::context::{Candidate, Context, Source};
+use rutter_hooks::recall_context::{Audience, Wanted, recall_context};
+use rutter_hooks::session_context::{SessionWanted, session_context};
 use rutter_memory::config::{Config, Recall};
-use rutter_memory::context::{Candidate, Context, Source};
-use rutter_memory::hook::asked;
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
-use rutter_memory::store::{Audience, Owner, SessionWanted, Wanted};
-use rutter_memory::{Hands, Id, Store};
+use rutter_memory::store::Owner;
+use rutter_memory::{Id, Store};
 use rutter_search::score::FLOOR;
 use serde::Serialize;
 
@@ -41,7 +44,7 @@ struct Left<'a> {
     id: Id,
     kind: Source,
     confidence: Option<f64>,
-    reason: rutter_memory::context::LeftOut,
+    reason: rutter_hooks::context::LeftOut,
     text: &'a str,
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         audience: Audience::Prompt,
         to: session.as_ref().map(|session| (session.as_str(), None)),
     };
-    let context = store.context(&wanted, env.now)?;
+    let context = recall_context(store.indexed_reader()?, &wanted, env.now)?;
     show(args, &context, true, &config, env, ui)
 }
 
@@ -101,7 +104,7 @@ fn beginning(
         tokens: args.max_tokens.unwrap_or(wanted.tokens),
         ..wanted
     };
-    Ok(store.session_context(&wanted, env.now)?)
+    Ok(session_context(store.reader(), &wanted, env.now)?)
 }
 
 fn show(

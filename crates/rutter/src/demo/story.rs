@@ -1,7 +1,7 @@
 //! The script of the demo: a rounding bug, a wrong hypothesis about it, and the same bug three days later.
 //!
-//! The script contains only the actions of the user and the agent. The agent reads the output of the real hooks and of the real
-//! `rutter ghap` command; each step checks that output.
+//! The script contains only the actions of the user and the agent. The agent reads the output of the real hooks and of
+//! the real `rutter ghap` command; each step checks that output.
 
 use rutter_contract::EventName;
 use serde_json::{Value, json};

@@ -62,8 +62,8 @@ pub(super) fn off(server: &Server, around: &Around<'_>) -> Option<Finding> {
     None
 }
 
-/// Returns true if the project's server waits for the user's approval. In an untrusted folder, only approval in the user's or
-/// managed settings counts.
+/// Returns true if the project's server waits for the user's approval. In an untrusted folder, only approval in the
+/// user's or managed settings counts.
 pub(super) fn is_pending(around: &Around<'_>) -> bool {
     let trusted = around.state.trusts(&around.places.folder);
     let says = |key: &dyn Fn(&str) -> Option<Node>| {
@@ -105,7 +105,8 @@ fn managed(around: &Around<'_>) -> Option<Finding> {
     })
 }
 
-/// Returns a finding if the lists of allowed and denied servers exclude the server. The lists of all settings are combined.
+/// Returns a finding if the lists of allowed and denied servers exclude the server. The lists of all settings are
+/// combined.
 fn excluded(server: &Server, layers: &[Layer]) -> Option<Finding> {
     let lists = |key: &'static str| {
         layers.iter().filter_map(move |layer| {

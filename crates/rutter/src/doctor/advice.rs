@@ -113,8 +113,8 @@ fn strange(path: &Path, user: u32) -> Option<PathBuf> {
     (found.uid() != user).then(|| seen.to_owned())
 }
 
-/// Returns the command that gives a path to the user. Limited to files of rutter or the client and to the home folder: taking
-/// over everything below `/var` would be worse than any finding.
+/// Returns the command that gives a path to the user. Limited to files of rutter or the client and to the home folder:
+/// taking over everything below `/var` would be worse than any finding.
 fn handover(path: &Path, own: &[PathBuf], home: Option<&Path>) -> Option<String> {
     let owned = own.iter().find(|own| path.starts_with(own));
     let homely = home.is_some_and(|home| path != home && path.starts_with(home));

@@ -144,7 +144,8 @@ impl Document {
         place(&self.path, &self.text, at)
     }
 
-    /// Converts a node to a `serde_json` value. Returns Null if serde_json rejects it, which does not happen to our entries.
+    /// Converts a node to a `serde_json` value. Returns Null if serde_json rejects it, which does not happen to our
+    /// entries.
     pub(crate) fn value(&self, node: &Node) -> Value {
         serde_json::from_str(self.text.get(self.range(node)).unwrap_or_default())
             .unwrap_or(Value::Null)

@@ -75,8 +75,8 @@ impl Entry {
         matches!(self.whose, Whose::Local | Whose::Checkout | Whose::Project)
     }
 
-    /// Returns the scope of a shared entry: one with the exact command line that `rutter init` writes for a project or a plugin.
-    /// An entry that differs in any byte was written by hand and may do anything, so it does not count.
+    /// Returns the scope of a shared entry: one with the exact command line that `rutter init` writes for a project or
+    /// a plugin. An entry that differs in any byte was written by hand and may do anything, so it does not count.
     pub(crate) fn shared(&self) -> Option<Scope> {
         let program = program_of(&self.handler)?;
         [Scope::Project, Scope::Plugin].into_iter().find(|scope| {
@@ -87,7 +87,8 @@ impl Entry {
         })
     }
 
-    /// Returns true if the program of the entry exists, by the same test that a shared hook makes before it defers to the entry.
+    /// Returns true if the program of the entry exists, by the same test that a shared hook makes before it defers to
+    /// the entry.
     pub(crate) fn is_there(&self) -> bool {
         let program = Path::new(program_of(&self.handler).unwrap_or_default());
         !program.is_absolute() || program.is_file()
@@ -102,7 +103,8 @@ impl Entry {
         text
     }
 
-    /// Returns the key by which the client deduplicates entries: equal entries run once, even if registered several times.
+    /// Returns the key by which the client deduplicates entries: equal entries run once, even if registered several
+    /// times.
     pub(crate) fn identity(&self) -> String {
         let part = |key: &str| self.handler.get(key).map(Value::to_string).unwrap_or_default();
         let plugin = self.plugin.as_ref().map(|plugin| plugin.to_string_lossy().into_owned());

@@ -1,8 +1,8 @@
 //! The event counts of the last days, and registered events that never occurred.
 
 use rutter_contract::EventName;
+use rutter_hooks::tally::{self, DAYS};
 use rutter_memory::Time;
-use rutter_memory::tally::{self, DAYS};
 use serde::Serialize;
 
 use super::codes;

@@ -67,9 +67,9 @@ fn heard<'a>(entries: &[&'a Entry]) -> Vec<&'a Entry> {
     entries.iter().copied().filter(|entry| !steps_back(entry, entries)).collect()
 }
 
-/// Returns true if an entry defers to another one on the same event, by the rule of the hook itself: a shared entry defers to
-/// the user's own, and a plugin's entry also to the project's. Entries with a missing program do not count, nor does the same
-/// file under another path.
+/// Returns true if an entry defers to another one on the same event, by the rule of the hook itself: a shared entry
+/// defers to the user's own, and a plugin's entry also to the project's. Entries with a missing program do not count,
+/// nor does the same file under another path.
 fn steps_back(entry: &Entry, entries: &[&Entry]) -> bool {
     let Some(scope) = entry.shared() else { return false };
     let is_nearer = |other: &Entry| match other.whose {
@@ -217,8 +217,8 @@ fn list(matcher: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the texts of which a name must contain one to match a matcher in the form of a permission rule, such as
-/// `Bash(pytest|npm test)`. The client treats it as a regular expression with a group. Returns None if the texts cannot be
-/// determined without a regex engine.
+/// `Bash(pytest|npm test)`. The client treats it as a regular expression with a group. Returns None if the texts cannot
+/// be determined without a regex engine.
 fn calls(matcher: &str) -> Option<Vec<String>> {
     let (tool, rest) = matcher.split_once('(')?;
     let group = rest.strip_suffix(')')?;

@@ -1,7 +1,7 @@
 //! Settings keys for which a value of the wrong type makes the client skip the whole file.
 //!
-//! Each was tested on clients 2.1.325 and 2.1.197 with a value of another type in a file with a hook, which then did not run.
-//! Keys with wrong values that the client tolerates are left out, as are keys that users do not write by hand.
+//! Each was tested on clients 2.1.325 and 2.1.197 with a value of another type in a file with a hook, which then did
+//! not run. Keys with wrong values that the client tolerates are left out, as are keys that users do not write by hand.
 
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;

@@ -173,7 +173,8 @@ impl Layer {
         self.document = Some(document);
     }
 
-    /// Returns the value of a settings key if the client uses the file. Returns None for plugins, which have other keys.
+    /// Returns the value of a settings key if the client uses the file. Returns None for plugins, which have other
+    /// keys.
     pub(crate) fn get(&self, key: &str) -> Option<(&Document, &Node)> {
         if self.whose == Whose::Plugin {
             return None;
@@ -191,7 +192,8 @@ pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Findi
     files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
     files.push((Whose::Project, places.project()));
     files.extend(places.user().map(|path| (Whose::User, path)));
-    // In the home folder, the project's file and the user's file are the same, even if the paths differ by symbolic links.
+    // In the home folder, the project's file and the user's file are the same, even if the paths differ by symbolic
+    // links.
     if places.user().is_some_and(|user| is_same(&user, &places.project())) {
         files.retain(|(whose, _)| *whose != Whose::Project);
     }

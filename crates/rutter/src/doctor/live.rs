@@ -1,18 +1,19 @@
 //! `rutter doctor --live`: a test of the whole chain of settings, client, hook, memory and model request.
 //!
-//! Each part can pass its own checks while hooks still fail between two parts. So this check starts the installed client offline
-//! in a sandbox, with our entries from the user's settings. A scripted model makes a test fail, fixes it, and makes it fail again
-//! in a second session. The check examines the requests that the model receives.
+//! Each part can pass its own checks while hooks still fail between two parts. So this check starts the installed
+//! client offline in a sandbox, with our entries from the user's settings. A scripted model makes a test fail, fixes
+//! it, and makes it fail again in a second session. The check examines the requests that the model receives.
 
 use std::path::Path;
 
 use rutter_check::live::{Client, LiveError, Record, Request, Sandbox, Script, Turn};
 use rutter_contract::EventName;
 use rutter_contract::javascript::Kind;
+use rutter_hooks::tally;
 use rutter_memory::store::Files;
 use rutter_memory::store::GhapFilter;
 use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::{Store, Time, tally};
+use rutter_memory::{Store, Time};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -54,8 +55,8 @@ struct Copies {
     settings: Vec<Copy>,
     /// The server's scope and entry.
     server: Option<(Scope, Value)>,
-    /// True if tools are checked. False if the server cannot run here: it belongs to a plugin, runs already, or comes from an
-    /// untrusted checkout.
+    /// True if tools are checked. False if the server cannot run here: it belongs to a plugin, runs already, or comes
+    /// from an untrusted checkout.
     tools: bool,
 }
 
@@ -97,8 +98,8 @@ impl Proof {
     }
 }
 
-/// Copies only our hooks and tool rules from the settings: no foreign hooks and no tokens. Entries from an untrusted checkout
-/// are left out, because the sandboxed client would run them without asking.
+/// Copies only our hooks and tool rules from the settings: no foreign hooks and no tokens. Entries from an untrusted
+/// checkout are left out, because the sandboxed client would run them without asking.
 fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environment) -> Copies {
     let mut copies: Vec<Copy> = Vec::new();
     for layer in layers.iter().filter(|layer| layer.state == State::Read) {

@@ -77,7 +77,8 @@ impl Places {
         self.config.as_ref().map(|folder| folder.join("settings.json"))
     }
 
-    /// Finds a program by its name. Relative folders of `PATH` are skipped, because each checkout would resolve them differently.
+    /// Finds a program by its name. Relative folders of `PATH` are skipped, because each checkout would resolve them
+    /// differently.
     pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let folders = self.search.iter().filter(|folder| folder.is_absolute());
         let mut paths = folders.map(|folder| folder.join(name));
@@ -100,8 +101,8 @@ pub(crate) fn managed_servers(folder: &Path) -> PathBuf {
     folder.join("managed-mcp.json")
 }
 
-/// Returns the managed settings in a folder, the strongest first: files of the `.d` folder in reverse order of their names,
-/// then the main file.
+/// Returns the managed settings in a folder, the strongest first: files of the `.d` folder in reverse order of their
+/// names, then the main file.
 pub(crate) fn managed(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join("managed-settings.d"))
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())

@@ -63,7 +63,8 @@ pub(crate) fn with_folders(plugins: &[Plugin]) -> impl Iterator<Item = (&str, &P
     plugins.iter().filter_map(|plugin| Some((plugin.name.as_str(), plugin.folder.as_deref()?)))
 }
 
-/// Reads the files of a plugin that define servers. Faults in them are not reported, because only the author can fix them.
+/// Reads the files of a plugin that define servers. Faults in them are not reported, because only the author can fix
+/// them.
 pub(crate) fn server_files(folder: &Path) -> Vec<Document> {
     let read = |path: &Path| match Reading::of(path) {
         Reading::Document(document) => Some(*document),

@@ -15,8 +15,8 @@ use super::shape;
 use super::trust::ClientState;
 use crate::shell;
 
-/// The name of each tool, and the words that identify it in commands and as the name of a plugin or server. Words that are
-/// likely names of unrelated projects are left out.
+/// The name of each tool, and the words that identify it in commands and as the name of a plugin or server. Words that
+/// are likely names of unrelated projects are left out.
 const RIVALS: &[(&str, &[&str])] = &[
     ("claude-mem", &["claude-mem", "mcp-search-claude-mem"]),
     ("agentmemory", &["agentmemory", "agent-memory"]),

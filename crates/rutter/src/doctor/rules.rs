@@ -1,7 +1,7 @@
 //! The permission rules of all settings that affect the tools of rutter's server.
 //!
-//! Measured on 2.1.325 and 2.1.197: a deny rule in any file removes the tools from the agent; an ask rule takes precedence over
-//! an allow rule; and `mcp__*` works in deny rules but not in allow rules.
+//! Measured on 2.1.325 and 2.1.197: a deny rule in any file removes the tools from the agent; an ask rule takes
+//! precedence over an allow rule; and `mcp__*` works in deny rules but not in allow rules.
 
 use rutter_contract::javascript::{Kind, Node};
 use serde_json::{Value, json};
@@ -54,8 +54,8 @@ fn asks_nobody(layers: &[Layer]) -> bool {
     mode == Some("bypassPermissions")
 }
 
-/// Returns a finding if the agent cannot call tools of the server freely. `all` is the rule for all its tools, `here` the file
-/// to which `init` would add rules.
+/// Returns a finding if the agent cannot call tools of the server freely. `all` is the rule for all its tools, `here`
+/// the file to which `init` would add rules.
 pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Option<Finding> {
     for (name, code, does) in [
         ("deny", &codes::SERVER_DENIED, "denies the agent every tool of rutter's"),
@@ -91,8 +91,8 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
         let finding = Finding::new(&codes::SERVER_NOT_ALLOWED, what).at(place);
         return Some(finding.advise(codes::HOOKS_MANAGED_ONLY.advice));
     }
-    // A rule in a skipped file or in an untrusted folder is covered by the finding about that file or folder. Without any of
-    // our hooks, more than a rule is missing.
+    // A rule in a skipped file or in an untrusted folder is covered by the finding about that file or folder. Without
+    // any of our hooks, more than a rule is missing.
     if allowed(layers, all).is_some() || layers.iter().any(|layer| layer.state == State::Void) {
         return None;
     }

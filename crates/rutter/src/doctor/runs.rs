@@ -295,9 +295,9 @@ impl Bench<'_> {
     }
 }
 
-/// Returns true if a shell command line may do more than run rutter with arguments. A guarded line must equal, byte for byte,
-/// the line that `rutter init` writes, without expanded variables. Any other line may contain only known harmless characters.
-/// No weaker test is safe for a line from a stranger.
+/// Returns true if a shell command line may do more than run rutter with arguments. A guarded line must equal, byte for
+/// byte, the line that `rutter init` writes, without expanded variables. Any other line may contain only known harmless
+/// characters. No weaker test is safe for a line from a stranger.
 fn may_do_more(entry: &Entry, start: &Start) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+~ '\"".contains(c);
     match start {

@@ -1,9 +1,10 @@
-//! The registrations of rutter's MCP server: their files, their precedence, and the reasons for which the client does not start
-//! the server.
+//! The registrations of rutter's MCP server: their files, their precedence, and the reasons for which the client does
+//! not start the server.
 //!
-//! Measured on clients 2.1.325 and 2.1.197 with `claude mcp get`: of several servers with one name the client starts the local
-//! one, else the project's, else the user's. It passes over one that is disabled or waits for approval. It also reads `.mcp.json`
-//! in every parent folder. It skips a single entry that it cannot load, and the whole of a file that it cannot parse.
+//! Measured on clients 2.1.325 and 2.1.197 with `claude mcp get`: of several servers with one name the client starts
+//! the local one, else the project's, else the user's. It passes over one that is disabled or waits for approval. It
+//! also reads `.mcp.json` in every parent folder. It skips a single entry that it cannot load, and the whole of a file
+//! that it cannot parse.
 
 use std::path::PathBuf;
 
@@ -175,7 +176,7 @@ impl Server {
 /// All registrations.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
-    /// The nearest first.
+    /// Registrations, the most specific first.
     pub(crate) all: Vec<Server>,
     /// True if an unreadable file may contain a registration of ours.
     unknown: bool,
@@ -329,8 +330,8 @@ impl Servers {
         self.all.iter().filter(counts).filter(|server| server.kind != Sort::Foreign)
     }
 
-    /// Marks registrations as shadowed. Of several with one name, the client uses the first approved one, else the first pending
-    /// one. A pending one before the used one is not shadowed: `claude -p` starts it without asking.
+    /// Marks registrations as shadowed. Of several with one name, the client uses the first approved one, else the
+    /// first pending one. A pending one before the used one is not shadowed: `claude -p` starts it without asking.
     fn settle(&mut self) {
         let own = |server: &Server| server.plugin.is_none();
         let first =
@@ -343,7 +344,8 @@ impl Servers {
         }
     }
 
-    /// Finds a server with our name that runs another program. Pending ones count: `claude -p` starts them without asking.
+    /// Finds a server with our name that runs another program. Pending ones count: `claude -p` starts them without
+    /// asking.
     fn foreigners(&self, layers: &[Layer], findings: &mut Vec<Finding>) {
         let mut own = self.all.iter().filter(|server| server.plugin.is_none());
         let first = own.find(|server| matches!(server.state, State::Used | State::Pending));
@@ -379,7 +381,8 @@ impl Servers {
         Some(Finding::new(&codes::SERVER_MISSING, what).at(place))
     }
 
-    /// Finds a plugin's server that runs in addition to a registered one. The client starts identical commands only once.
+    /// Finds a plugin's server that runs in addition to a registered one. The client starts identical commands only
+    /// once.
     fn twice(&self) -> Option<Finding> {
         let same = |one: &Server, other: &Server| {
             ["command", "args"].iter().all(|key| one.entry.get(key) == other.entry.get(key))

@@ -106,8 +106,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Returns true if a server may run code from an untrusted checkout. The variables of its entry alone could make any
-    /// program do anything.
+    /// Returns true if a server may run code from an untrusted checkout. The variables of its entry alone could make
+    /// any program do anything.
     pub(crate) fn is_foreign(&self, server: &Server, start: &Start) -> bool {
         let of_checkout = server.whose == Whose::Project;
         let more = server.entry.get("env").is_some() || !is_right(&server.entry);

@@ -1,8 +1,8 @@
-//! Loads the hooks of a settings file as the client does: it finds the entries that the client runs, the ones that it skips, and
-//! the faults for which it skips the whole file.
+//! Loads the hooks of a settings file as the client does: it finds the entries that the client runs, the ones that it
+//! skips, and the faults for which it skips the whole file.
 //!
-//! The rules and their order are the client's. The rules for skipping an entry or a file were measured on clients 2.1.325 and
-//! 2.1.197; the rule for hooks outside `hooks` was read in the code of the former.
+//! The rules and their order are the client's. The rules for skipping an entry or a file were measured on clients
+//! 2.1.325 and 2.1.197; the rule for hooks outside `hooks` was read in the code of the former.
 
 use rutter_contract::javascript::{Kind, Node};
 use rutter_contract::version::Contract;

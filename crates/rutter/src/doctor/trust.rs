@@ -1,8 +1,9 @@
 //! The client's record of trusted folders.
 //!
-//! The client stores trust by path. Observed in interactive sessions of clients 2.1.325 and 2.1.197: hooks of settings wait until
-//! the folder is trusted, by its own entry or that of a parent folder; inside a repository, the newer client looks up to its
-//! root only. That the main checkout also counts for a worktree was read in the code of the newer client.
+//! The client stores trust by path. Observed in interactive sessions of clients 2.1.325 and 2.1.197: hooks of settings
+//! wait until the folder is trusted, by its own entry or that of a parent folder; inside a repository, the newer client
+//! looks up to its root only. That the main checkout also counts for a worktree was read in the code of the newer
+//! client.
 
 use std::path::{Path, PathBuf};
 

@@ -93,7 +93,8 @@ impl Change {
 }
 
 impl Entry {
-    /// Returns the diff of the entry as a hunk that is located by keys. Context lines would show unrelated parts of the file.
+    /// Returns the diff of the entry as a hunk that is located by keys. Context lines would show unrelated parts of the
+    /// file.
     fn diff(&self) -> String {
         let [before, after] = [&self.before, &self.after].map(|text| match text {
             Some(text) => unindented(text) + "\n",

@@ -1,8 +1,8 @@
 //! The folder under which the client stores its data about a folder: one for a whole repository.
 //!
-//! Measured on 2.1.325 and 2.1.197, by their search for the servers of a folder: the nearest folder upwards that contains
-//! anything named `.git`; for a worktree the main checkout, or the bare repository itself. The client checks less than git
-//! does, so [`rutter_memory::project`] gives other results and cannot be used here.
+//! Measured on 2.1.325 and 2.1.197, by their search for the servers of a folder: the nearest folder upwards that
+//! contains anything named `.git`; for a worktree the main checkout, or the bare repository itself. The client checks
+//! less than git does, so [`rutter_memory::project`] gives other results and cannot be used here.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Adds entries to a JSON text of the user and removes them, without parsing and rewriting it.
 //!
-//! This module does not know the meaning of entries. A *path* is the list of keys from the root to an object or array. An
-//! [`Addition`] is an entry to append there, together with missing containers on the path. Removal is the reverse, and also
-//! removes containers that become empty.
+//! This module does not know the meaning of entries. A *path* is the list of keys from the root to an object or array.
+//! An [`Addition`] is an entry to append there, together with missing containers on the path. Removal is the reverse,
+//! and also removes containers that become empty.
 
 use std::fmt;
 use std::ops::Range;
@@ -75,8 +75,8 @@ impl<'a> Document<'a> {
         Ok(Some(Self { layout: Layout::of(&outline, &root), outline, root }))
     }
 
-    /// Returns the object or array at the end of a path, and the number of keys that lead to it: all of them, or fewer if the
-    /// rest is missing. Fails if a key on the path is a duplicate or leads to a value of another type.
+    /// Returns the object or array at the end of a path, and the number of keys that lead to it: all of them, or fewer
+    /// if the rest is missing. Fails if a key on the path is a duplicate or leads to a value of another type.
     pub(super) fn reach(
         &self,
         path: &[String],

@@ -26,8 +26,8 @@ pub(crate) struct Exclude {
 }
 
 impl Exclude {
-    /// Finds the exclude list for a file below a folder. Returns None outside a valid git work tree, and if the path cannot
-    /// be written on one line.
+    /// Finds the exclude list for a file below a folder. Returns None outside a valid git work tree, and if the path
+    /// cannot be written on one line.
     pub(crate) fn of(folder: &Path, file: &Path) -> Option<Self> {
         let WorkTree { root, common_dir } = WorkTree::around(folder)?;
         let below = folder.canonicalize().ok()?.strip_prefix(&root).ok()?.to_owned();
@@ -51,7 +51,8 @@ impl Exclude {
         })
     }
 
-    /// Returns true if git tracks the file, so that an exclude line has no effect. Searches the usual format of git's index.
+    /// Returns true if git tracks the file, so that an exclude line has no effect. Searches the usual format of git's
+    /// index.
     pub(crate) fn is_tracked(&self) -> bool {
         let own = self.root.join(".git");
         let git_dir = match fs::read_to_string(&own) {
@@ -118,8 +119,8 @@ impl Exclude {
         Ok(Some(Change::new(contents, after)))
     }
 
-    /// Returns true if a line of a list covers the file. Complex patterns are not evaluated; the file is then on two lists,
-    /// which is harmless.
+    /// Returns true if a line of a list covers the file. Complex patterns are not evaluated; the file is then on two
+    /// lists, which is harmless.
     fn is_covered_by(&self, line: &str) -> bool {
         let pattern = line.trim_end();
         if pattern == self.pattern || pattern == "*.local.json" {

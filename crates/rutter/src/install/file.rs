@@ -96,7 +96,8 @@ impl Contents {
         self.target.ancestors().skip(1).take_while(|folder| !folder.exists()).count()
     }
 
-    /// Removes up to this many empty folders above the file, the innermost first. Returns the number of folders that remain.
+    /// Removes up to this many empty folders above the file, the innermost first. Returns the number of folders that
+    /// remain.
     pub(crate) fn remove_folders(&self, folders: usize) -> usize {
         // The system refuses to remove a folder that is not empty.
         let around = self.target.ancestors().skip(1).take(folders);

@@ -1,6 +1,7 @@
 //! Compares the hooks in a settings file with the wanted ones.
 //!
-//! A correct group of ours stays, a group with only our handlers is replaced in place, and all other handlers of ours are removed.
+//! A correct group of ours stays, a group with only our handlers is replaced in place, and all other handlers of ours
+//! are removed.
 
 use std::ops::Range;
 

@@ -1,8 +1,10 @@
-//! The client's lock on its own file, a folder next to the file. The client takes it to read, change and write the file.
+//! The client's lock on its own file, a folder next to the file. The client takes it to read, change and write the
+//! file.
 //!
-//! Without the lock, a client that has already read the file would overwrite our change. Measured on 2.1.325 and 2.1.197: both
-//! take it for every change, take over a lock that is 15 seconds old but not one of 5, and write without it if they cannot get
-//! it. So the lock makes a collision unlikely, and the writer still compares the file with the bytes that were read.
+//! Without the lock, a client that has already read the file would overwrite our change. Measured on 2.1.325 and
+//! 2.1.197: both take it for every change, take over a lock that is 15 seconds old but not one of 5, and write without
+//! it if they cannot get it. So the lock makes a collision unlikely, and the writer still compares the file with the
+//! bytes that were read.
 
 use std::fs;
 use std::io;
@@ -14,7 +16,8 @@ use rutter_memory::Time;
 /// Age after which a lock counts as left behind by a dead process.
 const STALE_MILLIS: i64 = 10_000;
 
-/// Attempts to take the lock, and the time between attempts. A client that writes its file holds the lock for less time.
+/// Attempts to take the lock, and the time between attempts. A client that writes its file holds the lock for less
+/// time.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -1,8 +1,8 @@
 //! Finds other settings files that run rutter, so that an event is handled only once.
 //!
-//! The client runs identical commands once, even if several settings files contain them. But shared entries differ from the
-//! user's own, and a plugin's entries always run as well. A user with two of these would get every message twice. So the less
-//! specific entry defers to the more specific one, event by event.
+//! The client runs identical commands once, even if several settings files contain them. But shared entries differ from
+//! the user's own, and a plugin's entries always run as well. A user with two of these would get every message twice.
+//! So the less specific entry defers to the more specific one, event by event.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -35,8 +35,8 @@ fn entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
     })
 }
 
-/// Returns the other scopes that run rutter, each with its file and one of its entries. Unreadable files are skipped, because
-/// clients skip them too.
+/// Returns the other scopes that run rutter, each with its file and one of its entries. Unreadable files are skipped,
+/// because clients skip them too.
 pub(crate) fn beside(
     scope: Scope,
     folder: &Path,
@@ -84,8 +84,8 @@ pub(crate) struct Asker<'a> {
 
 /// Returns true if a hook that a shared file started must leave the event to another entry.
 ///
-/// Only hooks from shared files call this. It costs a few lookups of files that mostly do not exist, which is the price of not
-/// handling an event twice.
+/// Only hooks from shared files call this. It costs a few lookups of files that mostly do not exist, which is the price
+/// of not handling an event twice.
 pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
     let Asker { from, folder, client, version, .. } = *asker;
     let plugin = from == Scope::Plugin.word();
@@ -107,9 +107,9 @@ pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
         || (plugin && project.is_some_and(|path| is_heard(&path, asker.event, true)))
 }
 
-/// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder or a
-/// worktree, unless the repository is bare or the home folder. Measured: it does not read the project's settings there, and
-/// 2.1.197 reads neither.
+/// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder
+/// or a worktree, unless the repository is bare or the home folder. Measured: it does not read the project's settings
+/// there, and 2.1.197 reads neither.
 pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let tree = WorkTree::around(folder)?;
     let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
@@ -119,7 +119,8 @@ pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<Pa
     (here != main && home.as_deref() != Some(main)).then_some(settings)
 }
 
-/// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no effect.
+/// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no
+/// effect.
 fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
     let Some(settings) = ours_in(path) else { return false };
     entries(&settings).any(|(on, entry)| {
@@ -130,8 +131,8 @@ fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
     })
 }
 
-/// Returns the file and the rule that denies the agent all of rutter's tools. A deny rule in any file takes precedence over
-/// allow rules.
+/// Returns the file and the rule that denies the agent all of rutter's tools. A deny rule in any file takes precedence
+/// over allow rules.
 pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
     ruled("deny", folder, client)
 }
@@ -157,8 +158,8 @@ pub(crate) fn runs(path: &Path) -> bool {
     ours_in(path).is_some_and(|settings| entries(&settings).next().is_some())
 }
 
-/// Returns true if a client that is started in a folder runs rutter's hooks: by a settings file that it reads, or by the
-/// plugin.
+/// Returns true if a client that is started in a folder runs rutter's hooks: by a settings file that it reads, or by
+/// the plugin.
 pub(crate) fn is_installed_in(folder: &Path, client: Option<&Path>, home: Option<&Path>) -> bool {
     let scopes = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
     let mut files: Vec<PathBuf> = scopes.collect();

@@ -1,7 +1,7 @@
 //! The positions of values in a JSON text.
 //!
-//! The text is parsed by the contract's `JSON.parse`, so this module accepts and rejects the same texts as the client. It also
-//! accepts lone surrogates and numbers out of range.
+//! The text is parsed by the contract's `JSON.parse`, so this module accepts and rejects the same texts as the client.
+//! It also accepts lone surrogates and numbers out of range.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The content of rutter in a client's file, and the edits that install and remove it.
 //!
-//! Installation has two steps, each a list of edits of the text. *Mending* handles our existing content: it keeps it, replaces
-//! it in place, or removes it together with containers that become empty. *Adding* appends missing content.
+//! Installation has two steps, each a list of edits of the text. *Mending* handles our existing content: it keeps it,
+//! replaces it in place, or removes it together with containers that become empty. *Adding* appends missing content.
 
 use std::ops::Range;
 
@@ -40,8 +40,8 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(crate) struct Installed {
     pub(crate) text: String,
-    /// The edits that made the text. None if content of ours was there before: reverting the edits would then not restore
-    /// the user's original text.
+    /// The edits that made the text. None if content of ours was there before: reverting the edits would then not
+    /// restore the user's original text.
     pub(super) edits: Option<Vec<Edit>>,
     /// Other content that was added.
     pub(super) within: Within,
@@ -173,8 +173,8 @@ impl Found {
     }
 }
 
-/// Returns true if a text has any content of ours, correct or not. Rules do not count: the user may have written the same
-/// ones.
+/// Returns true if a text has any content of ours, correct or not. Rules do not count: the user may have written the
+/// same ones.
 pub(crate) fn is_installed(text: &str, places: &[Place]) -> Result<bool, Malformed> {
     match Document::read(text)? {
         Some(document) => Ok(Found::all(&document, places)?.ours),
@@ -207,8 +207,8 @@ pub(crate) fn install(text: &str, places: &[Place]) -> Result<Installed, Malform
     Ok(Installed { text, edits: None, within })
 }
 
-/// Returns the text without our content. Also removes up to `around` objects and arrays around the rule or the server, from
-/// the inside, if they become empty. Empty containers of hooks are always removed.
+/// Returns the text without our content. Also removes up to `around` objects and arrays around the rule or the server,
+/// from the inside, if they become empty. Empty containers of hooks are always removed.
 pub(crate) fn uninstall(text: &str, places: &[Place], around: usize) -> Result<String, Malformed> {
     let Some(document) = Document::read(text)? else { return Ok(text.to_owned()) };
     let Found { gone, .. } = Found::all(&document, places)?;

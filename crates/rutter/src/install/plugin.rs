@@ -1,7 +1,7 @@
 //! Rutter as a plugin of the client: its files, and the check that existing files are ours.
 //!
-//! A plugin is shared, so its hooks contain no path of this machine. The folder also contains a marketplace with this plugin
-//! only: without one, a client can load the folder for a session, but not install it.
+//! A plugin is shared, so its hooks contain no path of this machine. The folder also contains a marketplace with this
+//! plugin only: without one, a client can load the folder for a session, but not install it.
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ pub(crate) struct File {
     text: String,
 }
 
-/// Returns the files in the order of creation. The first one creates the folder itself, so removal in reverse order leaves no
-/// created folder behind.
+/// Returns the files in the order of creation. The first one creates the folder itself, so removal in reverse order
+/// leaves no created folder behind.
 fn files(start: &Start) -> [File; 6] {
     let version = env!("CARGO_PKG_VERSION");
     let author = json!({ "name": env!("CARGO_PKG_AUTHORS") });
@@ -93,8 +93,8 @@ fn there(contents: &Contents, records: &Records, text: &str) -> There {
     }
 }
 
-/// Returns the changes that make a folder a plugin, each with its resulting text. Fails if a file with other content is in the
-/// way.
+/// Returns the changes that make a folder a plugin, each with its resulting text. Fails if a file with other content is
+/// in the way.
 pub(crate) fn install(
     folder: &Path,
     start: &Start,

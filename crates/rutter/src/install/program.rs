@@ -8,8 +8,8 @@ use super::table::{PROGRAM, Start};
 use crate::Failure;
 use crate::environment::Environment;
 
-/// Returns the way in which the client starts rutter in a scope: by the given path, else by the path of this program, or by its
-/// name if the scope is shared between machines.
+/// Returns the way in which the client starts rutter in a scope: by the given path, else by the path of this program,
+/// or by its name if the scope is shared between machines.
 pub(crate) fn choose(
     scope: Scope,
     named: Option<&Path>,

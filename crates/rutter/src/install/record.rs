@@ -1,9 +1,9 @@
 //! Records of the changes that `init` made to files, so that `uninstall` can revert exactly these.
 //!
-//! Settings hold tokens, and no secret may be written to the data directory. So a record contains no copy of the file, only the
-//! positions and lengths of our text, checksums of the file with and without it, and the whitespace that it replaced. The file
-//! name of a record is a checksum of the path. If the checksum of the file does not match, the user has edited it, and our
-//! content is removed entry by entry instead.
+//! Settings hold tokens, and no secret may be written to the data directory. So a record contains no copy of the file,
+//! only the positions and lengths of our text, checksums of the file with and without it, and the whitespace that it
+//! replaced. The file name of a record is a checksum of the path. If the checksum of the file does not match, the user
+//! has edited it, and our content is removed entry by entry instead.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
@@ -18,8 +18,8 @@ use super::Contents;
 use super::layout::Edit;
 use super::places::Installed;
 
-/// Maximum number of records; the newest are kept. A record has a few hundred bytes. Without it, `uninstall` still works, but
-/// may not restore the exact bytes.
+/// Maximum number of records; the newest are kept. A record has a few hundred bytes. Without it, `uninstall` still
+/// works, but may not restore the exact bytes.
 const KEPT: usize = 100;
 
 /// The changes of `init` in one file.
@@ -51,7 +51,8 @@ pub(crate) struct Made {
     pub(crate) within: Within,
 }
 
-/// Content that `init` added to a text, apart from hooks. Containers of hooks need no record: if empty, they mean nothing.
+/// Content that `init` added to a text, apart from hooks. Containers of hooks need no record: if empty, they mean
+/// nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Within {
     /// True if the rules that allow rutter's tools were added.
@@ -101,8 +102,8 @@ struct Span {
     blanks: String,
 }
 
-/// A checksum of a text. FNV-1a is enough, because users do not forge their own settings, and unlike the standard library's
-/// hashers it is the same in every version.
+/// A checksum of a text. FNV-1a is enough, because users do not forge their own settings, and unlike the standard
+/// library's hashers it is the same in every version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Sum(String);
 

@@ -1,8 +1,10 @@
-//! Determines if a client that was started here has rutter's server, so that hooks mention tools only if they are available.
+//! Determines if a client that was started here has rutter's server, so that hooks mention tools only if they are
+//! available.
 //!
-//! Hooks call this, so it must be cheap. The client's own file may hold megabytes of other data and is not parsed. The client
-//! writes it in one layout: two spaces per level, and no newlines inside strings. So a few text searches find the relevant
-//! entry, and only that is parsed: 50 µs for a file of 20 kB, 0.2 ms for 200 kB. The result is unknown if the layout differs.
+//! Hooks call this, so it must be cheap. The client's own file may hold megabytes of other data and is not parsed. The
+//! client writes it in one layout: two spaces per level, and no newlines inside strings. So a few text searches find
+//! the relevant entry, and only that is parsed: 50 µs for a file of 20 kB, 0.2 ms for 200 kB. The result is unknown if
+//! the layout differs.
 
 use std::path::Path;
 
@@ -26,8 +28,8 @@ pub(crate) fn is_registered(folder: &Path, client: Option<&Path>, file: &Path) -
     Some(registered && denied(folder, client).is_none())
 }
 
-/// Determines the same from the text of the client's file. `is_shared` returns true if the project defines a server with our
-/// name, which counts only after the user has approved it.
+/// Determines the same from the text of the client's file. `is_shared` returns true if the project defines a server
+/// with our name, which counts only after the user has approved it.
 fn in_text(text: &str, folder: &str, is_shared: impl FnOnce() -> bool) -> Option<bool> {
     // In another layout, the searches would miss existing entries.
     if !text.starts_with("{\n  \"") || !text.trim_end().ends_with("\n}") {

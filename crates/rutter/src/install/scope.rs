@@ -35,9 +35,9 @@ impl Scope {
     /// plugin, and for the user if the configuration folder is unknown.
     ///
     /// For `Local` it is the file of the folder itself, even inside a repository. Measured: every client reads
-    /// `.claude/settings.local.json` of the folder it is started in. 2.1.325 also reads that of the main checkout when it is
-    /// started in a subfolder or a worktree, unless the repository is bare or the home folder; 2.1.197 does not. So only the
-    /// folder's own file makes "start claude here" true for every client.
+    /// `.claude/settings.local.json` of the folder it is started in. 2.1.325 also reads that of the main checkout when
+    /// it is started in a subfolder or a worktree, unless the repository is bare or the home folder; 2.1.197 does not.
+    /// So only the folder's own file makes "start claude here" true for every client.
     pub(crate) fn settings(self, folder: &Path, client: Option<&Path>) -> Option<PathBuf> {
         match self {
             Self::Local => Some(folder.join(".claude/settings.local.json")),
@@ -47,8 +47,8 @@ impl Scope {
         }
     }
 
-    /// Returns the file in which the server is registered, and the keys in it. The client ignores servers in its settings.
-    /// Of several servers with the same name it starts the most specific: local, project, user.
+    /// Returns the file in which the server is registered, and the keys in it. The client ignores servers in its
+    /// settings. Of several servers with the same name it starts the most specific: local, project, user.
     pub(crate) fn servers(
         self,
         folder: &Path,

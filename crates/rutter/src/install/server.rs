@@ -1,9 +1,9 @@
 //! The registration entry of rutter's MCP server, and the tests that recognize it.
 //!
-//! A server that fails is not silent: measured on 2.1.325, the model reads in every session that `rutter` "failed to connect"
-//! and that this does not mean a missing capability. So the committed entry of a team falls back to a one-line server that
-//! answers and has no tools if rutter is not installed. That server causes no message (measured on 2.1.325 and 2.1.197: nothing
-//! in the request, nothing on the screen, and the session does not wait for it).
+//! A server that fails is not silent: measured on 2.1.325, the model reads in every session that `rutter` "failed to
+//! connect" and that this does not mean a missing capability. So the committed entry of a team falls back to a one-line
+//! server that answers and has no tools if rutter is not installed. That server causes no message (measured on 2.1.325
+//! and 2.1.197: nothing in the request, nothing on the screen, and the session does not wait for it).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ pub(super) const RULES: [&str; 2] = ["permissions", "allow"];
 pub(crate) const RULE: &str = "mcp__rutter";
 pub(super) const RULE_FOR_EACH: &str = "mcp__rutter__*";
 
-/// Returns the rules for the tools that stay inside the agent's project and remove nothing. `server` is the rule for the whole
-/// server. A rule cannot restrict arguments, so the client asks for every tool that may do more.
+/// Returns the rules for the tools that stay inside the agent's project and remove nothing. `server` is the rule for
+/// the whole server. A rule cannot restrict arguments, so the client asks for every tool that may do more.
 pub(crate) fn tool_rules(server: &str) -> impl Iterator<Item = String> {
     let tools = TOOLS.iter().filter(|tool| tool.effect.stays_inside());
     tools.map(move |tool| format!("{server}__{}", tool.name))
@@ -37,8 +37,8 @@ pub(crate) const PLUGIN_RULE: &str = "mcp__plugin_rutter_rutter";
 /// Subcommand that starts the server.
 const VERB: &str = "mcp";
 
-/// Shell loop that answers as a server without tools. Every request needs an answer, because a waiting client delays the
-/// session. It contains no `${…}`, which the client would expand as its own variables.
+/// Shell loop that answers as a server without tools. Every request needs an answer, because a waiting client delays
+/// the session. It contains no `${…}`, which the client would expand as its own variables.
 const STAND_IN: &str = r#"while read -r m; do printf '%s\n' "$m" | sed -n -e '/"initialize"/s/.*"id":\([^,}]*\).*/{"jsonrpc":"2.0","id":\1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"rutter","version":"0"}}}/p' -e t -e 's/.*"id":\([^,}]*\).*/{"jsonrpc":"2.0","id":\1,"error":{"code":-32601,"message":"there is no rutter here"}}/p'; done"#;
 
 /// Returns the entry that makes the client start the server.
@@ -67,8 +67,8 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
         || command == "sh" && entry["args"][1].as_str().is_some_and(is_guarded)
 }
 
-/// Returns true if an entry connects to an HTTP server on this machine, in the form that `rutter mcp --http` tells users to
-/// register. Such an entry is never changed: the user has written it, and it contains the token.
+/// Returns true if an entry connects to an HTTP server on this machine, in the form that `rutter mcp --http` tells
+/// users to register. Such an entry is never changed: the user has written it, and it contains the token.
 pub(crate) fn is_over_http(entry: &Value) -> bool {
     let Some(url) = entry["url"].as_str().filter(|_| entry["type"] == "http") else { return false };
     let place =
@@ -136,8 +136,8 @@ pub(crate) fn covers(rule: &str, allowed_by: &str) -> bool {
 /// Maximum length of a `.mcp.json` that is read. A longer one counts as foreign.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// Finds a `.mcp.json` in the folder or a parent that defines a server with this name and does not start the running program.
-/// The client reads all of these files, and prefers their servers to those of the user.
+/// Finds a `.mcp.json` in the folder or a parent that defines a server with this name and does not start the running
+/// program. The client reads all of these files, and prefers their servers to those of the user.
 pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
     // Both the given and the canonical path are searched, because the folder may be a link.
     let real = folder.canonicalize().unwrap_or_default();
@@ -147,7 +147,8 @@ pub(crate) fn foreign_server(folder: &Path, name: &str) -> Option<PathBuf> {
         if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return true;
         }
-        // A file that cannot be opened here cannot be opened by the client. Invalid JSON here may be valid for the client.
+        // A file that cannot be opened here cannot be opened by the client. Invalid JSON here may be valid for the
+        // client.
         let Ok(text) = std::fs::read(path) else { return false };
         let Ok(file) = serde_json::from_slice::<Value>(&text) else { return true };
         let servers = file["mcpServers"].as_object().into_iter().flatten();
@@ -163,8 +164,8 @@ fn name_in_tools(name: &str) -> String {
     name.chars().map(|sign| if is_kept(sign) { sign } else { '_' }).collect()
 }
 
-/// Returns true if an entry starts the program that a shell finds as `rutter`, as `init --project` writes it, or this program. A
-/// path inside the project would be the project's own program.
+/// Returns true if an entry starts the program that a shell finds as `rutter`, as `init --project` writes it, or this
+/// program. A path inside the project would be the project's own program.
 fn starts_this(there: &Value) -> bool {
     let shared = Start::Shared { program: NAME.to_owned(), scope: Scope::Project };
     let Some(program) = program(there).filter(|_| there.get("env").is_none()) else { return false };

@@ -99,8 +99,8 @@ impl Site {
     ) -> Result<Step<'_>, Failure> {
         let refused = |error| malformed(&contents, &error, "init");
         let text = contents.text().map_err(refused)?;
-        // If the file is unchanged since the last `init`, this one starts from the user's original text, not from the result
-        // of an older rutter.
+        // If the file is unchanged since the last `init`, this one starts from the user's original text, not from the
+        // result of an older rutter.
         let original = known.and_then(|record| record.undo(text.body));
         let before = original.as_deref().unwrap_or(text.body);
         let installed = install(before, &self.places).map_err(refused)?;
@@ -138,8 +138,8 @@ impl Site {
             _ if !others.is_empty() => text.body.to_owned(),
             Some(original) => original,
             None => {
-                // Without a record, all containers that become empty are removed, except those of servers: the client complains
-                // about a server file without `mcpServers`.
+                // Without a record, all containers that become empty are removed, except those of servers: the client
+                // complains about a server file without `mcpServers`.
                 let servers = |place: &Place| matches!(place, Place::Server(..));
                 let around = match known {
                     Some(_) => made.within.around,

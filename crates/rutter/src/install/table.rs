@@ -34,8 +34,8 @@ const HOOKS: [Registration; 9] = [
     every(EventName::Stop),
 ];
 
-/// Timeout of our hooks in seconds. They end long before it. It limits the wait on a hanging machine, where the client's
-/// default is ten minutes.
+/// Timeout of our hooks in seconds. They end long before it. It limits the wait on a hanging machine, where the
+/// client's default is ten minutes.
 const TIMEOUT: u32 = 5;
 
 /// File name of the program, by which entries are recognized.
@@ -53,8 +53,8 @@ pub(crate) struct Group {
 pub(crate) enum Start {
     /// By a path on this machine, in exec form, without a shell.
     Path(String),
-    /// In a shared file. A shell line tests that the program exists, and otherwise does nothing. The started hook defers to
-    /// the user's own settings if they run rutter already.
+    /// In a shared file. A shell line tests that the program exists, and otherwise does nothing. The started hook
+    /// defers to the user's own settings if they run rutter already.
     Shared {
         /// A name to find in `PATH`, or a path that is the same on all machines.
         program: String,
@@ -145,8 +145,8 @@ pub(crate) fn is_shared(handler: &Value) -> bool {
     handler.get("args").is_none() && command.is_some_and(|line| guarded(line).is_some())
 }
 
-/// Returns the program of a guarded line. Only the exact line that `init` writes is ours. Any other line belongs to the user,
-/// and must be neither run nor removed.
+/// Returns the program of a guarded line. Only the exact line that `init` writes is ours. Any other line belongs to the
+/// user, and must be neither run nor removed.
 fn guarded(line: &str) -> Option<&str> {
     let (asked, runs) = line.strip_prefix(GUARD)?.strip_suffix(ENDS)?.split_once(ASKS)?;
     let program =
@@ -175,8 +175,8 @@ fn is_shell_form(line: &str) -> bool {
     ours && is_program(program)
 }
 
-/// Splits a simple shell line into the program, optionally quoted, and the words after it. Only spaces and tabs separate
-/// words: a newline ends a command, and other whitespace is part of a word.
+/// Splits a simple shell line into the program, optionally quoted, and the words after it. Only spaces and tabs
+/// separate words: a newline ends a command, and other whitespace is part of a word.
 fn words(line: &str) -> Option<(&str, Vec<&str>)> {
     const BLANKS: [char; 2] = [' ', '\t'];
     let line = line.trim_matches([' ', '\t', '\n']);

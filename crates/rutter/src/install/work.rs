@@ -27,8 +27,8 @@ impl<'s> Step<'s> {
         Self { change, key, record, folders, again: None, needed_by: None, over_http: false }
     }
 
-    /// Applies the change. Stores the record first: if the process is killed in between, a record remains that matches no file,
-    /// which is harmless.
+    /// Applies the change. Stores the record first: if the process is killed in between, a record remains that matches
+    /// no file, which is harmless.
     fn take(mut self, records: &Records, now: Time) -> Result<Done<'s>, Failure> {
         let earlier = records.get(&self.key);
         let clients = self.again.is_some_and(|(site, _)| site.is_clients());
@@ -105,8 +105,8 @@ enum Untaken {
     Failed(Failure),
 }
 
-/// Applies all steps. If one fails, the earlier ones are reverted. Obsolete records are deleted last; an error of that deletion
-/// is the second result.
+/// Applies all steps. If one fails, the earlier ones are reverted. Obsolete records are deleted last; an error of that
+/// deletion is the second result.
 pub(crate) fn carry_out<'s>(
     steps: Vec<Step<'s>>,
     records: &Records,
@@ -133,8 +133,8 @@ pub(crate) fn carry_out<'s>(
     Ok((done.into_iter().map(|done| done.step).collect(), forgotten))
 }
 
-/// Transfers folders that could not be removed to the record of the other settings file in the same folder, if it has one.
-/// The removal of that file then removes them.
+/// Transfers folders that could not be removed to the record of the other settings file in the same folder, if it has
+/// one. The removal of that file then removes them.
 fn bequeath(left: usize, target: &Path, records: &Records) {
     let Some(above) = left.checked_sub(1) else { return };
     for name in ["settings.local.json", "settings.json"] {

@@ -1,8 +1,8 @@
 //! The layout of the cluster map: similar clusters are near each other, members surround the centre of their cluster.
 //!
-//! The centres of clusters are projected on the two directions of greatest variance, and then moved apart until none overlaps
-//! another. Members are placed in a spiral around the centre, the nearest first, so that the pointer can reach each of them,
-//! even if five have the same text. The layout is deterministic.
+//! The centres of clusters are projected on the two directions of greatest variance, and then moved apart until none
+//! overlaps another. Members are placed in a spiral around the centre, the nearest first, so that the pointer can reach
+//! each of them, even if five have the same text. The layout is deterministic.
 
 use std::f64::consts::PI;
 

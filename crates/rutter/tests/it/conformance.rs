@@ -1,5 +1,5 @@
-//! Hook output against the contract of the client. Each hook gets a payload recorded from the client and must give a valid
-//! answer that reaches the model. With any fault in payload or store it must be silent.
+//! Hook output against the contract of the client. Each hook gets a payload recorded from the client and must give a
+//! valid answer that reaches the model. With any fault in payload or store it must be silent.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::FileExt as _;

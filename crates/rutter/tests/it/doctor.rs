@@ -163,7 +163,7 @@ impl Setup {
         report
     }
 
-    /// Asserts that the report has exactly one finding, with this code, place and advice. `[HOME]` stands for the directory.
+    /// Asserts that the report has exactly one finding, with this code, place and advice. `[HOME]` is the directory.
     #[track_caller]
     pub(crate) fn finds(&self, code: &str, place: &str, advice: &str) {
         let report = self.report();
@@ -448,7 +448,8 @@ fn the_folders_that_have_them_are_named() {
 #[test]
 fn what_has_come_is_counted() {
     use rutter_contract::EventName;
-    use rutter_memory::{Time, store::Files, tally};
+    use rutter_hooks::tally;
+    use rutter_memory::{Time, store::Files};
     let setup = Setup::new();
     let files = Files::new(setup.memory());
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();

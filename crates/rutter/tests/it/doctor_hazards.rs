@@ -64,8 +64,8 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(codes(&setup.report()), [] as [&str; 0]);
 }
 
-/// A setup with a temporary directory and a program that prints its version, or else writes its process id to a pipe and
-/// hangs.
+/// A setup with a temporary directory and a program that prints its version, or else writes its process id to a pipe
+/// and hangs.
 struct Hanging {
     setup: Setup,
 }

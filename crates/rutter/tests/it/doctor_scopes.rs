@@ -1,4 +1,4 @@
-//! `rutter doctor` with several settings files: which one runs rutter, which entries defer to it, and the advice for each.
+//! `rutter doctor` with several settings files: which one runs rutter, which entries defer to it, and the advice.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,7 +1,7 @@
 //! The MCP server with third-party clients: the official SDKs, the inspector, the conformance suite.
 //!
-//! `scripts/test` installs them and sets `RUTTER_TEST_MCP_PYTHON`, `RUTTER_TEST_MCP_MODULES` and `RUTTER_TEST_MCP_NODE`.
-//! Their scripts are in `tools/mcp`.
+//! `scripts/test` installs them and sets `RUTTER_TEST_MCP_PYTHON`, `RUTTER_TEST_MCP_MODULES` and
+//! `RUTTER_TEST_MCP_NODE`. Their scripts are in `tools/mcp`.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};

@@ -136,8 +136,8 @@ impl Home {
             .collect()
     }
 
-    /// Creates a program for the hooks to run. Tests of `init` pass it as `--bin`, because `init` refuses by default a binary
-    /// in a build directory, like the one under test.
+    /// Creates a program for the hooks to run. Tests of `init` pass it as `--bin`, because `init` refuses by default a
+    /// binary in a build directory, like the one under test.
     pub(crate) fn program(&self, folder: &str) -> String {
         let path = self.path(folder).join("rutter");
         std::fs::create_dir_all(self.path(folder)).expect("a folder");

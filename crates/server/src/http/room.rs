@@ -1,7 +1,8 @@
-//! How many clients there is room for, and who has to leave when there is none.
+//! The limit on connections, and the choice of the connection to close when the limit is reached.
 //!
-//! Whoever connects can hold a seat without a word, so a seat is kept only by who is at work: whose token was right, and whose
-//! answer is being made. All others wait, and of them who has waited longest leaves when somebody new comes.
+//! Any process can hold a connection open without sending anything. So only a connection at work is protected: one with
+//! the right token and a response in progress. All others are idle, and the one that is idle longest is closed for a
+//! new connection.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,30 +11,30 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The seats.
+/// The slots for connections.
 #[derive(Debug)]
 pub(super) struct Room {
     most: usize,
     taken: Mutex<Taken>,
-    /// Somebody left or is done with work.
+    /// Notified when a connection closes or changes between idle and working.
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// By when they came.
+    /// The connections by their number, in order of arrival.
     seats: BTreeMap<u64, Place>,
     came: u64,
 }
 
 #[derive(Debug)]
 struct Place {
-    /// Since when nothing is done for who sits there; none while something is.
+    /// The start of the idle time; None while the connection is working.
     waits: Option<Instant>,
     leave: Arc<Notify>,
 }
 
-/// A seat, as long as it is held.
+/// A slot of one connection, freed on drop.
 #[derive(Debug)]
 pub(super) struct Seat {
     room: Arc<Room>,
@@ -41,7 +42,7 @@ pub(super) struct Seat {
     leave: Arc<Notify>,
 }
 
-/// Work for who sits on a seat, as long as it is held.
+/// Marks a connection as working, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Work {
     room: Arc<Room>,
@@ -53,10 +54,11 @@ impl Room {
         Arc::new(Self { most, taken: Mutex::default(), changed: Notify::new() })
     }
 
-    /// A seat. Where all are taken, somebody who waits leaves; where all are at work, it takes until one of them is done.
+    /// Returns a slot. If all are taken, closes the longest idle connection; if all are working, waits for one to
+    /// finish.
     pub(super) async fn seat(self: &Arc<Self>) -> Seat {
         loop {
-            // Before the look, so that no change between the two is missed.
+            // Registers before the check, so that no change in between is missed.
             let changed = self.changed.notified();
             if let Some(seat) = self.try_seat() {
                 return seat;
@@ -83,7 +85,7 @@ impl Room {
         Some(Seat { room: Arc::clone(self), number, leave })
     }
 
-    /// Has everybody leave for whom nothing is done.
+    /// Closes all idle connections.
     pub(super) fn dismiss(&self) {
         self.change(|taken| {
             taken.seats.retain(|_, place| {
@@ -95,7 +97,7 @@ impl Room {
         });
     }
 
-    /// Waits until everybody has left.
+    /// Waits until all connections are closed.
     pub(super) async fn empty(&self) {
         loop {
             let changed = self.changed.notified();
@@ -117,12 +119,12 @@ impl Room {
 }
 
 impl Seat {
-    /// Waits until somebody else needs the seat.
+    /// Waits until the slot is needed for another connection.
     pub(super) async fn needed(&self) {
         self.leave.notified().await;
     }
 
-    /// Waits until nothing was done for so long for who sits here.
+    /// Waits until the connection has been idle for `patience`.
     pub(super) async fn stale(&self, patience: Duration) {
         loop {
             let waits = self.room.taken().seats.get(&self.number).and_then(|place| place.waits);
@@ -134,7 +136,7 @@ impl Seat {
         }
     }
 
-    /// Says that something is done for who sits here.
+    /// Marks the connection as working.
     pub(super) fn work(&self) -> Work {
         let work = Work { room: Arc::clone(&self.room), number: self.number };
         work.set(None);
@@ -171,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether it is so already.
+    /// Returns the value of a future that is ready at once.
     fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => Some(value),
@@ -187,7 +189,7 @@ mod tests {
         let fourth = at_once(room.seat()).unwrap();
         assert!(at_once(second.needed()).is_some());
         assert!(at_once(first.needed()).is_none());
-        // The seat is another's already: leaving it late takes it from nobody.
+        // The slot has a new owner already, so a late drop must not free it.
         drop(second);
         let busy = [third.work(), fourth.work()];
         assert!(at_once(room.seat()).is_none(), "all are at work");

@@ -1,7 +1,8 @@
-//! The word by which a client is let in.
+//! The bearer token by which a client authenticates.
 //!
-//! It is a file, so that a registration outlives the server, and so that who may read the file decides who gets in. It is
-//! compared without telling by the time how much of a guess was right.
+//! The token is in a file, so that a registration survives a restart of the server, and so that the file's permissions
+//! decide who gets access. The comparison takes constant time, so that its duration does not reveal a partly right
+//! guess.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -14,19 +15,20 @@ use std::path::{Path, PathBuf};
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
-/// How many random bytes there are in a token of ours.
+/// The number of random bytes in a generated token.
 const BYTES: usize = 32;
-/// What a token may have at least and at most, in characters: somebody may bring their own.
+/// The minimum length of a token, in characters. Users can supply their own.
 const LEAST: usize = 32;
+/// The maximum length of a token, in characters.
 const MOST: usize = 512;
 
-/// A token. It is shown nowhere.
+/// A token. Its `Debug` output is redacted.
 pub(super) struct Token(String);
 
-/// Why there is no token to be had.
+/// The reason why a token file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NoToken {
-    /// It can be read by others.
+    /// Other users can read the file.
     #[error(
         "others may read {path} (mode {mode:04o}), so it keeps nobody out; type: chmod 600 '{path}'\n\
          If somebody may have seen it, remove it instead: the next start makes another.",
@@ -35,37 +37,37 @@ pub enum NoToken {
     Open {
         /// The file.
         path: PathBuf,
-        /// Its mode.
+        /// The mode of the file.
         mode: u32,
     },
-    /// What is in it is no token.
+    /// The file does not contain a valid token.
     #[error(
         "{path} holds no token: one line of {LEAST} to {MOST} letters, digits or -._~+/=; remove it, and the next start makes one",
         path = .0.display()
     )]
     Unusable(PathBuf),
-    /// It is no plain file.
+    /// The path is not a regular file.
     #[error("{path} is no plain file; name another with --token-file", path = .0.display())]
     NoFile(PathBuf),
-    /// The system refuses.
+    /// An I/O operation failed.
     #[error("cannot {what} {path}: {source}", path = path.display())]
     Io {
-        /// What was tried.
+        /// The operation: "read" or "create".
         what: &'static str,
-        /// On what.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl Token {
-    /// The token in a file. Where there is none, one is made.
+    /// Reads the token from a file, or creates both if the file does not exist.
     pub(super) fn of(path: &Path) -> Result<Self, NoToken> {
         match Self::read(path) {
             Err(NoToken::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 match Self::make(path) {
-                    // Another server was quicker.
+                    // Another server created it first.
                     Err(NoToken::Io { source, .. })
                         if source.kind() == io::ErrorKind::AlreadyExists =>
                     {
@@ -78,15 +80,15 @@ impl Token {
         }
     }
 
-    /// Reads the token in a file.
+    /// Reads the token from a file.
     pub(super) fn read(path: &Path) -> Result<Self, NoToken> {
         let failed = |source| NoToken::Io { what: "read", path: path.to_owned(), source };
-        // Asked before it is opened: opening a pipe would wait for somebody to write.
+        // Checks the type before opening: opening a pipe would block until a writer appears.
         if !fs::metadata(path).map_err(failed)?.is_file() {
             return Err(NoToken::NoFile(path.to_owned()));
         }
         let file = File::open(path).map_err(failed)?;
-        // Of what was opened, not of what may have taken its place.
+        // The mode of the opened file, not of a file that has replaced it since.
         let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
             return Err(NoToken::Open { path: path.to_owned(), mode });
@@ -103,7 +105,7 @@ impl Token {
         }
     }
 
-    /// Makes a token and its file: whole, for its owner alone, and never in the place of another.
+    /// Creates a token and its file: atomically, readable by the owner only, and without replacing an existing one.
     fn make(path: &Path) -> Result<Self, NoToken> {
         let failed = |source| NoToken::Io { what: "create", path: path.to_owned(), source };
         let mut random = [0; BYTES];
@@ -113,7 +115,7 @@ impl Token {
             text
         }));
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // The end of the name is that of everything that is written beside its place: `tend` removes what a killed process left.
+        // `tend` removes files with this suffix that a killed process left.
         let mut file = tempfile::Builder::new()
             .prefix("http-token.")
             .suffix(".new")
@@ -125,12 +127,12 @@ impl Token {
         Ok(token)
     }
 
-    /// Returns the value of the header that brings it.
+    /// Returns the value of the `Authorization` header.
     pub(super) fn header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// Whether a request brings it. One that brings two is undecided, and stays out.
+    /// Returns true if a request has the token. A request with two `Authorization` headers is ambiguous and rejected.
     pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut all = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (all.next(), all.next()) else { return false };
@@ -145,7 +147,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Whether two texts are the same. Every byte is looked at, whatever the first ones say; how long a token is, is no secret.
+/// Compares two texts in time that depends on their length only. The length of a token is not secret.
 fn same(one: &[u8], other: &[u8]) -> bool {
     let differ =
         one.iter().zip(other).fold(0, |differ, (one, other)| black_box(differ | (one ^ other)));

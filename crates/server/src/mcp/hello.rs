@@ -1,13 +1,14 @@
-//! The time before a client has said hello.
+//! Tolerance for messages before the handshake.
 //!
-//! The SDK gives up on a client that says anything but a request then. One that asked what we speak, lost its patience and
-//! takes the question back does just that; it is waited for.
+//! Before the handshake, the SDK gives up on a client that sends anything but a request. A client that asks for our
+//! protocol versions and then cancels that request, because it took too long, does just that. Such messages are
+//! dropped.
 
 use rmcp::model::{ClientRequest, GetMeta as _, JsonRpcMessage, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
-/// A way to a client that may say what it likes until it says hello.
+/// A transport that drops everything but requests until the handshake.
 pub(super) struct Hello<T> {
     way: T,
     said: bool,
@@ -46,8 +47,8 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Hello<T> {
     }
 }
 
-/// Whether a request opens a conversation: the greeting of the older generation, or any question of the newer one that says with
-/// it what its client speaks. Asking what we speak opens none.
+/// Returns true if a request completes the handshake: `initialize` of the older generation, or any request of the newer
+/// one that names the client's protocol version. A request for our versions does not.
 fn is_hello(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,

@@ -1,8 +1,8 @@
-//! Lines that cannot be read.
+//! Answers to lines that are not valid JSON or too long.
 //!
-//! The SDK drops them without a word, and a client waits for its answer for as long as it has patience. So a line is looked at
-//! before the SDK gets it. One that is no JSON, or too long to be kept, is answered here, by the name of its request where that
-//! can be found, and the SDK does not see it. What is said goes out by the SDK's own way, so no two answers are mixed.
+//! The SDK drops such a line silently, and the client waits for an answer until it times out. So each line is checked
+//! before the SDK gets it. An invalid or too long line is answered here, with its request id if that can be found, and
+//! the SDK does not see it. The answer goes through the SDK's transport, so that two answers never mix.
 
 use std::io;
 use std::pin::Pin;
@@ -20,28 +20,29 @@ use super::name::Name;
 use crate::halves::mend;
 use crate::no_json;
 
-/// The longest line that is kept, with its end. The largest call has some ten thousand characters.
+/// The maximum length of a line in bytes, newline included. The largest call has some ten thousand characters.
 const LONGEST: usize = 16 * 1024 * 1024;
-/// As much is read at once as a pipe holds.
+/// The size of a read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
-/// A buffer that had to be larger is not kept.
+/// The largest buffer that is reused for the next line.
 const KEPT: usize = 1024 * 1024;
-/// As the client's own reader may have it.
+/// The byte order mark, which a client may send.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is answered to a line.
+/// The error response to a line.
 type Refusal = TxJsonRpcMessage<RoleServer>;
 type Sending<E> = Pin<Box<dyn Future<Output = Result<(), E>> + Send>>;
 
-/// A way to a client on which every line is answered.
+/// A transport that answers every line.
 pub(super) struct Answered<T: Transport<RoleServer>> {
     way: T,
     refusals: UnboundedReceiver<Refusal>,
-    /// One that is on its way out. `receive` may be called off at any time, and it must not be lost or cut then.
+    /// A response that is being sent. `receive` can be cancelled at any time, and the response must not be lost or cut
+    /// then.
     sending: Option<Sending<T::Error>>,
 }
 
-/// The way over two streams.
+/// Builds the transport over two streams.
 pub(super) fn answered<R, W>(reader: R, writer: W) -> impl Transport<RoleServer>
 where
     R: AsyncRead + Send + Unpin,
@@ -85,18 +86,18 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Answered<T> {
     }
 }
 
-/// A reader that passes on whole lines of JSON, and nothing else.
+/// A reader that passes on complete lines of valid JSON only.
 struct Lines<R> {
     reader: R,
     refuse: UnboundedSender<Refusal>,
-    /// What was read; from `at` on it has not been looked at.
+    /// Bytes that were read; those from `at` on are not processed yet.
     chunk: Vec<u8>,
     at: usize,
-    /// The line that is being read.
+    /// The current line, still incomplete.
     line: Vec<u8>,
-    /// Where the name of its request is looked for, once it is too long to be kept.
+    /// The scanner for the request id, once the line is too long to be kept.
     long: Option<Name>,
-    /// A line that can be passed on, and so much of it has been.
+    /// A valid line, of which `passed` bytes have been passed on.
     whole: Vec<u8>,
     passed: usize,
 }
@@ -115,7 +116,7 @@ impl<R> Lines<R> {
         }
     }
 
-    /// Takes in what was read, to the end of a line at most. At the end of one, what is wrong with it.
+    /// Processes the bytes up to the next end of line. Returns an error response at the end of an invalid line.
     fn take(&mut self) -> Option<Refusal> {
         let rest = &self.chunk[self.at..];
         let end = rest.iter().position(|byte| *byte == b'\n');
@@ -137,7 +138,7 @@ impl<R> Lines<R> {
         Some(refusal(ErrorCode::INVALID_REQUEST, what, &name))
     }
 
-    /// What is wrong with a line; where nothing is, it is passed on.
+    /// Checks a complete line: queues a valid one, returns the error response for an invalid one.
     fn judge(&mut self) -> Option<Refusal> {
         let mut line = std::mem::take(&mut self.line);
         mend(&mut line);
@@ -145,8 +146,8 @@ impl<R> Lines<R> {
         if text.trim_ascii().is_empty() {
             return None;
         }
-        // As a value, because only so everything is looked at that the SDK's reader stumbles over: bytes that are no text,
-        // and what is nested too deep.
+        // Parses into a `Value`, because only that finds everything that the SDK's parser fails on: invalid UTF-8 and
+        // too deep nesting.
         if let Err(error) = serde_json::from_slice::<Value>(text) {
             let mut name = Name::default();
             name.look(text);
@@ -176,7 +177,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
                 into.put_slice(&rest[..passed]);
                 this.passed += passed;
                 if this.passed == this.whole.len() {
-                    // The next line is read into what this one was in.
+                    // Reuses the buffer for the next line.
                     this.whole.clear();
                     this.passed = 0;
                     if this.line.is_empty() && this.whole.capacity() <= KEPT {
@@ -196,14 +197,14 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
                 this.at = 0;
                 ready!(polled)?;
                 if length == 0 {
-                    // What has no end of its line was never finished.
+                    // End of input: a line without a newline is incomplete and dropped.
                     return Poll::Ready(Ok(()));
                 }
             }
             if let Some(refusal) = this.take() {
-                // Nobody listens where the way itself is gone.
+                // Fails only if the transport is gone.
                 drop(this.refuse.send(refusal));
-                // It is answered before anything else is read, so there is never more than one.
+                // The response is sent before more is read, so at most one is queued.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }

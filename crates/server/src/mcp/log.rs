@@ -1,7 +1,7 @@
-//! What a client is told about calls beside their results, if it asks to be told.
+//! Log messages about calls, for clients that request them.
 //!
-//! The older generation sets a level for as long as it is connected, the newer one with each request. The protocol is about
-//! to drop both; a client that still asks gets one message for each call, and nothing of what was sent.
+//! The older protocol generation sets a log level per connection, the newer one per request. The protocol is about to
+//! drop both. A client that still asks gets one message per call, without any of its arguments.
 
 #![expect(deprecated, reason = "clients of the older generation may still ask for it")]
 
@@ -13,10 +13,10 @@ use serde_json::json;
 
 use crate::tools::{Answer, Refusal, sent};
 
-/// What a client sends to be told.
+/// The request that sets the log level.
 pub(super) type SetLevel = rmcp::model::SetLevelRequestParams;
 
-/// From which level on a client wants to be told. At first it does not.
+/// The lowest level that a client wants to receive; None until it asks.
 #[derive(Clone, Default)]
 pub(super) struct Level(Arc<Mutex<Option<LoggingLevel>>>);
 
@@ -25,7 +25,7 @@ impl Level {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(wanted.level);
     }
 
-    /// Tells how a call went.
+    /// Sends a message about the result of a call.
     pub(super) async fn note(
         &self,
         context: &RequestContext<RoleServer>,
@@ -42,7 +42,7 @@ impl Level {
         if wanted.is_some_and(|least| least as u8 <= level as u8) {
             let data = json!({ "tool": sent(tool, 60), "call": what });
             let told = LoggingMessageNotificationParam::new(level, data).with_logger("rutter");
-            // Who does not listen any more does not listen to the result either.
+            // A client that is gone does not receive the result either.
             drop(context.peer.notify_logging_message(told).await);
         }
     }

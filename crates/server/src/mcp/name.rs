@@ -1,23 +1,23 @@
-//! The name of a request in a line that cannot be read, so that who waits for its answer gets one.
+//! Finds the request id in a line that cannot be parsed, so that the waiting client gets an answer.
 //!
-//! It may stand behind everything else (the SDK of JavaScript writes it last), in a line that is too long to be kept or has
-//! bytes in it that are no text. So it is looked for byte by byte, knowing no more of JSON than where strings and brackets
-//! end. A wrong guess would be an answer to somebody else's question: what is not plainly a name is none.
+//! The id can be the last member (the JavaScript SDK writes it there), in a line that is too long to be kept or is not
+//! valid UTF-8. So a byte scanner looks for it, which only knows where strings and brackets end. A wrong guess would
+//! answer another request, so anything that is not clearly an id is ignored.
 
 use rmcp::model::{NumberOrString, RequestId};
 use serde_json::Value;
 
-/// A name that is longer is not repeated.
+/// The maximum length of an id, in bytes; a longer one is ignored.
 const LONGEST: usize = 200;
 
-/// Looks for the name of a request, and has what was found of it.
+/// A scanner for the id of a request.
 #[derive(Default)]
 pub(super) struct Name {
-    /// How many brackets are open.
+    /// The number of open brackets.
     depth: usize,
     within: Within,
     part: Part,
-    /// The text of the key, or of the value that counts.
+    /// The text of the current key or of the id.
     text: Vec<u8>,
     found: Vec<Vec<u8>>,
 }
@@ -27,22 +27,22 @@ enum Within {
     #[default]
     Json,
     Text,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
 }
 
-/// Which part of a member of the outermost object.
+/// The current part of a member of the outermost object.
 #[derive(Default, PartialEq, Eq)]
 enum Part {
     #[default]
     Key,
-    /// The value that counts.
+    /// The value of `id`.
     Name,
     Value,
 }
 
 impl Name {
-    /// Looks at what comes next.
+    /// Scans the next bytes.
     pub(super) fn look(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.see(*byte);
@@ -65,7 +65,7 @@ impl Name {
                 self.keep(byte);
             }
             (Within::Json, b'{' | b'[') => {
-                // An object or a list is no name.
+                // Keeping the bracket makes the id invalid: an object or array cannot be one.
                 self.keep(byte);
                 self.depth += 1;
             }
@@ -85,24 +85,24 @@ impl Name {
         }
     }
 
-    /// Keeps a byte of a key, or of the value that counts.
+    /// Keeps a byte of a key or of the id.
     fn keep(&mut self, byte: u8) {
         if self.depth == 1 && self.part != Part::Value && self.text.len() <= LONGEST {
             self.text.push(byte);
         }
     }
 
-    /// A member has ended.
+    /// Ends a member of the outermost object.
     fn settle(&mut self) {
         let text = std::mem::take(&mut self.text);
-        // More than one is as good as none.
+        // Two ids are ambiguous; further ones need not be kept.
         if self.part == Part::Name && self.found.len() < 2 {
             self.found.push(text);
         }
         self.part = Part::Key;
     }
 
-    /// The name, if there is one and only one.
+    /// Returns the id if there is exactly one.
     pub(super) fn found(&self) -> Option<RequestId> {
         let [text] = self.found.as_slice() else { return None };
         match serde_json::from_slice(text).ok().filter(|_| text.len() <= LONGEST)? {

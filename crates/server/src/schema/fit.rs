@@ -1,12 +1,12 @@
-//! Holds what was sent against the schema that was announced, before anything is read from it.
+//! Validation of tool arguments against the announced schema, before deserialization.
 //!
-//! What a type says of a wrong value names neither the argument nor what would be right, and a model that is told so little
-//! guesses. Here is only what our own schemas use of JSON Schema; that the two agree is a test.
+//! A serde error names neither the argument nor a valid value, and a model with so little information guesses. This
+//! module supports only the JSON Schema keywords that our own schemas use; a test checks that both agree.
 
 use serde_json::{Map, Value};
 
-/// What is wrong with the arguments of a tool, and what would be right. What fits is made plain: nothing for an argument
-/// is no argument, `10.0` is a whole number, and a word that is almost one of a vocabulary is that one.
+/// Checks the arguments of a tool; the error says what is wrong and what would be right. Normalizes valid arguments:
+/// null is removed, `10.0` becomes an integer, and a variant spelling becomes the word of the vocabulary.
 pub(crate) fn fit(
     tool: &str,
     schema: &Map<String, Value>,
@@ -15,7 +15,7 @@ pub(crate) fn fit(
     Place { tool, path: String::new() }.check(schema, arguments)
 }
 
-/// Where in the arguments something stands.
+/// A position in the arguments.
 struct Place<'a> {
     tool: &'a str,
     path: String,
@@ -60,7 +60,7 @@ impl Place<'_> {
             let (name, kind) = (self.name(), kind(value));
             return Err(format!("{name} {verb} an object, not {kind}: it {takes}"));
         };
-        // An optional text that says nothing was not said: models fill in every argument they know of.
+        // A blank optional text counts as absent: models fill in every argument they know of.
         sent.retain(|name, value| {
             let is_text = known.get(name).is_some_and(|schema| schema["type"] == "string");
             let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
@@ -146,7 +146,7 @@ impl Place<'_> {
             return Err(format!("{} is {what}, not {value}", self.name()));
         }
         if whole && value.is_f64() {
-            // Within bounds that are far below what a float can hold.
+            // The bounds are far below the range of exact integers in a float.
             #[expect(clippy::cast_possible_truncation, reason = "it is whole and within bounds")]
             let plain = number as i64;
             *value = plain.into();
@@ -155,7 +155,7 @@ impl Place<'_> {
     }
 }
 
-/// A word of a vocabulary without what models vary: `root_cause` is `root-cause`, and `memories` are `memory`.
+/// Folds the spellings that models vary: `root_cause` becomes `root-cause`, and `memories` becomes `memory`.
 fn folded(word: &str) -> String {
     let word = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     match (word.strip_suffix("ies"), word.strip_suffix('s')) {
@@ -176,7 +176,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What an object takes, in words.
+/// Describes the properties of an object in words.
 fn takes(known: &Map<String, Value>, required: &[&str]) -> String {
     let optional: Vec<&str> =
         known.keys().map(String::as_str).filter(|name| !required.contains(name)).collect();

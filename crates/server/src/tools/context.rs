@@ -1,10 +1,12 @@
-//! Everything that bears on a task.
+//! The tool `assemble_context`: all rows that are relevant to a task.
 
+use rutter_hooks::context::{Context, Depth, Source};
+use rutter_hooks::recall_context::{Audience, Wanted, recall_context};
+use rutter_hooks::session_context::{SessionWanted, session_context};
 use rutter_memory::config::Config;
-use rutter_memory::context::{Context, Depth, Source};
 use rutter_memory::project::Located;
 use rutter_memory::quote::tokens;
-use rutter_memory::store::{Audience, Owner, SessionWanted, Wanted};
+use rutter_memory::store::Owner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,13 +34,13 @@ pub(super) struct Assemble {
     depth: Option<Depth>,
 }
 
-/// The context.
+/// The answer of `assemble_context`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Assembled {
     markdown: String,
     token_count: usize,
     item_count: usize,
-    /// Whether something that fits was left out for want of room.
+    /// True if relevant rows were left out for lack of room.
     truncated: bool,
     sources_used: Vec<String>,
 }
@@ -67,13 +69,13 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
         limit: ask.limit.unwrap_or(limit),
         tokens: ask.max_tokens.unwrap_or(room),
         audience: Audience::Asker,
-        // An agent that asks gets it again.
+        // No session: rows that the agent has already seen are returned again.
         to: None,
     };
-    Ok(given(&call.store.context(&wanted, now)?))
+    Ok(given(&recall_context(call.store.indexed_reader()?, &wanted, now)?))
 }
 
-/// What a new session would begin with.
+/// Returns the context at the start of a new session.
 fn beginning(
     ask: &Assemble,
     owner: &Owner,
@@ -95,7 +97,7 @@ fn beginning(
         tokens: ask.max_tokens.unwrap_or(wanted.tokens),
         ..wanted
     };
-    Ok(call.store.session_context(&wanted, call.now())?)
+    Ok(session_context(call.store.reader(), &wanted, call.now())?)
 }
 
 fn given(context: &Context) -> Given<Assembled> {
@@ -105,7 +107,7 @@ fn given(context: &Context) -> Given<Assembled> {
     sources_used.sort();
     sources_used.dedup();
     let truncated = context.left_out.iter().any(|(_, why)| {
-        use rutter_memory::context::LeftOut;
+        use rutter_hooks::context::LeftOut;
         matches!(why, LeftOut::Limit | LeftOut::NoRoom)
     });
     let text = if markdown.is_empty() {

@@ -1,4 +1,4 @@
-//! What earlier GHAPs taught.
+//! The tools that search experiences, that is resolved GHAPs, and that compute a premortem from them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -48,12 +48,12 @@ pub(super) struct SearchElsewhere {
     limit: Option<usize>,
 }
 
-/// What was found, best first.
+/// The answer of the searches, best first.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Found {
     results: Vec<Hit>,
     count: usize,
-    /// Where to look instead, where there is nothing.
+    /// Advice if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
@@ -73,7 +73,7 @@ struct Hit {
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
-    /// Where it came from, if it was imported.
+    /// Origin, if it was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
 }
@@ -92,20 +92,20 @@ pub(super) struct Ahead {
     goal: Option<String>,
 }
 
-/// What went wrong before.
+/// The answer of `premortem`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Premortem {
-    /// How many of this domain were resolved, of the last two hundred.
+    /// Resolved GHAPs among the last 200 of this domain.
     resolved: usize,
-    /// How many of them were falsified.
+    /// Falsified ones among them.
     falsified: usize,
-    /// How they were gone about, the most often wrong first.
+    /// Results by strategy, most often falsified first.
     strategies: Vec<Record>,
-    /// Why they came otherwise, the most frequent first.
+    /// Root causes, most frequent first.
     root_causes: Vec<Cause>,
-    /// What failed that is nearest to what is ahead.
+    /// Failures nearest to the goal, or the newest.
     failures: Vec<Failure>,
-    /// What many lessons have in common and bears on it.
+    /// Values that are relevant to the work.
     principles: Vec<Principle>,
 }
 
@@ -141,11 +141,11 @@ struct Failure {
     takeaway: Option<String>,
 }
 
-/// How many of the last that were resolved are looked at.
+/// The maximum number of GHAPs that a premortem reads, newest first.
 const RECENT: usize = 200;
-/// How many values are told.
+/// The maximum number of values in a premortem.
 const PRINCIPLES: usize = 3;
-/// How many failures are told.
+/// The maximum number of failures in a premortem.
 const FAILURES: usize = 3;
 
 fn surprise(ghap: &Ghap) -> Option<&Clean> {
@@ -199,7 +199,7 @@ fn find(search: &Search, elsewhere: bool, call: &mut Call<'_>) -> Result<Given<F
         kind: Some(Kind::Experience),
         domain: search.domain,
         outcome: search.outcome,
-        // How it was gone about is only seen in the row.
+        // The search cannot filter by strategy, so it fetches more rows to filter below.
         limit: if search.strategy.is_some() { limit * 9 } else { limit },
     };
     let mut results = Vec::new();
@@ -241,7 +241,7 @@ fn find(search: &Search, elsewhere: bool, call: &mut Call<'_>) -> Result<Given<F
 }
 
 impl Search {
-    /// Where to look instead.
+    /// Returns advice for an empty result.
     fn elsewhere(&self) -> &'static str {
         let is_narrow = self.axis.is_some()
             || self.domain.is_some()
@@ -273,7 +273,7 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
     let is_wrong = |ghap: &Ghap| ghap.status == Status::Falsified;
     let mut strategies: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
-    // Of a few cases a figure says nothing.
+    // Figures of a few cases are meaningless.
     let counted = if is_enough(rows.len()) { rows.as_slice() } else { &[] };
     for ghap in counted {
         let record = strategies.entry(ghap.strategy.as_str()).or_default();
@@ -325,7 +325,7 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
     Ok(Given { value: premortem, text })
 }
 
-/// Falsified ones that are nearest to what is ahead; where nothing is said of that, the newest.
+/// Returns the falsified GHAPs nearest to the goal; without a goal or a match, the newest.
 fn nearest(
     ahead: &Ahead,
     rows: &[Ghap],
@@ -335,7 +335,7 @@ fn nearest(
     let now = call.now();
     let mut chosen: Vec<Id> = Vec::new();
     if let Some(goal) = ahead.goal.as_deref().filter(|goal| !goal.trim().is_empty()) {
-        // What went wrong may be alike in what was wanted, in what surprised, or in why.
+        // A failure can be similar in its goal, its surprise or its root cause.
         for axis in [Axis::Full, Axis::Surprise, Axis::RootCause] {
             let ask = Ask {
                 text: goal,

@@ -1,4 +1,4 @@
-//! GHAPs: what an agent set out to do.
+//! The tools that start, change, resolve and list GHAPs.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,8 @@ pub(super) fn adopt(adopt: &Adopt, call: &mut Call<'_>) -> Result<Given<Started>
     Ok(standing("adopted", &ghap))
 }
 
-/// A session that no hook tells of is over with the process of its server, and what it leaves open is there for the next.
+/// Ties a session without hooks to the server process: it is over when the process is gone, and its GHAP becomes an
+/// orphan.
 fn tie(owner: &Owner, call: &mut Call<'_>) -> Result<(), Refusal> {
     if let (Some(process), Some(client)) = (call.desk.process_of(owner), &owner.client) {
         call.store.tie_session(client, &owner.place, process, call.now())?;
@@ -91,7 +92,7 @@ fn tie(owner: &Owner, call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What is said where nothing that a run could show was predicted.
+/// The hint for a prediction that no run can test.
 const HINT: &str = "no run can settle it: name a command or test in the prediction";
 
 fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
@@ -132,7 +133,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
     if resolve.lesson.as_ref().is_some_and(asked::Lesson::is_empty) {
         return Err(Refusal::Arguments("lesson needs takeaway or what_worked".to_owned()));
     }
-    // The run that settles it may have been left in the spool a moment ago.
+    // The run that is the evidence may still be in the spool.
     call.store.gather_if_free(now)?;
     let outcome = match &resolve.outcome {
         Some(text) => Some(call.store.outcome_id_in(&id("outcome", text)?, &owner.place)?),
@@ -171,7 +172,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
     };
     let outcome = resolved.outcome.as_ref().map(Outcome::from);
     let status = resolved.ghap.status;
-    // What was given up is called the same by both.
+    // For an abandoned GHAP, status and tier have the same name.
     let ended =
         if status == Status::Abandoned { status.to_string() } else { format!("{status}, {tier}") };
     let text = format!(
@@ -208,7 +209,7 @@ fn abandon_orphan(
             "id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved".to_owned(),
         ));
     }
-    // What belongs elsewhere is given up there.
+    // A GHAP of another project can only be abandoned there.
     let project = call.store.ghap(which)?.project;
     if call.store.project(&owner.place)?.is_none_or(|here| here.key != project) {
         let elsewhere = GhapError::Elsewhere { id: which.short(), project };
@@ -285,7 +286,7 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
     Ok(Given { value: Found { active, orphans, ..found }, text })
 }
 
-/// A page of them. What is added or forgotten meanwhile moves nothing.
+/// Returns a page of GHAPs. Rows that are added or deleted between two pages do not shift the list.
 fn list(
     get: &Get,
     owner: &Owner,
@@ -322,7 +323,7 @@ fn list(
     Ok(Given { value: found, text })
 }
 
-/// What went wrong, in the words of a tool: what commands say speaks of options.
+/// Converts a store error to a refusal that names tool arguments; the store's own messages name command line options.
 fn tools_words(error: StoreError) -> Refusal {
     match &error {
         StoreError::Ghap(GhapError::Active { id, goal }) => Refusal::Refused(format!(

@@ -1,4 +1,4 @@
-//! What was asked to be remembered.
+//! The tools that store, find and delete memories.
 
 use std::fmt::Write as _;
 
@@ -24,14 +24,14 @@ pub(super) struct Remember {
     content: String,
     #[schemars(schema_with = "schema::category")]
     category: Category,
-    /// A preference of 1, the default for those, opens every session
+    /// A preference with 1, its default, opens every session
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     importance: Option<f64>,
     #[schemars(length(max = 20))]
     #[serde(default)]
     tags: Vec<String>,
-    /// Propose it for every project; it holds in this one until the user has agreed
+    /// Propose it for every project; it applies to this one until the user accepts
     #[serde(default)]
     everywhere: bool,
 }
@@ -40,7 +40,7 @@ pub(super) struct Remember {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recall {
-    /// That one, whole
+    /// A full memory
     #[serde(default)]
     id: Option<String>,
     #[schemars(length(max = 10000))]
@@ -52,7 +52,7 @@ pub(super) struct Recall {
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     min_importance: Option<f64>,
-    /// Of several, long ones are cut
+    /// Long texts in lists are cut
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
@@ -65,32 +65,32 @@ pub(super) struct Recall {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Forget {
-    /// Of memories, GHAPs, runs or episodes
+    /// Memory, GHAP, run or episode ids
     #[schemars(length(min = 1, max = 100))]
     ids: Vec<String>,
 }
 
-/// What is kept now.
+/// The answer of `remember`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Remembered {
     ok: bool,
     id: String,
     category: String,
     importance: f64,
-    /// Whether it was there before.
+    /// True if it existed already.
     known: bool,
-    /// Whether the user is asked to let it hold in every project.
+    /// True if proposed to the user for every project.
     proposed: bool,
 }
 
-/// What was found.
+/// The answer of `recall_memories`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Recalled {
     results: Vec<Shown>,
     count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Where to look instead, where there is nothing.
+    /// Advice if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
@@ -98,7 +98,7 @@ pub(super) struct Recalled {
 #[derive(Serialize, JsonSchema)]
 struct Shown {
     id: String,
-    /// From 0 to 1; none where nothing was asked for.
+    /// From 0 to 1; absent without a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     content: String,
@@ -107,18 +107,18 @@ struct Shown {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
     created: String,
-    /// Where it came from: of one that was asked for by its id, and of imported ones.
+    /// Origin, if requested by id or if imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
 }
 
-/// What is gone.
+/// The answer of `forget`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Forgotten {
     ok: bool,
-    /// Rows, with all that belonged to them.
+    /// Number of rows, dependents included.
     rows: usize,
-    /// Whether no byte of them is left. If not, `rutter tend` finishes it.
+    /// True if every byte is gone. If not, `rutter tend` finishes it.
     erased: bool,
 }
 
@@ -126,7 +126,7 @@ pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Reme
     let place = call.owner()?.place;
     let (now, everywhere) = (call.now(), new.everywhere);
     let new = NewMemory {
-        // What holds for all projects is a person's to say.
+        // Only the user can apply a memory to every project; an agent proposes it.
         place: Some(&place),
         category: new.category,
         text: &new.content,
@@ -200,7 +200,7 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
                 if recall.id.is_some() { origin(call, row)? } else { foreign_origin(call, row)? };
         }
     }
-    // One alone is whole.
+    // A single result is not truncated.
     let is_list = results.len() > 1;
     let lines: Vec<String> = results
         .iter_mut()
@@ -232,7 +232,7 @@ impl Recall {
         self.limit.unwrap_or(10)
     }
 
-    /// Where to look instead.
+    /// Returns advice for an empty result.
     const fn elsewhere(&self) -> &'static str {
         if self.category.is_some() || self.min_importance.is_some() {
             "leave out category and min_importance to find more; what GHAPs taught is found by search_experiences"
@@ -253,7 +253,7 @@ fn sought(
     place: &Place,
     call: &mut Call<'_>,
 ) -> Result<Vec<Shown>, Refusal> {
-    // What is left out afterwards must not take a place.
+    // Fetches more rows, because some are filtered out below.
     let narrowed = recall.category.is_some() || recall.min_importance.is_some();
     let ask = Ask {
         text: query,
@@ -275,7 +275,7 @@ fn sought(
     Ok(results)
 }
 
-/// Some of a list, and where it goes on.
+/// A page of memories, and the cursor for the next page.
 struct Page {
     memories: Vec<Memory>,
     next_cursor: Option<String>,
@@ -285,7 +285,7 @@ fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Page, Refus
     let before = recall.cursor.as_deref().map(|cursor| Cursor::MEMORIES.read(cursor));
     let project = call.store.project(place)?.map(|project| project.key);
     let filter = MemoryFilter {
-        // A project that is not known has none of its own.
+        // An unknown project has no memories, so only those for every project apply.
         everywhere: project.is_none(),
         project,
         category: recall.category,
@@ -305,9 +305,9 @@ fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Page, Refus
 
 pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
     let place = call.owner()?.place;
-    // What waits in the spool is to be found as well.
+    // Includes rows that are still in the spool.
     call.store.gather(call.now())?;
-    // All or none: a wrong one among them is found before anything goes.
+    // Resolves all ids first, so that a wrong one prevents every deletion.
     let mut rows = Vec::new();
     for text in &forget.ids {
         let row = call.store.row_in(&id("ids", text)?, &place)?;

@@ -1,4 +1,4 @@
-//! Where things stand.
+//! The tool `status`: the state of the project.
 
 use rutter_memory::Store;
 use rutter_memory::store::{Counts, EpisodeFilter, GhapFilter, Owner};
@@ -14,26 +14,26 @@ use crate::desk::Caller;
 #[serde(deny_unknown_fields)]
 pub(super) struct Ask {}
 
-/// Where things stand.
+/// The answer of `status`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Status {
     version: String,
     project: String,
-    /// Why nothing is kept or recalled here, where somebody wants it so. Only counts are told then.
+    /// Reason why nothing is kept or recalled here, if so. Then only counts are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     quiet: Option<String>,
-    /// The client's session; none is one of the command line.
+    /// The client's session; absent on the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// The agent that asks; none is the main one.
+    /// The calling subagent; absent if main.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     active: Option<Brief>,
-    /// How many GHAPs have lost their session.
+    /// Active GHAPs of ended sessions.
     orphans: usize,
     runs: Vec<Run>,
-    /// Tests that failed and have not been green since.
+    /// Tests that have not passed since they failed.
     open_failures: Vec<String>,
     memories: u64,
     experiences: u64,
@@ -49,7 +49,7 @@ struct Run {
     at: String,
 }
 
-/// How much of each list is told.
+/// The maximum number of entries per list.
 const FEW: usize = 3;
 
 pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refusal> {
@@ -114,7 +114,7 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
     Ok(Given { value: status, text })
 }
 
-/// What is said where somebody wants quiet: that they do, and how much there is.
+/// Returns the status of a paused or excluded caller: the reason and the counts.
 fn still(owner: &Owner, quiet: &str, store: &Store) -> Result<Given<Status>, Refusal> {
     let counts = match store.project(&owner.place)? {
         Some(project) => store.counts(Some(project.id))?,

@@ -1,4 +1,4 @@
-//! What many experiences have in common, and what was made of it.
+//! The tools for values and for the clusters of experiences behind them.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::schema;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Clusters {
-    /// The id of one, to see its members
+    /// Cluster id, to list its members
     #[serde(default)]
     cluster: Option<String>,
     #[schemars(schema_with = "schema::axis")]
@@ -34,7 +34,7 @@ pub(super) struct Clusters {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Add {
-    /// The id of the cluster it stands for
+    /// Id of the value's cluster
     cluster: String,
     #[schemars(length(min = 1, max = value::LONGEST))]
     text: String,
@@ -52,12 +52,12 @@ pub(super) struct Values {
     limit: Option<usize>,
 }
 
-/// What belongs together.
+/// The answer of `list_clusters`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Grouped {
     clusters: Vec<Group>,
     count: usize,
-    /// The members of the one that was asked for, those in its middle first.
+    /// Members of the requested cluster, nearest to its middle first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<Member>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,18 +69,18 @@ struct Group {
     id: String,
     axis: String,
     size: u32,
-    /// How many of them were made in other projects, and are not shown.
+    /// Number of members in other projects, not shown.
     #[serde(skip_serializing_if = "is_none")]
     elsewhere: usize,
-    /// How alike they are, from 0 to 1.
+    /// Members' similarity, 0 to 1.
     cohesion: f64,
-    /// The experience in the middle, of those that are shown.
+    /// Id of the shown member nearest to the middle.
     #[serde(skip_serializing_if = "Option::is_none")]
     medoid: Option<String>,
-    /// What that one says.
+    /// Text of the medoid.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// How many values stand for it.
+    /// Number of its values.
     values: usize,
 }
 
@@ -95,19 +95,19 @@ struct Member {
     text: String,
 }
 
-/// What is held now.
+/// The answer of `add_value`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Added {
     ok: bool,
     id: String,
     standing: String,
-    /// How far it is from the middle of its cluster, and how far it could be.
+    /// Distance from the middle of its cluster; at most threshold.
     distance: f64,
     threshold: f64,
     support: u32,
-    /// Whether it was said before, so that there still is one.
+    /// True if the value existed already.
     merged: bool,
-    /// Values that hold here and seem to say the opposite.
+    /// Values here that seem to contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<Conflict>,
 }
@@ -118,7 +118,7 @@ struct Conflict {
     text: String,
 }
 
-/// What is worked by.
+/// The answer of `list_values`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Listed {
     values: Vec<Shown>,
@@ -133,19 +133,19 @@ struct Shown {
     axis: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<String>,
-    /// How many experiences that have nothing to do with each other say the same.
+    /// Number of independent experiences that support it.
     support: u32,
     helped: u32,
     hurt: u32,
-    /// How often it was acted upon since, and the prediction failed.
+    /// Times it was followed since, and the prediction failed.
     contradicted: u32,
     everywhere: bool,
 }
 
-/// How many of a list are told, where nobody says how many.
+/// The length of a list without a `limit`.
 const MOST: usize = 20;
 
-/// Thousandths are as much as anybody compares.
+/// Rounds to thousandths, which is precise enough for comparisons.
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
@@ -155,7 +155,7 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// The project whose experiences are shown.
+/// The project of the caller; experiences of other projects are not shown.
 struct Scope(ProjectKey);
 
 impl Scope {
@@ -167,7 +167,7 @@ impl Scope {
         self.0 == *project
     }
 
-    /// The members of a cluster that are shown, those in its middle first, and how many others there are.
+    /// Returns the members of a cluster in this project, nearest to the middle first, and the number of other members.
     fn members(&self, cluster: Id, store: &Store) -> Result<(Vec<Experience>, usize), StoreError> {
         let mut members = store.members(cluster)?;
         let all = members.len();
@@ -176,7 +176,7 @@ impl Scope {
         Ok((members, elsewhere))
     }
 
-    /// A cluster as it is shown; none where nothing of it is.
+    /// Returns a cluster with the members of this project, or None if it has no member here.
     fn group(&self, cluster: &Cluster, store: &Store) -> Result<Option<Group>, StoreError> {
         let mut group = Group::new(cluster);
         if cluster.projects.iter().all(|project| self.holds(project)) {
@@ -184,7 +184,7 @@ impl Scope {
         }
         let (members, elsewhere) = self.members(cluster.id, store)?;
         let Some(middle) = members.first() else { return Ok(None) };
-        // The one in the middle of all may be another project's.
+        // The medoid may belong to another project.
         if members.iter().all(|member| Some(member.ghap) != cluster.medoid) {
             group.medoid = Some(middle.ghap.to_string());
             group.text = Some(cut(&middle.text, LINE));
@@ -237,11 +237,11 @@ impl Shown {
     }
 }
 
-/// Takes in what came since, if the caller may ask at all, and says where that is. Whoever asks sees what is known now; hooks never wait for it.
+/// Brings values and clusters up to date, and returns the caller's place. Hooks never wait for this.
 fn up_to_date(call: &mut Call<'_>) -> Result<Place, Refusal> {
     let place = call.owner()?.place;
     let now = call.now();
-    // Where somebody else is writing, what was known a moment ago is an answer too.
+    // If another process is writing, slightly old rows are good enough.
     call.store.freshen_values(now)?;
     Ok(place)
 }
@@ -274,7 +274,7 @@ pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grou
     })
 }
 
-/// One cluster, with its members.
+/// Returns a cluster with its members.
 fn one(
     id_sent: &str,
     ask: &Clusters,
@@ -312,7 +312,7 @@ fn one(
     Ok(Given { value: Grouped { clusters: vec![group], count: 1, members, hint: None }, text })
 }
 
-/// The refusal for a cluster without a member of the project, which is as unknown as one that is not there.
+/// Returns the refusal for a cluster without a member in this project: the same as for one that does not exist.
 fn unknown_cluster(meant: IdSuffix) -> Refusal {
     StoreError::NotFound { what: "cluster", id: meant }.into()
 }
@@ -332,7 +332,7 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         revives: false,
     };
     let written = call.store.add_value(&new, call.now())?;
-    // What is held in another project is nobody's business here.
+    // Values of other projects must not be revealed here.
     let own = call.store.project_key(&place)?;
     let holds = |value: &&Value| value.project.as_ref().is_none_or(|project| *project == own);
     let conflicts: Vec<Conflict> = written

@@ -1,4 +1,4 @@
-//! Anything at all as arguments: no panic, and nothing half-written.
+//! Arbitrary arguments: no panic, and no partial writes.
 
 use proptest::prelude::*;
 use rutter_server::tools::{self, TOOLS};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{World, confirm, falsify, rows, start, wait};
 
-/// Any JSON, not too deep.
+/// Generates any JSON of limited depth.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -28,7 +28,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A value that nearly fits: one that fits, of its kind, or anything.
+/// Generates a value for a schema: a valid one, one of the right type, or any JSON.
 fn for_schema(schema: &Value) -> BoxedStrategy<Value> {
     let right: BoxedStrategy<Value> = if let Some(choices) = schema["enum"].as_array() {
         prop::sample::select(choices.clone()).boxed()
@@ -89,8 +89,8 @@ fn any_call() -> impl Strategy<Value = (String, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// A memory with something in it, and a dozen calls. A store is made for each case, so that there are few of them;
-    /// `fuzz/` has the same for as long as one likes.
+    /// Runs a dozen calls on a store with some rows. Each case creates a store, so there are few cases; `fuzz/` runs
+    /// the same for any length of time.
     #[test]
     fn no_call_panics_and_a_refused_one_changes_nothing(
         calls in prop::collection::vec((any_call(), prop::option::of(any::<String>())), 1..12),
@@ -114,12 +114,12 @@ proptest! {
             }
             before = after;
         }
-        // Whatever was sent, it works on.
+        // The tools still work afterwards.
         drop(tools::call(&world.desk, "start_ghap", start(), None));
         prop_assert!(tools::call(&world.desk, "resolve_ghap", confirm(), None).is_ok());
     }
 
-    /// What our own check takes is what the schema takes, once nothing for an argument is no argument.
+    /// The tool's check and the schema accept the same arguments, once null arguments are removed.
     #[test]
     fn the_check_agrees_with_the_schema((name, arguments) in any_call()) {
         let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `assemble_context`: everything that bears on a task, within a budget.
+//! `assemble_context`: all rows that are relevant to a task, within a budget.
 
 use rutter_memory::document::Kind;
 use rutter_memory::outcome::Verdict;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, assert_answer, call, falsify, start, wait, with};
 
-/// Some experiences and memories about one thing.
+/// Creates experiences and memories about one topic.
 fn known() -> World {
     let world = World::new();
     for (goal, takeaway) in [
@@ -113,14 +113,14 @@ fn asking_twice_gives_the_same() {
 fn without_a_query_ones_own_is_not_an_earlier_sessions() {
     let world = World::new();
     world.call("start_ghap", start());
-    // Its session is over for whoever looks from outside, and goes on.
+    // For other sessions this one is over after a long silence; for itself it goes on.
     wait(13 * 3600);
     let own = world.call("assemble_context", json!({}))["markdown"].as_str().unwrap().to_owned();
     assert!(own.contains("Active GHAP") && !own.contains("earlier session"), "{own}");
     let other = call(&world.session("session-2"), "assemble_context", json!({}));
     let other = other["markdown"].as_str().unwrap();
     assert!(other.contains("An earlier session left GHAP"), "{other}");
-    // Who calls tools is told of tools, and who types of commands.
+    // Advice names tools to an agent, and commands to a user who types.
     assert!(other.contains("`adopt_ghap` with id") && !other.contains("rutter ghap"), "{other}");
     let typed = Desk { door: Door::Typed, ..world.session("session-2") };
     let typed = call(&typed, "assemble_context", json!({}));

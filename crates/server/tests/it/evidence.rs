@@ -1,4 +1,4 @@
-//! Gold is made by a captured run and by nothing else.
+//! Only a captured run makes a resolution gold.
 
 use rutter_memory::outcome::Verdict;
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ fn who_wants_no_evidence_gives_their_word() {
     let why = "it is your word: no captured run was looked for, as you wished".to_owned();
     let given = resolved(&world, with(confirm(), own.clone()));
     assert_eq!(given, ("silver".to_owned(), why));
-    // One that is named is looked at in any case.
+    // A named run is used even with `auto_captured: false`.
     world.call("start_ghap", start());
     let run = world.ran("session-1", RUN, Verdict::Passed).to_string();
     let named = with(with(confirm(), own), json!({ "outcome": run }));

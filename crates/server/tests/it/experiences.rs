@@ -1,10 +1,10 @@
-//! What earlier GHAPs taught: found by words, on four axes, within filters.
+//! Search of experiences by words, on four axes, with filters.
 
 use serde_json::{Value, json};
 
 use crate::support::{World, assert_answer, call, confirm, falsify, refused, start, with};
 
-/// Four that ended, each about something else.
+/// Creates four resolved GHAPs about different topics.
 fn learnt() -> World {
     let world = World::new();
     let one = |goal: &str, fields: Value, end: Value| {
@@ -120,7 +120,7 @@ fn an_axis_says_what_is_compared() {
         let ask = json!({ "query": query, "axis": axis });
         let found = world.call("search_experiences", ask);
         assert_eq!(goals(&found).first(), Some(&expected), "{axis}: {query}");
-        // What did not surprise has nothing on the axis of surprises.
+        // An experience without a surprise is not on the surprise axis.
         if axis != "strategy" {
             assert!(!goals(&found).contains(&"the cache is faster"), "{axis}");
         }
@@ -140,7 +140,7 @@ fn one_tool_searches_other_projects_if_the_user_agrees() {
     std::fs::write(&boat.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n")).unwrap();
     let found = call(&boat, "search_other_projects", ask.clone());
     assert_eq!(goals(&found)[0], "the cache evicts old entries");
-    // Every other tool stays inside.
+    // Every other tool stays inside the project.
     let id = found["results"][0]["id"].clone();
     let found = call(&boat, "search_experiences", ask.clone());
     assert_eq!((goals(&found), &found["count"]), (vec![], &json!(0)));
@@ -206,7 +206,7 @@ fn a_premortem_counts_and_names_what_failed() {
     "#);
     let near = world.call("premortem", json!({ "domain": "debugging", "goal": "the login page" }));
     assert_eq!(near["failures"][0]["goal"], "the login page loads");
-    // Five are enough to count strategies and root causes.
+    // Five cases are enough to count strategies and root causes.
     for _ in 0..3 {
         world.call("start_ghap", start());
         world.call("resolve_ghap", falsify());
@@ -231,7 +231,7 @@ fn a_premortem_counts_and_names_what_failed() {
     "#);
 }
 
-/// What was tried twice in the same words and ended otherwise is two things to know.
+/// The same attempt with two different outcomes is two experiences.
 #[test]
 fn the_same_words_with_another_outcome_are_another_experience() {
     let world = World::new();

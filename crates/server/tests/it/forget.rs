@@ -1,4 +1,4 @@
-//! What a tool forgets is nowhere.
+//! Complete deletion by the tool `forget`.
 
 use rutter_memory::outcome::Verdict;
 use serde_json::json;

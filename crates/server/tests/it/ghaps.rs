@@ -1,4 +1,4 @@
-//! The life of a GHAP, in the words of its tools.
+//! The life cycle of a GHAP through the tools.
 
 use rutter_memory::outcome::Verdict;
 use serde_json::{Value, json};
@@ -260,7 +260,7 @@ fn an_unknown_tool_is_told_the_known_ones() {
     assert_refused!(world.refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, search_other_projects, assemble_context, premortem, remember, recall_memories, forget, list_clusters, add_value, list_values, status");
 }
 
-/// The client shows a model what is structured, so what to do next stands there.
+/// The client shows a model the structured answer, so the advice on the next step must be there.
 #[test]
 fn what_to_do_next_is_where_a_model_reads_it() {
     let world = World::new();
@@ -290,7 +290,7 @@ fn one_that_is_asked_for_by_its_id_has_its_evidence() {
         (&json!("pass"), &json!("cargo test parser"))
     );
     assert!(whole["ended"].as_str() > whole["created"].as_str(), "{whole}");
-    // A run that was forgotten is not told of.
+    // A deleted run is not mentioned.
     world.call("forget", json!({ "ids": [run] }));
     let whole = world.call("get_ghap", json!({ "id": id }))["ghap"].clone();
     assert_eq!((&whole["outcome"], &whole["tier"]), (&Value::Null, &json!("gold")));
@@ -320,6 +320,6 @@ fn an_optional_text_that_says_nothing_was_not_said() {
     let blank = json!({ "id": "", "outcome": " ", "surprise": "", "lesson": { "what_worked": "lines()", "takeaway": "" } });
     world.call("resolve_ghap", with(confirm(), blank));
     world.call("recall_memories", json!({ "id": "", "category": "", "query": "" }));
-    // What is needed is not.
+    // A required text must not be empty.
     assert_eq!(world.refused("start_ghap", with(start(), json!({ "goal": "" }))), "goal is empty");
 }

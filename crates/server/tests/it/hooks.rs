@@ -1,4 +1,4 @@
-//! What a hook says of what a tool wrote.
+//! Hook messages about rows that a tool wrote.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn every_so_often_it_is_asked_about_what_a_tool_said_last() {
     for number in 0..9 {
         assert_eq!(world.tell("session-1", "PreToolUse", read(&format!("t{number}"))), "");
     }
-    // Whoever changes its mind is not asked about the old one.
+    // After an update, the hook does not ask about the old hypothesis.
     world.call("update_ghap", json!({ "hypothesis": "the lexer splits first" }));
     for number in 9..19 {
         assert_eq!(said, "");

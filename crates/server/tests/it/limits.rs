@@ -1,10 +1,10 @@
-//! How long, how many, from where to where: each limit is met, and passed by one.
+//! Limits of lengths, counts and ranges: each limit is reached, and exceeded by one.
 
 use serde_json::{Value, json};
 
 use crate::support::{World, assert_refused, confirm, falsify, start, with};
 
-/// So many characters, of which none is a byte.
+/// Returns a text of so many characters, each longer than one byte.
 fn long(characters: usize) -> String {
     "ä".repeat(characters)
 }
@@ -146,7 +146,7 @@ fn a_wrong_argument_is_named_with_what_would_be_right() {
     assert_refused!(world.refused("recall_memories", json!({ "category": "gossip" })), @"category is one of preference, fact, event, workflow, context, error, decision");
 }
 
-/// Models carry a spelling from one vocabulary to the next; what is meant is plain.
+/// Models carry a spelling from one vocabulary to the next; the meaning is clear.
 #[test]
 fn a_word_of_a_vocabulary_may_be_spelt_another_way() {
     let world = World::new();

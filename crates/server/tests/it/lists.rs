@@ -1,4 +1,4 @@
-//! Lists: short, and page by page.
+//! Lists and their pages.
 
 use rutter_server::tools;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn goals(page: &Value) -> Vec<String> {
     entries.iter().map(|entry| entry["goal"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every page from the first to the last.
+/// Returns all pages.
 fn pages(world: &World, arguments: &Value) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut cursor = Value::Null;
@@ -40,7 +40,7 @@ fn forty_five_rows_are_three_pages() {
     let all = pages(&world, &json!({ "list": true }));
     assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20, 5]);
     assert_eq!(all.concat(), newest_first);
-    // A page that ends with the last row has none behind it.
+    // A page that ends with the last row has no next cursor.
     let all = pages(&world, &json!({ "list": true, "limit": 15 }));
     assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [15, 15, 15]);
     assert_eq!(all.concat(), newest_first);
@@ -83,7 +83,7 @@ fn a_list_goes_on_where_its_last_row_was_forgotten() {
     let first = world.call("get_ghap", json!({ "limit": 2 }));
     assert_eq!(goals(&first), ["goal 4", "goal 3"]);
     world.call("forget", json!({ "ids": [first["entries"][0]["id"], first["entries"][1]["id"]] }));
-    // Its number may be given again.
+    // The deleted row's number may be reused.
     world.call("start_ghap", start());
     let second = world.call("get_ghap", json!({ "limit": 2, "cursor": first["next_cursor"] }));
     assert_eq!(goals(&second), ["goal 2", "goal 1"]);
@@ -118,7 +118,7 @@ fn a_list_goes_on_where_its_last_row_was_forgotten() {
     );
 }
 
-/// Prompts put these lines before a model as if the user had said them.
+/// MCP prompts put these lines before a model as if the user had said them.
 #[test]
 fn what_is_stored_stands_in_quotation_marks_that_it_cannot_close() {
     let world = World::new();
@@ -161,7 +161,7 @@ fn an_entry_has_what_is_needed_to_choose_it() {
         assert_eq!(text.chars().count(), 161, "{text}");
         assert!(text.ends_with("ä…"), "{text}");
     }
-    // By its id it is whole.
+    // By id it is complete.
     let whole = world.call("get_ghap", json!({ "id": entries[1]["id"] }))["ghap"].clone();
     assert_eq!(whole["goal"], long("goal"));
     assert_eq!(whole["revisions"][0]["hypothesis"], long("h"));

@@ -1,4 +1,4 @@
-//! Tests of the tools: a real memory in a folder that goes away, and hooks that are told what a client tells them.
+//! Tests of the tools, with a real store in a temporary folder and hooks that get the payloads of a client.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests write their own files")]
@@ -7,41 +7,41 @@
     reason = "what is sent is written where it is called, and a `&` before each is noise"
 )]
 
-/// Anything at all as arguments.
+/// Arbitrary arguments.
 mod arbitrary;
 /// `assemble_context`.
 mod context;
-/// Gold, silver and bronze.
+/// The tiers gold, silver and bronze.
 mod evidence;
 /// `search_experiences` and `premortem`.
 mod experiences;
-/// What is forgotten is nowhere.
+/// Complete deletion by `forget`.
 mod forget;
-/// The life of a GHAP, in the words of its tools.
+/// The life cycle of a GHAP through the tools.
 mod ghaps;
-/// What a hook says of what a tool wrote.
+/// Hook messages about rows that a tool wrote.
 mod hooks;
-/// Text that wants to be more than data.
+/// Stored text that tries to pass for instructions or markup.
 mod hostile;
-/// How long, how many, from where to where.
+/// Limits of lengths, counts and ranges.
 mod limits;
-/// Lists: short, and page by page.
+/// Lists and their pages.
 mod lists;
 /// `remember` and `recall_memories`.
 mod memories;
-/// GHAPs whose session is over.
+/// Orphaned GHAPs.
 mod orphans;
-/// On whose behalf a call is made.
+/// The owner of a call.
 mod owners;
-/// Where somebody wants quiet.
+/// Pauses and exclusions.
 mod quiet;
-/// What is announced is what is taken, and what is given.
+/// Agreement of announced schemas, arguments and answers.
 mod schemas;
-/// A secret planted in any text that is sent is nowhere.
+/// Redaction of secrets in every text argument.
 mod secrets;
 /// `status`.
 mod status;
-/// A world of its own for each test.
+/// A separate environment for each test.
 mod support;
 
 #[test]
@@ -51,5 +51,5 @@ fn no_test_file_is_forgotten() {
         include_str!("main.rs"),
     );
 }
-/// Clusters of experiences, and what was made of them.
+/// Clusters of experiences and their values.
 mod values;

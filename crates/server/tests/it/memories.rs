@@ -106,7 +106,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
 #[test]
 fn filters_narrow_with_a_query_and_without() {
     let world = World::new();
-    // Far enough from each other: what says the same as another is not told twice.
+    // The texts differ enough, because similar ones are shown once.
     let names = "anchor bilge capstan deck ensign fender galley halyard island jib keel lighthouse mast nautilus oar \
         port quay rudder sail tide undertow vessel wave xebec yawl zephyr buoy cabin dinghy funnel";
     let names: Vec<&str> = names.split_whitespace().collect();
@@ -153,7 +153,7 @@ fn a_memory_is_of_its_project_or_of_everywhere() {
         assert_eq!(here, ["every port", "ship only"], "{ask}");
         assert_eq!(contents(&call(&boat, "recall_memories", ask)), ["every port"]);
     }
-    // By its id, another project's is unknown; what holds everywhere can be read and not erased.
+    // By id, a memory of another project is unknown; one for every project can be read but not deleted.
     let own = world.call("recall_memories", json!({ "query": "ship only" }));
     let own = own["results"].as_array().unwrap().iter().find(|one| one["content"] == "ship only");
     let own = own.unwrap()["id"].clone();
@@ -200,7 +200,7 @@ fn same_words_are_remembered_once() {
     assert_eq!((&first["known"], &first["importance"]), (&json!(false), &json!(1.0)));
     let again = remember(&world, "commits  are SIGNED", json!({ "category": "preference" }));
     assert_eq!((&again["known"], &again["id"]), (&json!(true), &first["id"]));
-    // Another category, another project, or other words are another memory.
+    // Another category, project or text makes another memory.
     for (content, fields) in [
         ("Commits are signed.", json!({})),
         ("Commits are signed off.", json!({ "category": "preference" })),

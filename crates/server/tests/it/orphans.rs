@@ -1,4 +1,4 @@
-//! GHAPs whose session is over, and those of one that is not.
+//! GHAPs of ended sessions, and of sessions that are still alive.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::support::{
     World, assert_answer, assert_refused, call, confirm, refused, start, wait, with,
 };
 
-/// One of another session that is over.
+/// Creates a GHAP in another session and ends that session.
 fn orphan(world: &World) -> String {
     let desk = world.session("session-0");
     let id = call(&desk, "start_ghap", with(start(), json!({ "goal": "left open" })))["id"].clone();
@@ -91,7 +91,7 @@ fn what_a_living_session_works_on_is_left_alone() {
     let end = json!({ "status": "abandoned", "result": "mine now", "id": id });
     assert_refused!(world.refused("resolve_ghap", end), @"GHAP [ID] belongs to a session that is still alive");
     assert_refused!(world.refused("adopt_ghap", json!({})), @"no GHAP of this project has lost its session; start_ghap begins one");
-    // Who was not seen for half a day is over.
+    // A session that was not seen for half a day is over.
     wait(13 * 3600);
     world.call("adopt_ghap", json!({ "id": id }));
     assert_eq!(call(&other, "get_ghap", json!({}))["has_active"], false);

@@ -1,4 +1,5 @@
-//! On whose behalf a call is made: what the hook wrote down just before, else the session of the environment, else the process.
+//! The owner of a call: the one that a hook recorded just before, else the session of the environment, else the
+//! process.
 
 use rutter_memory::session::Process;
 use rutter_memory::store::entry::What;
@@ -13,7 +14,7 @@ fn as_call(desk: &Desk, tool_use: &str, tool: &str, arguments: Value) -> Value {
     tools::call(desk, tool, arguments, Some(tool_use)).unwrap().structured
 }
 
-/// Session and agent of the GHAP with this goal.
+/// Returns session and agent of the GHAP with this goal.
 fn owner(world: &World, goal: &str) -> (String, Option<String>) {
     let mut owner = None;
     let mut store = world.store();
@@ -46,7 +47,7 @@ fn the_hook_says_whose_call_it_is() {
     world.tell("session-7", "PreToolUse", pre_tool_use("toolu_1", "mcp__rutter__start_ghap"));
     as_call(&world.desk, "toolu_1", "start_ghap", goal("from seven"));
     assert_eq!(owner(&world, "from seven"), ("session-7".to_owned(), None));
-    // A subagent of it has its own.
+    // A subagent is a separate owner.
     let agent = with(
         pre_tool_use("toolu_2", "mcp__plugin_rutter_rutter__start_ghap"),
         json!({ "agent_id": "a1", "agent_type": "general-purpose" }),
@@ -95,7 +96,7 @@ fn what_the_hook_had_to_leave_in_the_spool_is_found() {
     assert_eq!(owner(&world, "from the spool"), ("session-8".to_owned(), Some("a8".to_owned())));
 }
 
-/// Somebody empties the spool and has to wait for the database meanwhile.
+/// Another process drains the spool and waits for the database meanwhile.
 #[test]
 fn a_call_whose_owner_waits_in_the_spool_lands_with_nobody_else() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Where somebody wants quiet, nothing is kept and nothing recalled.
+//! Paused or excluded callers: nothing is stored and nothing is recalled.
 
 use rutter_memory::{Clean, pause};
 use rutter_server::tools::{self, TOOLS};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, assert_refused, call, confirm, refused, rows, start};
 
-/// Something that each tool takes.
+/// Returns valid arguments for each tool.
 fn arguments(tool: &str) -> Value {
     match tool {
         "start_ghap" => start(),
@@ -22,7 +22,7 @@ fn arguments(tool: &str) -> Value {
     }
 }
 
-/// What every tool but `status` says at a desk.
+/// Calls every tool but `status`, and returns the refusal, which must be the same for all.
 fn said_by_all(desk: &Desk) -> String {
     let mut said: Vec<String> = TOOLS
         .iter()
@@ -40,7 +40,7 @@ fn exclude(world: &World, folder: &Desk) {
     std::fs::write(&world.desk.config, text + &scope).unwrap();
 }
 
-/// A memory that knows something.
+/// Creates a store with a memory and a GHAP.
 fn known() -> World {
     let world = World::new();
     world.call("remember", json!({ "content": "the harbour freezes", "category": "fact" }));
@@ -61,9 +61,9 @@ fn nothing_comes_of_a_call_in_an_excluded_folder() {
     let status = world.call("status", json!({}));
     assert_eq!(status["quiet"], said);
     assert_eq!((&status["memories"], &status["active"]), (&json!(1), &Value::Null));
-    // Elsewhere it goes on.
+    // Other folders are not affected.
     call(&world.elsewhere("boat"), "remember", arguments("remember"));
-    // What a person types is theirs to decide.
+    // A person who types is not refused.
     let typed = Desk { door: Door::Typed, ..world.desk.clone() };
     call(&typed, "remember", arguments("remember"));
 }
@@ -81,7 +81,7 @@ fn nothing_comes_of_a_call_during_a_pause() {
     let world = known();
     pause::pause(&world.files(), None).unwrap();
     assert_refused!(said_by_all(&world.desk), @"rutter is paused: nothing is kept or recalled; `rutter pause --off` ends it");
-    // No hook writes down whose call it is then, so nobody waits for it.
+    // Hooks record no owner during a pause, so the call does not wait for one.
     let any = Desk { door: Door::Anybody, ..world.desk.clone() };
     let refusal = tools::call(&any, "remember", arguments("remember"), Some("toolu_1"));
     assert!(refusal.unwrap_err().to_string().starts_with("rutter is paused"));
@@ -100,7 +100,7 @@ fn nothing_comes_of_a_call_where_it_is_switched_off() {
     assert!(status["quiet"].as_str().unwrap().starts_with("RUTTER=off"), "{status}");
 }
 
-/// A server that many clients share stands in a folder that is none of theirs.
+/// A server that many clients share runs in a folder that belongs to none of them.
 #[test]
 fn what_is_said_in_an_excluded_folder_does_not_land_where_the_server_stands() {
     let world = known();
@@ -121,7 +121,7 @@ fn what_is_said_in_an_excluded_folder_does_not_land_where_the_server_stands() {
     assert_refused!(refusal.to_string(), @"no hook of rutter's said whose call this is: hooks are paused, the folder is excluded, or `rutter init` was not run there");
     assert_eq!(rows(&any), before);
     assert_eq!(world.files_with("the client of the boat").len(), 0);
-    // Who is known is served, and so is a client that names no calls.
+    // A call with a recorded owner succeeds, and so does one of a client that sends no call ids.
     tools::call(&any, "remember", secret.clone(), Some("toolu_ship")).unwrap();
     call(&any, "remember", secret);
 }

@@ -1,4 +1,4 @@
-//! What is announced is what is taken, and what is given.
+//! Agreement of announced schemas, arguments and answers.
 
 use jsonschema::Validator;
 use rutter_server::tools::{self, TOOLS, Tool};
@@ -27,7 +27,7 @@ fn every_schema_is_one_object_without_references() {
     }
 }
 
-/// A walk through everything that a tool can give.
+/// Calls every tool in every form, and validates arguments and answers.
 #[test]
 fn every_answer_is_what_was_announced() {
     let world = World::new();
@@ -102,7 +102,7 @@ fn every_answer_is_what_was_announced() {
     }
 }
 
-/// Whatever the schema refuses is refused, and for what the schema says.
+/// The tool refuses every argument that its schema refuses, and names it.
 #[test]
 fn what_the_schema_refuses_the_tool_refuses() {
     let world = World::new();
@@ -148,7 +148,7 @@ fn what_the_schema_refuses_the_tool_refuses() {
                     .get("required")
                     .and_then(Value::as_array)
                     .is_some_and(|all| all.contains(&json!(name)));
-                // An empty text for what may be left out is what is left out.
+                // An empty optional text counts as absent.
                 if schema.is_valid(&arguments) || (value == "" && !is_needed) {
                     continue;
                 }

@@ -1,10 +1,10 @@
-//! A secret planted in any text that is sent is nowhere: not in a file, not in an answer.
+//! A secret in any text argument appears in no file and in no answer.
 
 use serde_json::{Value, json};
 
 use crate::support::{World, falsify, start, with};
 
-/// A token as GitHub gives them out. Put together here, so that no scanner takes this file for a leak.
+/// Returns a GitHub token. It is built here, so that secret scanners do not report this file.
 fn secret() -> String {
     ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat()
 }

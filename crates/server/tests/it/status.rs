@@ -1,4 +1,4 @@
-//! `status`: where things stand.
+//! The tool `status`.
 
 use rutter_memory::outcome::Verdict;
 use serde_json::json;

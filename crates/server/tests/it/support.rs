@@ -2,8 +2,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rutter_memory::bash_call::WINDOW;
-use rutter_memory::hook::{Around, Heard, hear};
+use rutter_hooks::bash_call::WINDOW;
+use rutter_hooks::{Around, Heard, hear};
 use rutter_memory::outcome::{Kind, Outcome, Verdict};
 use rutter_memory::project::Located;
 use rutter_memory::store::entry::{Entry, Place, What};
@@ -14,7 +14,7 @@ use rutter_server::{Desk, Door, Whose};
 use serde_json::{Value, json};
 
 thread_local! {
-    /// Every test has its own thread, and so its own clock.
+    /// The clock of a test; each test has a separate thread.
     static CLOCK: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn wait(seconds: i64) {
     CLOCK.set(CLOCK.get() + seconds * 1_000);
 }
 
-/// A memory, a project, and a desk.
+/// A store, a project, and a server context.
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) desk: Desk,
@@ -37,7 +37,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let ship = folder.path().join("ship");
         std::fs::create_dir(&ship).unwrap();
-        // Nobody's deadline passes on a machine that is busy with other tests.
+        // Long deadlines, because the machine may be busy with other tests.
         let config = folder.path().join("config.toml");
         let hooks = [
             "ghap_checkin",
@@ -63,12 +63,12 @@ impl World {
         Self { folder, desk }
     }
 
-    /// The same memory in another session.
+    /// Returns a context for another session with the same store.
     pub(crate) fn session(&self, name: &str) -> Desk {
         Desk { otherwise: Whose::Session(Clean::new(name)), ..self.desk.clone() }
     }
 
-    /// The same session in another project.
+    /// Returns a context for the same session in another project.
     pub(crate) fn elsewhere(&self, name: &str) -> Desk {
         let folder = self.folder.path().join(name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -87,7 +87,7 @@ impl World {
         (&Located::find(&self.desk.folder)).into()
     }
 
-    /// Calls a tool of which something comes.
+    /// Calls a tool that must succeed.
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
         call(&self.desk, tool, arguments)
     }
@@ -98,12 +98,12 @@ impl World {
             .unwrap_or_else(|refusal| panic!("{tool} {arguments}: {refusal}"))
     }
 
-    /// Calls one of which nothing comes, and shows that nothing was written.
+    /// Calls a tool that must refuse, and checks that no row changed.
     pub(crate) fn refused(&self, tool: &str, arguments: Value) -> String {
         refused(&self.desk, tool, arguments)
     }
 
-    /// What a hook is told, and what it says.
+    /// Runs a hook and returns its message to the agent.
     pub(crate) fn tell(&self, session: &str, event: &str, fields: Value) -> String {
         said(&self.hear(session, event, fields))
     }
@@ -130,7 +130,7 @@ impl World {
         hear(payload.to_string().as_bytes(), None, || around)
     }
 
-    /// Captures a run of a session, as a hook does.
+    /// Records a run of a session, as a hook does.
     pub(crate) fn ran(&self, session: &str, command: &str, verdict: Verdict) -> Id {
         wait(1);
         let outcome = self.outcome(session, command, verdict);
@@ -172,7 +172,7 @@ impl World {
         self.record(self.entry(session, What::Ended { abandon: false }));
     }
 
-    /// The files that hold a text.
+    /// Returns the files that contain a text.
     pub(crate) fn files_with(&self, text: &str) -> Vec<PathBuf> {
         let holds = |path: &PathBuf| {
             let bytes = std::fs::read(path).unwrap();
@@ -214,7 +214,7 @@ pub(crate) fn refused(desk: &Desk, tool: &str, arguments: Value) -> String {
     refusal.to_string()
 }
 
-/// Everything in the memory, as its export has it.
+/// Returns all rows of the store, as `export` writes them.
 pub(crate) fn rows(desk: &Desk) -> Vec<String> {
     let mut rows = Vec::new();
     let mut store = Store::open(&desk.data, now()).unwrap();
@@ -256,14 +256,14 @@ pub(crate) fn confirm() -> Value {
     json!({ "status": "confirmed", "result": "all green", "lesson": { "what_worked": "lines()" } })
 }
 
-/// An object with some of its fields other.
+/// Returns an object with some fields replaced.
 pub(crate) fn with(mut object: Value, fields: Value) -> Value {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     object.as_object_mut().unwrap().extend(fields);
     object
 }
 
-/// Compares what programs get and what a model reads, with ids and times replaced.
+/// Compares the text and the structured answer with a snapshot; ids and times are replaced.
 macro_rules! assert_answer {
     ($answer:expr, @$expected:literal) => {
         let answer = $answer;
@@ -278,7 +278,7 @@ macro_rules! assert_answer {
 }
 pub(crate) use assert_answer;
 
-/// Compares a refusal, with ids replaced.
+/// Compares a refusal with a snapshot; ids are replaced.
 macro_rules! assert_refused {
     ($refusal:expr, @$expected:literal) => {
         insta::with_settings!({filters => vec![(r"\b[0-9a-f]{8}\b", "[ID]")]}, {

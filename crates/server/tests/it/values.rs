@@ -1,4 +1,4 @@
-//! What experiences have in common: clusters, values, and what is refused.
+//! Clusters, values, and refused values.
 
 use rutter_memory::store::ValueEdit;
 use rutter_server::Desk;
@@ -10,7 +10,7 @@ use crate::support::{World, assert_answer, call, now, start, wait, with};
 /// A day, in seconds.
 const DAY: i64 = 86_400;
 
-/// The same trap, five times, in other words each time; and something else between.
+/// The same trap five times, in different words.
 const TRAPS: [(&str, &str, &str); 5] = [
     (
         "the total is off by one cent",
@@ -43,7 +43,7 @@ fn learnt(world: &World) {
     learnt_in(world, &world.desk, &TRAPS);
 }
 
-/// In the project of a desk.
+/// Creates the experiences in the project of a server context.
 fn learnt_in(world: &World, desk: &Desk, traps: &[(&str, &str, &str)]) {
     for (number, (goal, surprise, takeaway)) in traps.iter().enumerate() {
         let session = world.session(&format!("rounding-{number}"));
@@ -78,7 +78,7 @@ fn what_went_wrong_for_one_reason_belongs_together() {
     assert_eq!(members.len(), 5);
     let distances: Vec<f64> = members.iter().map(|one| one["distance"].as_f64().unwrap()).collect();
     assert!(distances.is_sorted(), "{distances:?}");
-    // Its name stays when there is one more.
+    // The cluster keeps its id when a member is added.
     call(&world.session("other"), "start_ghap", with(start(), json!({ "goal": "fees add up" })));
     let more = json!({
         "status": "falsified", "result": "red", "surprise": "the fee was rounded before it was added",
@@ -133,7 +133,7 @@ fn a_lesson_that_came_back_on_several_days_is_proposed() {
     assert!(proposed[0]["support"].as_u64() >= Some(3), "{listed}");
     let lessons: Vec<&str> = TRAPS.iter().map(|(_, _, takeaway)| *takeaway).collect();
     assert!(lessons.contains(&proposed[0]["text"].as_str().unwrap()), "{listed}");
-    // Whoever says the same accepts it.
+    // Adding a value with the same text accepts the proposed one.
     let value = json!({ "cluster": proposed[0]["cluster"], "text": proposed[0]["text"] });
     let accepted = world.call("add_value", value);
     assert_eq!(accepted["id"], proposed[0]["id"]);
@@ -163,7 +163,7 @@ fn other_projects_are_counted_and_not_shown() {
     let value = json!({ "cluster": id, "text": TRAPS[0].1 });
     assert_eq!(world.refused("add_value", value), refusal);
 
-    // Of a cluster of both each sees its own, and how many others there are.
+    // In a cluster of both projects, each sees its own members and the number of the others.
     learnt_in(&world, &world.desk, &TRAPS[4..]);
     assert_answer!(world.answer("list_clusters", json!({ "cluster": id })), @r#"
     [ID] root-cause, 5 experiences (4 elsewhere): `the amount was rounded before the fee was taken off`
@@ -203,7 +203,7 @@ fn other_projects_are_counted_and_not_shown() {
     assert_eq!(theirs["members"].as_array().unwrap().len(), 4);
     assert_eq!(theirs["clusters"][0]["medoid"], theirs["members"][0]["id"], "{theirs}");
 
-    // That hooks may look into other projects opens them to no tool but one.
+    // `scope.recall = "everywhere"` opens other projects to hooks and to `search_other_projects` only.
     let config = std::fs::read_to_string(&world.desk.config).unwrap();
     std::fs::write(&world.desk.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n"))
         .unwrap();
@@ -231,7 +231,7 @@ fn a_value_of_another_project_is_no_conflict_here() {
         listed
     };
     assert!(!names(&added), "{added:?}");
-    // What holds everywhere holds here.
+    // A value for every project also applies here.
     let everywhere = ValueEdit { place: Some(None), ..ValueEdit::default() };
     let id = against["id"].as_str().unwrap().parse().unwrap();
     world.store().edit_value(id, &everywhere, now()).unwrap();

@@ -1,9 +1,9 @@
 //! Makes the outputs of two runs comparable.
 
-/// A warning about settings of npm that tests have nothing to do with.
+/// A warning about npm settings that is unrelated to the tests.
 pub(crate) const NPM_WARNING: &str = "npm warn Unknown user config \"nodedir\". This will stop working in the next major version of npm. See `npm help npmrc` for supported config options.\n";
 
-/// Replaces what differs from run to run.
+/// Replaces the parts that differ from run to run.
 pub(crate) fn masked(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -28,7 +28,7 @@ pub(crate) fn masked(text: &str) -> String {
             words.push(masked);
         }
         let mut line = words.join(" ");
-        // Go: durations, addresses and what a call was given.
+        // Go: durations, addresses and arguments of calls.
         if let Some((start, time)) = line.rsplit_once('\t')
             && (time == "(cached)" || time.starts_with("0.") || time == "TIME")
         {
@@ -48,7 +48,7 @@ pub(crate) fn masked(text: &str) -> String {
         {
             line.truncate(at);
         }
-        // The bar around a time has another length with another time.
+        // The bar around a time changes its length with the time.
         if line.contains(" TIME =") {
             line = line.trim_matches('=').into();
         }

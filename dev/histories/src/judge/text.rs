@@ -1,53 +1,53 @@
-//! Reads what the product says: lessons, the lines they show, and what each is about.
+//! Parses the product's texts: lessons, the lines that they show, and the checks that they are about.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::HEDGE;
 use crate::truth::{Name, Sighting, plain};
 
-/// Shortest part of a cut line that still tells which line it is.
+/// Minimum length of a part of a cut line that still identifies the line.
 const SHORTEST_PART: usize = 8;
 
-/// The worth of a line that is shown.
+/// The correctness of a shown line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LineKind {
     /// A line of the fix.
     Right,
     /// A line that came with the fix.
     Neutral,
-    /// A line or command that has nothing to do with this failure.
+    /// A line or command that is unrelated to this failure.
     Wrong(String),
     /// A line that is shown without a claim.
     Hedged(Box<Self>),
 }
 
-/// A line of a change that is shown.
+/// A shown line of a change.
 #[derive(Debug)]
 pub(super) struct Shown {
     /// The line as it is shown.
     pub(super) text: String,
-    /// Lines of the history that it can be, with their signs.
+    /// Lines of the history that it matches, with their signs.
     pub(super) matches: Vec<String>,
     /// True if it is shown without a claim.
     pub(super) is_hedged: bool,
 }
 
-/// One lesson.
+/// A lesson in a text.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// The checks that it names: several, if packages have tests of one name.
+    /// Checks that the lesson names: several, if packages have tests of the same name.
     pub(super) owners: Vec<usize>,
-    /// Lines that are no lines of a change.
+    /// Lines that are not part of a change.
     pub(super) heading: String,
     /// The whole text.
     pub(super) whole: String,
     /// Lines of changes.
     pub(super) lines: Vec<Shown>,
-    /// Lines that look like lines of a change and are none of the history.
+    /// Lines that look like lines of a change, but do not occur in the history.
     pub(super) unknown: Vec<String>,
 }
 
-/// Splits a text into lessons. A line that names another failing check begins a new one.
+/// Splits a text into lessons. A line that names another failing check starts a new one.
 pub(super) fn blocks(
     text: &str,
     sightings: &[&Sighting],
@@ -96,7 +96,7 @@ pub(super) fn blocks(
     blocks
 }
 
-/// Returns the lines of the history that a line of a text can be; None if it is no line of a change.
+/// Returns the lines of the history that a line of a text matches, or None if it is not a line of a change.
 fn diff_line(line: &str, known: &BTreeMap<String, usize>) -> Option<Vec<String>> {
     let trimmed = line.trim_start();
     let unquoted = trimmed.strip_prefix('>').map(str::trim_start);
@@ -106,20 +106,20 @@ fn diff_line(line: &str, known: &BTreeMap<String, usize>) -> Option<Vec<String>>
     let same: Vec<&String> = known.keys().filter(|line| is_same(&content, &line[1..])).collect();
     let mut matches: Vec<String> =
         same.iter().filter(|line| line.starts_with(sign)).map(|line| (*line).clone()).collect();
-    // A line that was cut before the part that differs is the line that went as well as the one that came.
+    // A line that was cut before the differing part matches both the removed and the added line.
     let is_cut = content.contains('…') || content.contains("...");
     let texts: BTreeSet<&str> = same.iter().map(|line| &line[1..]).collect();
     if is_cut && texts.len() > 1 {
         matches.clear();
     }
-    // A list with dashes is no diff.
+    // A list with dashes is not a diff.
     if matches.is_empty() && unquoted.is_none() {
         return None;
     }
     Some(matches)
 }
 
-/// Returns the lines of the history whose text a quotation is, whatever their sign.
+/// Returns the lines of the history with the quoted text, with any sign.
 fn unsigned(quoted: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
     let content = plain(quoted);
     if content.len() < SHORTEST_PART {
@@ -128,7 +128,7 @@ fn unsigned(quoted: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
     known.keys().filter(|line| is_same(&content, &line[1..])).cloned().collect()
 }
 
-/// Returns true if a shown text is a line, whole or cut with an ellipsis.
+/// Returns true if a shown text is this line, whole or cut with an ellipsis.
 fn is_same(shown: &str, line: &str) -> bool {
     if shown == line {
         return !line.is_empty();
@@ -149,7 +149,7 @@ fn is_same(shown: &str, line: &str) -> bool {
     long >= SHORTEST_PART.min(line.len())
 }
 
-/// Returns the failing checks that a line names, by the longest name.
+/// Returns the failing checks that a line names. The longest name wins.
 fn owners_of(line: &str, sightings: &[&Sighting]) -> Vec<usize> {
     let is_named = |sighting: &Sighting| match &sighting.name {
         Name::Test(leaf) => {
@@ -171,7 +171,7 @@ fn owners_of(line: &str, sightings: &[&Sighting]) -> Vec<usize> {
     named.iter().filter(|at| length(at) == longest).map(|sighting| sighting.check).collect()
 }
 
-/// Returns true if the full name of a test ends with its own name.
+/// Returns true if the full name of a test ends with this name.
 pub(super) fn is_name(full: &str, leaf: &str) -> bool {
     full.strip_suffix(leaf).is_some_and(|before| {
         before.chars().next_back().is_none_or(|sign| !sign.is_alphanumeric() && sign != '_')
@@ -188,7 +188,7 @@ pub(super) fn names_command(heading: &str, command: &str) -> bool {
     })
 }
 
-/// Returns true if a text has any of several lines.
+/// Returns true if a text contains any of several lines.
 pub(super) fn has_any(text: &str, lines: &BTreeSet<String>) -> bool {
     let known: BTreeMap<String, usize> = lines.iter().map(|line| (line.clone(), 0)).collect();
     text.lines().any(|line| {

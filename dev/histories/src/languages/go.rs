@@ -1,4 +1,4 @@
-//! Go: one folder for each module, tests beside the code.
+//! Go: one folder for each module, tests next to the code.
 
 use rutter_testkit::dice::Dice;
 
@@ -44,7 +44,7 @@ impl Dialect for Go {
                 ..Failure::default()
             },
             Fail::Raised { line, mark, message, .. } => Failure {
-                // The call stands in front of the line that reports.
+                // The call is in the line before the one that reports.
                 line: test.line.saturating_sub(1),
                 frames: vec![Frame {
                     unit: String::new(),
@@ -237,7 +237,7 @@ impl Assembly<Go> {
         self.project.tree.put(path, regions);
     }
 
-    /// Adds the bug that an error is not looked at, which only a linter sees.
+    /// Adds the bug of an unchecked error, which only a linter finds.
     fn unchecked_error(&mut self, package: usize, module: &str) {
         let own = self.project.packages[package].clone();
         let path = own.path(&format!("{module}/journal.go"));
@@ -305,7 +305,7 @@ impl Assembly<Go> {
         })
     }
 
-    /// Adds a function and a test that only work in a certain environment.
+    /// Adds a function and a test that only pass in a certain environment.
     fn need(&mut self, kind: NeedKind) {
         let failure =
             |text: &str| Failure { line: 2, message: vec![text.to_owned()], ..Failure::default() };
@@ -344,7 +344,7 @@ impl Assembly<Go> {
         self.project.need = Some(EnvironmentNeed { remedy, failures: vec![(check, failure)] });
     }
 
-    /// Adds a function whose test depends on how busy the machine is.
+    /// Adds a function with a test that depends on the load of the machine.
     fn flaky(&mut self) {
         let check = self.extra_module(
             "timing",

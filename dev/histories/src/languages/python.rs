@@ -1,4 +1,4 @@
-//! Python: modules below `src`, tests of pytest below `tests`.
+//! Python: modules below `src`, pytest tests below `tests`.
 
 use rutter_testkit::dice::Dice;
 
@@ -38,7 +38,7 @@ impl Dialect for Python {
             Fail::Equal { got, want, detail } => {
                 let message = if detail.is_empty() {
                     let call = test.call.replace('"', "'");
-                    // pytest leaves the type out unless the message has a quote.
+                    // pytest omits the type unless the message has a quote.
                     let start = if call.contains('\'') { "AssertionError: " } else { "" };
                     vec![
                         format!("{start}assert {got} == {want}"),
@@ -290,7 +290,7 @@ impl Assembly<Python> {
         self.check(whole_check(CheckKind::Import, package, &path, module));
     }
 
-    /// Puts the module in front of the names of its own errors.
+    /// Replaces `$module` in messages by the module, which pytest prints before the names of its errors.
     fn name_errors(&mut self, package: usize, name: &str) {
         for bug in self.project.bugs.iter_mut().filter(|bug| bug.package == package) {
             let module = bug.unit.split('/').nth(1).unwrap_or_default().to_owned();
@@ -303,7 +303,7 @@ impl Assembly<Python> {
         }
     }
 
-    /// Adds the bug that a function has another name than its tests import.
+    /// Adds the bug of a function with another name than its tests import.
     fn renamed(&mut self, package: usize, unit: &Unit) {
         let prefix = Self::prefix(package, unit);
         let Package { name, .. } = self.project.packages[package].clone();
@@ -338,7 +338,7 @@ impl Assembly<Python> {
         });
     }
 
-    /// Adds the bug that a module imports something that it does not use.
+    /// Adds the bug of an unused import.
     fn unused_import(&mut self, package: usize, unit: &Unit, unused: &str) {
         let Package { name, .. } = self.project.packages[package].clone();
         let module = &unit.module;
@@ -366,7 +366,7 @@ impl Assembly<Python> {
         });
     }
 
-    /// Adds a function and a test that only work in a certain environment.
+    /// Adds a function and a test that only pass in a certain environment.
     fn need(&mut self, kind: NeedKind) {
         let first = self.project.packages[0].clone();
         let name = &first.name;
@@ -452,7 +452,7 @@ impl Assembly<Python> {
         self.project.need = Some(EnvironmentNeed { remedy, failures: vec![(check, failure)] });
     }
 
-    /// Adds a function whose test depends on how busy the machine is.
+    /// Adds a function with a test that depends on the load of the machine.
     fn flaky(&mut self, dice: &mut Dice) {
         let first = self.project.packages[0].clone();
         let name = &first.name;

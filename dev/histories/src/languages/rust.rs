@@ -294,7 +294,7 @@ impl Assembly<Rust> {
         })
     }
 
-    /// Adds a function and a test that only work in a certain environment.
+    /// Adds a function and a test that only pass in a certain environment.
     fn need(&mut self, kind: NeedKind) {
         let variable = Remedy::Variable("DATABASE_URL".to_owned(), "sqlite::memory:".to_owned());
         let (remedy, check, failure) = match kind {
@@ -336,7 +336,7 @@ impl Assembly<Rust> {
         self.project.need = Some(EnvironmentNeed { remedy, failures: vec![(check, failure)] });
     }
 
-    /// Adds a function whose test depends on how busy the machine is.
+    /// Adds a function with a test that depends on the load of the machine.
     fn flaky(&mut self, dice: &mut Dice) {
         let check = self.extra_module(
             "timing",

@@ -1,4 +1,4 @@
-//! TypeScript with vitest, and JavaScript with jest: modules below `src`, tests beside them or below `tests`.
+//! TypeScript with vitest, and JavaScript with jest: modules below `src`, tests next to them or below `tests`.
 
 use rutter_testkit::dice::Dice;
 
@@ -16,9 +16,9 @@ mod units;
 
 struct Script {
     language: Language,
-    /// True if tests stand in a `describe` block.
+    /// True if tests are in a `describe` block.
     describes: bool,
-    /// True if tests are below `tests` instead of beside the code.
+    /// True if tests are below `tests` instead of next to the code.
     apart: bool,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn project(
     assembly.project
 }
 
-/// Keeps or drops the parts of a unit that are for TypeScript alone.
+/// Keeps or drops the parts of a unit that are only for TypeScript.
 fn typed(mut unit: Unit, is_typed: bool) -> Unit {
     let text = |text: &str| {
         let mut kept = String::new();
@@ -352,7 +352,7 @@ impl Assembly<Script> {
         self.project.tree.put(path, regions);
     }
 
-    /// Lets the type checker find misspelt names, which also fail when they are reached.
+    /// Lets the type checker find misspelt names, which also fail when they are executed.
     fn type_errors(&mut self, package: usize) {
         if !self.is_typed() {
             return;
@@ -389,7 +389,7 @@ impl Assembly<Script> {
         }
     }
 
-    /// Adds a bug that only the type checker or the linter sees.
+    /// Adds a bug that only the type checker or the linter finds.
     fn lint_bug(&mut self, package: usize, module: &str) {
         let region = format!("{package}/{module}/lint");
         let file = self.project.packages[package].path(&format!("src/{module}.{}", self.ending()));
@@ -480,7 +480,7 @@ impl Assembly<Script> {
         })
     }
 
-    /// Adds a function and a test that only work in a certain environment.
+    /// Adds a function and a test that only pass in a certain environment.
     fn need(&mut self, kind: NeedKind) {
         let types = if self.is_typed() { (": number", ": string") } else { ("", "") };
         let check = self.extra_module(
@@ -509,7 +509,7 @@ impl Assembly<Script> {
         self.project.need = Some(EnvironmentNeed { remedy, failures: vec![(check, failure)] });
     }
 
-    /// Adds a function whose test depends on how busy the machine is.
+    /// Adds a function with a test that depends on the load of the machine.
     fn flaky(&mut self) {
         let types = if self.is_typed() { ": number" } else { "" };
         let check = self.extra_module(

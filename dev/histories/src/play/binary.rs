@@ -1,4 +1,4 @@
-//! The product as its users have it: one process for each payload.
+//! The product as users run it: one process for each payload.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// Creates a memory in the folder of a stage.
+    /// Creates a data directory in the folder of a stage.
     pub fn new(program: &Path, stage: &Stage) -> Result<Self> {
         let memory = stage.memory();
         let home = stage.base()?.join("home");
@@ -64,7 +64,7 @@ impl Product for Binary {
     }
 
     fn episodes(&mut self) -> Result<Vec<EpisodeView>> {
-        // Whatever waits in the spool is taken in first.
+        // Maintenance first imports the spool.
         self.command(&["tend"]).output()?;
         let output = self.command(&["export"]).output()?;
         ensure!(

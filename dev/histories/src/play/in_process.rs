@@ -1,11 +1,11 @@
-//! The product in this process: fast, for many seeds. This file alone knows its types.
+//! The product in this process: fast, for many seeds. Only this file uses the product's types.
 
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use rutter_memory::bash_call::WINDOW;
-use rutter_memory::hook::{Around, hear};
+use rutter_hooks::bash_call::WINDOW;
+use rutter_hooks::{Around, hear};
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{EpisodeFilter, Files};
 use rutter_memory::{Store, Time};
@@ -22,7 +22,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Creates a memory in the folder of a stage.
+    /// Creates a data directory in the folder of a stage.
     pub fn new(stage: &Stage) -> Result<Self> {
         let memory = stage.memory();
         let store = Store::open(&memory, Time::from_millis(START_MILLIS))?;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::{CheckKind, Conditions, Failed, Failure, Report, Selection, Style};
 use crate::project::{Check, Package};
 
-/// One program of tests: the library's own, or one file below `tests`.
+/// A test program: that of the library, or of a file below `tests`.
 struct TestProgram {
     package: usize,
     /// Name of the file below `tests`, without its ending; None for the library.
     file: Option<String>,
     tests: Vec<usize>,
-    /// Tests that the filter leaves out.
+    /// Number of tests that the filter leaves out.
     filtered: usize,
 }
 
@@ -53,7 +53,7 @@ impl<'a> CargoRun<'a> {
         Self { conditions, style, failures, report: Report::default() }
     }
 
-    /// Returns the packages that a command is about: those it names, or those of its folder.
+    /// Returns the packages of a command: those that it names, or those of its folder.
     fn packages(&self, selection: &Selection) -> Vec<usize> {
         let packages = &self.conditions.project.packages;
         let of_files = |package: usize| {
@@ -78,7 +78,7 @@ impl<'a> CargoRun<'a> {
         &self.conditions.project.packages[package]
     }
 
-    /// Returns the folder of the workspace: paths are printed from there.
+    /// Returns the folder of the workspace, which printed paths start from.
     fn workspace(&self) -> String {
         match &self.conditions.project.packages[..] {
             [one] => one.folder.clone(),
@@ -98,7 +98,7 @@ impl<'a> CargoRun<'a> {
         line.split('"').nth(1).unwrap_or("0.1.0").to_owned()
     }
 
-    /// Compiles packages; returns true if all of them compile.
+    /// Compiles packages and returns true if all of them compile.
     fn build(&mut self, packages: &[usize], is_test: bool) -> bool {
         let verb = if is_test { "   Compiling" } else { "    Checking" };
         if !self.style.quiet {
@@ -221,7 +221,7 @@ impl<'a> CargoRun<'a> {
             files.sort_unstable();
             files.dedup();
             for file in files {
-                // `--test FILE` runs one program and `--lib` another.
+                // `--test FILE` runs one program, `--lib` another.
                 let path = file
                     .as_ref()
                     .map(|file| self.package(*package).path(&format!("tests/{file}.rs")));
@@ -255,7 +255,7 @@ impl<'a> CargoRun<'a> {
 
     fn is_selected(&self, selection: &Selection, test: usize) -> bool {
         let name = self.name(test);
-        // A name given to cargo is a part of a name.
+        // A name passed to cargo matches a part of the test name.
         let by_name = selection.tests.is_empty()
             || selection.tests.iter().any(|asked| name.contains(&self.name(*asked)));
         let by_keyword = selection.keyword.as_ref().is_none_or(|keyword| name.contains(keyword));
@@ -303,7 +303,7 @@ impl<'a> CargoRun<'a> {
                 }
             }
         }
-        // A name that no example can have keeps cargo from building them.
+        // cargo does not build doc tests for a name that no example can have.
         let doc_tests = selection.files.is_empty()
             && !selection.library
             && selection.tests.is_empty()
@@ -332,7 +332,7 @@ impl<'a> CargoRun<'a> {
         }
     }
 
-    /// Prints the run of one program; returns true if a test failed.
+    /// Prints the run of a program and returns true if a test failed.
     fn binary(&mut self, binary: &TestProgram) -> bool {
         let count = binary.tests.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -384,7 +384,7 @@ impl<'a> CargoRun<'a> {
                 self.report.out(title.clone());
                 let mut lines = self.panic(*test);
                 if place > 0 {
-                    // A process gives the hint once.
+                    // A process prints the hint only once.
                     lines.pop();
                 }
                 for line in &lines {
@@ -577,7 +577,7 @@ impl<'a> CargoRun<'a> {
     }
 }
 
-/// Returns the sixteen digits behind the name of a test program.
+/// Returns the sixteen hex digits after the name of a test program.
 fn hash(text: &str) -> String {
     let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

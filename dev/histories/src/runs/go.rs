@@ -117,7 +117,7 @@ impl<'a> GoRun<'a> {
         Self { conditions, selection, style, failures, report: Report::default() }
     }
 
-    /// Returns the folder of the module: import paths are counted from there.
+    /// Returns the folder of the module, which import paths start from.
     fn module_folder(&self) -> &str {
         match &self.conditions.project.packages[..] {
             [one] => &one.folder,
@@ -178,7 +178,7 @@ impl<'a> GoRun<'a> {
         let column = line.find(&failure.mark).unwrap_or_default() + 1;
         let file = self.conditions.file_of(&failure.region);
         let shown = self.conditions.shown(&file);
-        // A file of the folder itself is written with a dot.
+        // A file in the folder itself is printed with a dot.
         let shown = if shown.contains('/') { shown.to_owned() } else { format!("./{shown}") };
         let place = format!("{shown}:{at}:{column}: {}", failure.message[0]);
         self.report.err(title);
@@ -190,7 +190,7 @@ impl<'a> GoRun<'a> {
         });
     }
 
-    /// Returns the name of a test with that of the test around it.
+    /// Returns the name of a test, with the name of its parent test.
     fn name(&self, test: usize) -> String {
         let check = &self.conditions.project.checks[test];
         let name = self.conditions.state.name(self.conditions.project, test).unwrap_or_default();
@@ -203,7 +203,7 @@ impl<'a> GoRun<'a> {
     fn is_selected(&self, test: usize) -> bool {
         let name = self.name(test);
         let named = self.selection.tests.is_empty() || self.selection.tests.contains(&test);
-        // `-run` looks at each level; a keyword without a slash is about the outer name.
+        // `-run` matches each level; a keyword without a slash matches the outer name.
         let outer = name.split('/').next().unwrap_or_default();
         named && self.selection.keyword.as_ref().is_none_or(|keyword| outer.contains(keyword))
     }
@@ -253,7 +253,7 @@ impl<'a> GoRun<'a> {
         failed
     }
 
-    /// Runs a test, or the tests inside of another.
+    /// Runs a test, or the subtests of a test.
     fn group(&mut self, tests: &[usize]) -> Outcome {
         let parent = self.conditions.project.checks[tests[0]].group.clone();
         let verbose = self.style.verbose;
@@ -325,7 +325,7 @@ impl<'a> GoRun<'a> {
         file.rsplit('/').next().unwrap_or_default().to_owned()
     }
 
-    /// Prints a panic; returns the line that names the place.
+    /// Prints a panic and returns the line with the location.
     fn panic(
         &mut self,
         test: usize,

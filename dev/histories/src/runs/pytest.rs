@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{CheckKind, Conditions, Failed, Failure, Report, Selection, Style};
 use crate::project::Check;
 
-/// Columns that pytest takes for a terminal where there is none.
+/// Width that pytest assumes without a terminal.
 const TERMINAL_COLUMNS: usize = 80;
 
 /// A run while it is printed.
@@ -84,7 +84,7 @@ impl PytestRun<'_> {
         }
     }
 
-    /// Returns the folder that pytest takes for the root: the nearest one with a configuration.
+    /// Returns the folder that pytest uses as the root: the nearest one with a configuration.
     fn rootdir(&self, selection: &Selection) -> String {
         let packages = &self.conditions.project.packages;
         let asked = selection.package.or_else(|| {
@@ -297,7 +297,7 @@ impl PytestRun<'_> {
         let title = rule("_", &title);
         self.report.out(title.clone());
         let lines = deindented(conditions.state.tree.region(&check.region).unwrap_or_default());
-        // A skipped test has a decorator in front; here the failing line is counted from the signature.
+        // A skipped test has a decorator before it; here the failing line is counted from the signature.
         let at = conditions.line_number(&check.region, failure.line);
         let file = conditions.shown(&check.file).to_owned();
         let mut place = format!("{file}:{at}: {}", failure.error);
@@ -472,7 +472,7 @@ impl PytestRun<'_> {
             self.report.out(format!("ImportError while importing test module '{absolute}'."));
             self.report.out("Hint: make sure your test modules/packages have valid Python names.");
             self.report.out("Traceback:");
-            // The root of a monorepo is configured for another way to import.
+            // The root of a monorepo is configured for another import mode.
             let is_plain =
                 self.conditions.project.packages.len() == 1 || self.rootdir(selection) != *root;
             if is_plain {

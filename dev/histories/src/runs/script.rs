@@ -1,6 +1,6 @@
-//! The output of vitest and jest as an agent sees it, of `tsc` and of `eslint`.
+//! The output of vitest and jest as an agent gets it, of `tsc` and of `eslint`.
 //!
-//! Both runners look for an agent in the environment and then show only what fails.
+//! Both test runners detect an agent by its environment and then print only the failures.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl<'a> ScriptRun<'a> {
         self.conditions.state.name(self.conditions.project, test).unwrap_or_default()
     }
 
-    /// Returns the names of a test from the outside in, joined by a sign.
+    /// Returns the names of a test and its groups, outermost first, joined by a sign.
     fn full_name(&self, test: usize, sign: &str) -> String {
         match &self.check(test).group {
             Some(group) => format!("{group}{sign}{}", self.name(test)),
@@ -43,7 +43,7 @@ impl<'a> ScriptRun<'a> {
         }
     }
 
-    /// Returns the test files that a command names; a word is a part of a path.
+    /// Returns the test files that a command selects; a word matches a part of a path.
     fn suites(&self, selection: &Selection) -> Vec<Suite> {
         let mut suites: Vec<Suite> = Vec::new();
         let wide = Selection { keyword: None, tests: Vec::new(), ..selection.clone() };
@@ -77,7 +77,7 @@ impl<'a> ScriptRun<'a> {
         suite.tests.iter().copied().filter(|test| self.failures.contains_key(test)).collect()
     }
 
-    /// Returns the place of a failure: file as it is printed, line, column, and the name of the function.
+    /// Returns the location of a failure: printed file, line, column, and function name.
     fn place(&self, test: usize) -> (String, usize, usize, Option<String>) {
         let failure = &self.failures[&test];
         if let Some(frame) = failure.frames.last() {
@@ -85,7 +85,7 @@ impl<'a> ScriptRun<'a> {
             let text = self.conditions.line_text(&region, frame.line);
             let file = self.conditions.file_of(&region);
             let column = text.find(&frame.mark).unwrap_or_default() + 1;
-            // `throw new Error` is reported where the error is made.
+            // `throw new Error` is reported at the construction of the error.
             let line = self.conditions.line_number(&region, frame.line);
             (file, line, column, Some(frame.function.clone()))
         } else {
@@ -424,7 +424,7 @@ impl ScriptRun<'_> {
         let (test_file, test_line, test_column) = self.test_place(test);
         let test_at = format!("{}:{test_line}:{test_column}", self.conditions.shown(&test_file));
         let place = if let Some(function) = function {
-            // The name is that of the call which fails, where the source map has one.
+            // The printed name is that of the failing call, if the source map has it.
             let frame = &failure.frames[0];
             let called = match frame.mark.strip_prefix("new ") {
                 Some(_) => function.clone(),

@@ -1,4 +1,4 @@
-//! Command lines of tools.
+//! Command lines of the tools.
 
 use super::{Selection, State, Style};
 use crate::project::{Package, Project, Tool};
@@ -38,7 +38,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Returns a path of the checkout as it is written in the folder of the command.
+    /// Returns a path of the checkout relative to the folder of the command.
     fn path(&self, path: &str) -> String {
         let inside = path.strip_prefix(self.folder).filter(|_| !self.folder.is_empty());
         inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path).to_owned()
@@ -48,7 +48,7 @@ impl Words<'_> {
         self.state.name(self.project, test).unwrap_or_default()
     }
 
-    /// Returns the package that the selection names, unless the command runs inside of it.
+    /// Returns the package that the selection names, unless the command runs inside it.
     fn package(&self) -> Option<&Package> {
         let package = &self.project.packages[self.selection.package?];
         (package.folder != self.folder).then_some(package)

@@ -1,4 +1,4 @@
-//! Changes: fixes, wrong attempts and edits that have nothing to do with a failure.
+//! Changes: fixes, wrong attempts and unrelated edits.
 
 use super::Story;
 use crate::diff;
@@ -19,7 +19,7 @@ enum Method {
     Patch,
 }
 
-/// Methods and how often each is drawn.
+/// Methods with their weights.
 const METHODS: [(Method, usize); 7] = [
     (Method::Edit, 57),
     (Method::Write, 6),
@@ -31,7 +31,7 @@ const METHODS: [(Method, usize); 7] = [
 ];
 
 impl Story {
-    /// Puts a bug into the files in one of its forms.
+    /// Returns a form of a bug.
     pub(super) fn broken(&self, bug: usize, form: usize) -> Form {
         let forms = &self.world.project.bugs[bug].forms;
         forms[form % forms.len()].clone()
@@ -81,7 +81,7 @@ impl Story {
         }
     }
 
-    /// Fixes signature and body one after the other.
+    /// Fixes the signature and the body in two edits.
     fn fix_in_two(&mut self, bug: usize, good: &Form) {
         let mut regions = good.regions.clone();
         regions.retain(|(key, lines)| self.world.state().tree.region(key) != Some(lines));
@@ -129,7 +129,7 @@ impl Story {
         Some((file.clone(), old, new))
     }
 
-    /// Returns a path of the checkout as it is typed in the shell's folder.
+    /// Returns a path of the checkout relative to the shell's folder.
     fn typed(&self, file: &str) -> String {
         let folder = self.world.shell_folder();
         if folder.is_empty() {
@@ -227,7 +227,7 @@ impl Story {
         self.world.note_pass(&checks);
     }
 
-    /// Tries a wrong repair; returns true if the failure needs to be seen again.
+    /// Tries a wrong repair, and sometimes undoes it.
     pub(super) fn attempt(&mut self, bug: usize) {
         let attempts = self.world.project.bugs[bug].attempts.clone();
         let before = self.world.state().clone();
@@ -238,7 +238,7 @@ impl Story {
                 form.write(&mut state.tree);
             });
         } else {
-            // Somewhere else: it does not help, and it does not hurt.
+            // Elsewhere: it neither helps nor hurts.
             self.change_filler(
                 Role::Attempt(bug),
                 Some(bug),
@@ -265,7 +265,7 @@ impl Story {
         }
     }
 
-    /// Makes edits that have nothing to do with a failure, some near a bug.
+    /// Makes unrelated edits, some near a bug.
     pub(super) fn decoys(&mut self, count: usize, near: Option<usize>) {
         for _ in 0..count {
             let is_near = self.chance(55);
@@ -345,7 +345,7 @@ impl Story {
         self.world.change(&hand, role, kind, |state| state.tree.set(&filler.region, &text));
     }
 
-    /// Lays a line out badly before the history begins.
+    /// Formats a line badly before the history begins.
     pub(super) fn unformat(&mut self) {
         let fillers: Vec<crate::project::Filler> = self
             .world
@@ -373,7 +373,7 @@ impl Story {
         self.unformatted = Some((region, good));
     }
 
-    /// Runs the formatter, which puts a line in order.
+    /// Runs the formatter, which repairs that line.
     pub(super) fn format(&mut self) {
         let Some((region, good)) = self.unformatted.take() else { return };
         let (line, output) = match self.world.project.language {
@@ -416,7 +416,7 @@ impl Story {
         }
     }
 
-    /// Returns true if a linter would find nothing that the truth does not know of.
+    /// Returns true if a linter would find nothing that is missing in the truth.
     pub(super) fn is_lint_clean(&self) -> bool {
         if self.world.project.language != Language::Python {
             return true;
@@ -433,20 +433,20 @@ impl Story {
     }
 }
 
-/// Returns the lines of a sign between two texts, without the sign.
+/// Returns the removed or added lines between two texts, without the sign.
 fn signed(old: &str, new: &str, sign: char) -> Vec<String> {
     let lines = diff::changed_lines(old, new);
     lines.iter().filter_map(|line| line.strip_prefix(sign)).map(str::to_owned).collect()
 }
 
-/// Returns true if the removed lines of a hunk are one block, and the added ones too.
+/// Returns true if the removed lines of a hunk are contiguous, and the added ones too.
 fn is_contiguous(lines: &[String]) -> bool {
     let first = lines.iter().position(|line| !line.starts_with(' ')).unwrap_or_default();
     let last = lines.iter().rposition(|line| !line.starts_with(' ')).unwrap_or_default();
     lines[first..=last].iter().all(|line| !line.starts_with(' '))
 }
 
-/// Returns the `sed` command that makes one text of another, if one line differs.
+/// Returns the `sed` command that turns one text into another, if a single line differs.
 fn sed(old: &str, new: &str, path: &str) -> Option<String> {
     let (removed, added) = (signed(old, new, '-'), signed(old, new, '+'));
     let ([from], [to]) = (&removed[..], &added[..]) else { return None };

@@ -1,4 +1,4 @@
-//! Code that moves: other lines, another file.
+//! Moves of code: to other lines, or to another file.
 
 use super::Story;
 use crate::project::{Bug, BugKind, Language};
@@ -6,7 +6,7 @@ use crate::runs::State;
 use crate::source::Region;
 
 impl Story {
-    /// Puts a new function in front of that of a bug, so that its lines have other numbers.
+    /// Inserts a new function before the function of a bug, which shifts its line numbers.
     pub(super) fn shift(&self, state: &mut State, bug: usize) {
         let bug = &self.world.project.bugs[bug];
         if bug.unit.is_empty() {
@@ -37,9 +37,9 @@ impl Story {
         state.tree.insert_before(&gap, vec![Region::new(key, text)]);
     }
 
-    /// Moves the function of a bug to a file of its own. The old file still offers it, so no test changes.
+    /// Moves the function of a bug to a separate file. The old file still exports it, so no test changes.
     ///
-    /// Returns false if the function needs something that would have to move as well.
+    /// Returns false if the function depends on something that would have to move as well.
     pub(super) fn move_function(&self, state: &mut State, bug: usize) -> bool {
         let project = &self.world.project;
         let bug = &project.bugs[bug];
@@ -50,7 +50,7 @@ impl Story {
             |part: &str| state.tree.region(&format!("{}/{module}/{part}", bug.package)).is_some();
         let is_free = !has("imports") && !has("prelude") && !has("moved");
         let has_setting = state.tree.region(&format!("{}/setting", bug.unit)).is_some();
-        // A name that is not there would be missed by the new file, in other words.
+        // A missing name would be reported in the new file, with another message.
         let is_import = bug.kind == BugKind::Import;
         if bug.unit.is_empty() || is_import || !is_free || has_setting {
             return false;

@@ -1,4 +1,4 @@
-//! A round of work: something is red, is repaired in a mess, and is green; and its return in a later session.
+//! A round of work: a red run, a repair among other changes, a green run; and the return of the failure in a later session.
 
 use super::{Story, weighted};
 use crate::project::CheckKind;
@@ -71,7 +71,7 @@ impl Story {
         }
     }
 
-    /// Runs what is green now, until nothing that was seen is open.
+    /// Makes green runs until no failure that was shown is open.
     pub(super) fn close(&mut self, bugs: &[usize]) {
         let mut checks: Vec<usize> = Vec::new();
         for bug in bugs {
@@ -110,7 +110,7 @@ impl Story {
                 self.uncovered(tool, first);
             }
             self.green(tool, &of_tool);
-            // Most agents look at everything before they stop.
+            // Most agents run everything before they stop.
             if of_tool.iter().any(|check| self.world.is_open(*check)) && self.chance(85) {
                 let spec = self.everything(tool);
                 self.world.run(&spec, "green");
@@ -118,7 +118,7 @@ impl Story {
         }
     }
 
-    /// Begins a later session and brings bugs back; returns those that came.
+    /// Begins a later session, brings bugs back, and returns them.
     pub(super) fn bring_back(&mut self, bugs: &[usize], learnt_in: &State) -> Vec<usize> {
         let count = weighted(&mut self.world.dice, &[(1, 62), (2, 28), (3, 10)]).min(bugs.len());
         let mut returning = bugs.to_vec();
@@ -194,7 +194,7 @@ impl Story {
         returning
     }
 
-    /// Lets bugs come back once or twice, and repairs them again most of the time.
+    /// Brings bugs back once or twice, and repairs them again most of the time.
     pub(super) fn returns(&mut self, bugs: &[usize], learnt_in: &State) {
         let rounds = 1 + usize::from(self.chance(35));
         for round in 0..rounds {

@@ -1,11 +1,11 @@
-//! Spellings of a run: whole or narrow, wrapped, piped, from another folder.
+//! Variants of a run: whole or narrow, wrapped, piped, from another folder.
 
 use super::Story;
 use crate::command::{Enter, Pipe, RunResult, RunSpec, Wrapper};
 use crate::project::{CheckKind, Language, Tool};
 use crate::runs::{Selection, Style};
 
-/// Draws after which no fitting run is expected any more.
+/// Number of draws after which the search for a fitting run ends.
 const MAX_DRAWS: usize = 24;
 
 impl Story {
@@ -24,7 +24,7 @@ impl Story {
         let stays = self.world.shell_folder() == inside && nested;
         let goes = nested
             && match self.world.project.language {
-                // Go and cargo have to be where their manifest is; cargo can be told.
+                // Go and cargo must run in the folder of their manifest; cargo has an option for it.
                 Language::Go => true,
                 Language::TypeScript | Language::JavaScript => stays || self.chance(40),
                 Language::Python | Language::Rust => stays || self.chance(60),
@@ -35,7 +35,7 @@ impl Story {
             spec.selection.package = Some(0);
         }
         if packages.len() > 1 && spec.folder.is_empty() && !self.world.shell_folder().is_empty() {
-            // The shell is still in a package; the run is at the root.
+            // The shell is still in a package, but the run is at the root.
             spec.enter = Enter::ChangeByFullPath;
             return;
         }
@@ -77,7 +77,7 @@ impl Story {
             let prefix = *self.world.dice.of(prefixes);
             spec.wrapper = Wrapper::Prefix(prefix.to_owned());
             if prefix.starts_with("docker") {
-                // In the container the folder is another; the short form does not print it.
+                // The container has another folder; the short form does not print it.
                 spec.style = Style { quiet: true, ..Style::default() };
             }
         }
@@ -112,7 +112,7 @@ impl Story {
         *self.world.dice.of(&styles)
     }
 
-    /// Draws what becomes of the output.
+    /// Draws the pipe behind a run.
     fn draw_pipe(&mut self, spec: &mut RunSpec, percent: usize) {
         if !self.chance(percent) {
             spec.is_merged = self.chance(20);
@@ -146,7 +146,7 @@ impl Story {
         });
         spec.style = self.draw_style(spec.tool);
         let is_test = of.kind == CheckKind::Test;
-        // A package of a monorepo, from the root or from inside; one that is nested, mostly from inside.
+        // A package of a monorepo runs from the root or from inside; a nested one mostly from inside.
         let must_enter = package.folder != *self.world.shell_folder()
             && !package.folder.is_empty()
             && language == Language::Go
@@ -170,7 +170,7 @@ impl Story {
             1 if is_test => {
                 let keyword = self.keyword(check);
                 selection.keyword = Some(keyword);
-                // Without a package the word would be looked for everywhere; that is fine as well.
+                // Without a package the keyword would match everywhere, which is fine as well.
                 if !is_inside && self.chance(50) && language != Language::Go {
                     selection.package = (!package.folder.is_empty()).then_some(of.package);
                 }
@@ -183,7 +183,7 @@ impl Story {
                     (self.world.project.packages.len() > 1 && !is_inside).then_some(of.package);
             }
             _ if language == Language::Rust && is_test && of.group.is_some() => {
-                // cargo knows no files of the library; its modules are parts of names.
+                // cargo cannot select files of the library; its modules are parts of test names.
                 selection.keyword.clone_from(&of.group);
             }
             _ if matches!(of.kind, CheckKind::Lint(Tool::Tsc)) => {
@@ -224,7 +224,7 @@ impl Story {
         }
     }
 
-    /// Runs so that failures are seen. A run whose cut output shows none of them is followed by another.
+    /// Makes a run that shows failures. If its cut output shows none of them, another run follows.
     pub(super) fn red(&mut self, tool: Tool, note: &str) -> RunResult {
         let mut spec = self.draw_wide(tool);
         self.draw_pipe(&mut spec, 34);
@@ -243,7 +243,7 @@ impl Story {
         self.world.run(&spec, note)
     }
 
-    /// Runs one failing check alone.
+    /// Runs a single failing check.
     pub(super) fn red_narrow(&mut self, tool: Tool, check: usize) {
         for _ in 0..MAX_DRAWS {
             let mut spec = self.draw_narrow(tool, check);
@@ -256,7 +256,7 @@ impl Story {
         }
     }
 
-    /// Runs so that checks pass, by one run of everything or by narrow ones; returns false if no such run was found.
+    /// Makes runs in which checks pass, one wide or several narrow ones; returns false if no such run was found.
     pub(super) fn green(&mut self, tool: Tool, checks: &[usize]) -> bool {
         let narrow = self.chance(45) && checks.len() <= 3;
         if narrow {
@@ -280,7 +280,7 @@ impl Story {
         false
     }
 
-    /// Runs one check alone, which passes.
+    /// Runs a single passing check.
     fn green_narrow(&mut self, tool: Tool, check: usize) {
         for _ in 0..MAX_DRAWS {
             let mut spec = self.draw_narrow(tool, check);
@@ -293,7 +293,7 @@ impl Story {
         }
     }
 
-    /// Runs something that is green and does not execute a check.
+    /// Makes a green run that does not execute a check.
     pub(super) fn uncovered(&mut self, tool: Tool, check: usize) {
         let of = self.world.project.checks[check].clone();
         for _ in 0..MAX_DRAWS {

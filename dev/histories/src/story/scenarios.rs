@@ -1,4 +1,4 @@
-//! The stories.
+//! The scenarios.
 
 use super::{Story, weighted};
 use crate::project::{BugKind, CheckKind, Language};
@@ -8,14 +8,14 @@ use crate::truth::{Cause, Role};
 use crate::world::Hand;
 
 impl Story {
-    /// Bugs that were there when the first session began are repaired, and come back.
+    /// Bugs that existed when the first session began are repaired, and recur.
     pub(super) fn plain(&mut self) {
         let count = weighted(&mut self.world.dice, &[(1, 34), (2, 30), (3, 18), (4, 11), (5, 7)]);
         let bugs = self.draw_bugs(count, super::Story::is_ordinary);
         self.learn(&bugs);
     }
 
-    /// A linter, type checker or compiler complains.
+    /// A linter, type checker or compiler reports an error.
     pub(super) fn lint(&mut self) {
         let bugs = self.draw_bugs(1, |story, bug| {
             matches!(story.bug(bug).kind, BugKind::Lint | BugKind::Compile)
@@ -27,7 +27,7 @@ impl Story {
         self.learn(&bugs);
     }
 
-    /// A first session with bugs in the files, and later ones in which they come back.
+    /// Plays a first session with bugs in the files, and later sessions in which they recur.
     fn learn(&mut self, bugs: &[usize]) {
         let form = self.world.dice.below(2);
         let forms: Vec<_> = bugs.iter().map(|bug| self.broken(*bug, form)).collect();
@@ -52,7 +52,7 @@ impl Story {
         self.returns(bugs, &broken);
     }
 
-    /// The command has to change, and no file.
+    /// The command has to change, but no file.
     pub(super) fn environment(&mut self) {
         self.world.begin_session(0, 0);
         self.chatter();
@@ -60,7 +60,7 @@ impl Story {
         let checks: Vec<usize> = self.need_checks();
         self.red(tool, "red without the environment");
         if self.chance(40) {
-            // Something is tried that does not help, and taken back.
+            // An attempt that does not help is reverted.
             self.decoys(1, None);
         }
         if self.chance(30) {
@@ -85,7 +85,7 @@ impl Story {
         need.map(|need| need.failures.iter().map(|(check, _)| *check).collect()).unwrap_or_default()
     }
 
-    /// Runs the same with what the environment needs.
+    /// Repeats the run with the required environment.
     fn remedied(&mut self, tool: crate::project::Tool, checks: &[usize]) {
         let mut spec = self.everything(tool);
         spec.is_remedied = true;
@@ -94,7 +94,7 @@ impl Story {
         self.world.run(&spec, "green with the environment");
     }
 
-    /// A test fails now and then.
+    /// A test fails at random.
     pub(super) fn flaky(&mut self) {
         let (check, _) = self.world.project.flaky[0].clone();
         let tool = self.test_tool();
@@ -163,7 +163,7 @@ impl Story {
         self.world.end_session();
         let pause = 60 * 24;
         if !renamed {
-            // The test comes back as it was, and fails: it was never fixed.
+            // The test is restored and fails: it was never fixed.
             let region = self.world.project.checks[check].region.clone();
             let lines = original.tree.region(&region).unwrap_or_default().to_vec();
             self.world.change(&Hand::Outside, Role::Unrelated, "pulled", |state| {
@@ -253,7 +253,7 @@ impl Story {
         self.chatter();
         let both = self.chance(40);
         if both {
-            // Both fail at once: two tests, not one.
+            // Both fail at the same time: two tests, not one.
             let form = self.broken(second, 0);
             self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
                 form.write(&mut state.tree);
@@ -275,7 +275,7 @@ impl Story {
         self.world.end_session();
     }
 
-    /// Returns the files with bugs in them, as a checkout has them that was made before the repair.
+    /// Returns the files with bugs in them, like a checkout made before the repair.
     fn with_bugs(&self, bugs: &[usize]) -> State {
         let mut state = self.world.state().clone();
         for bug in bugs {
@@ -356,7 +356,7 @@ impl Story {
         self.returns(&[second], &state);
     }
 
-    /// A change that broke something is taken back with git.
+    /// A change that broke a test is reverted with git.
     pub(super) fn git(&mut self) {
         let bugs = self.draw_bugs(1, |story, bug| {
             story.is_ordinary(bug) && story.bug(bug).kind != BugKind::Import

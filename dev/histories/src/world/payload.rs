@@ -7,11 +7,11 @@ use crate::diff;
 use crate::history::{GitAction, Step};
 use crate::runs::State;
 
-/// Milliseconds between two steps: at least, and at most on top.
+/// Minimum milliseconds between two steps, and maximum of the random part.
 const PAUSE_MILLIS: (i64, usize) = (3_000, 55_000);
 
 impl World {
-    /// Adds a payload with the fields that all have, and with the files as they are now.
+    /// Adds a payload with the common fields and the current files.
     pub(super) fn emit(&mut self, fields: Value, note: &str, git: Vec<GitAction>) {
         let extra = i64::try_from(self.dice.below(PAUSE_MILLIS.1)).unwrap_or_default();
         self.clock += PAUSE_MILLIS.0 + extra;
@@ -64,7 +64,7 @@ impl World {
         });
     }
 
-    /// Returns the files that differ from what the last payload left, by their path from the base.
+    /// Returns the files that changed since the last payload, by path from the base.
     fn writes(&mut self) -> Vec<(String, Option<String>)> {
         let mut now = std::collections::BTreeMap::new();
         for checkout in &self.checkouts {
@@ -144,7 +144,7 @@ impl World {
     }
 }
 
-/// Returns the text that an edit replaces and the text that it puts there: whole lines that the file has once.
+/// Returns the text that an edit replaces and its replacement: whole lines that occur only once in the file.
 fn replaced(old: &str, new: &str) -> (String, String) {
     let (old_lines, new_lines): (Vec<&str>, Vec<&str>) =
         (old.split('\n').collect(), new.split('\n').collect());
@@ -156,14 +156,14 @@ fn replaced(old: &str, new: &str) -> (String, String) {
     loop {
         let (old_end, new_end) = (old_lines.len() - end, new_lines.len() - end);
         let from = old_lines[start..old_end].join("\n");
-        // Lines that only go would leave the end of a line behind.
+        // A mere removal of lines would leave a line end behind.
         let is_unique = !from.trim().is_empty()
             && old.matches(&from).count() == 1
             && (new_end > start || old_end == start);
         if is_unique || (start == 0 && end == 0) {
             return (from, new_lines[start..new_end].join("\n"));
         }
-        // The tool refuses a text that is there twice: a line more on either side.
+        // The tool refuses a text that occurs twice, so include one more line on either side.
         start = start.saturating_sub(1);
         end = end.saturating_sub(1);
     }

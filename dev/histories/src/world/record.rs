@@ -1,4 +1,4 @@
-//! The truth, kept while a history is made.
+//! Records the truth while a history is generated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,7 @@ impl World {
                 tool,
             });
         }
-        // A renamed test has two failures: the one of its old name may end with the new one.
+        // A renamed test has two failures: the one of the old name may end with the new one.
         for failure in self.truth.failures.iter_mut().filter(|at| at.checkout == here) {
             if result.report.failed.iter().any(|failed| failed.check == failure.check) {
                 failure.failed_at.push(step);
@@ -143,7 +143,7 @@ impl World {
         self.record_passes(spec, result, step, &tags);
     }
 
-    /// Tags the failures of one run that has several.
+    /// Tags the failures of a run with several failures.
     fn mark_several(&mut self, step: usize) {
         let of_run: Vec<usize> = self
             .open
@@ -193,7 +193,7 @@ impl World {
                 }
                 continue;
             }
-            // A list of tests shows that a file can be imported, and runs nothing.
+            // A list of tests shows that a file can be imported, but runs nothing.
             let is_covered = !spec.style.collect_only
                 && self.is_coverage_known(spec, result, check)
                 && (self.truth.failures[index].is_placed || !is_narrow(spec));
@@ -207,15 +207,15 @@ impl World {
         }
     }
 
-    /// Returns true if a run tells which package a check is of: by its path, its folder or its selection.
+    /// Returns true if a run shows the package of a check: by its path, its folder or its selection.
     fn is_placed(&self, spec: &RunSpec, result: &RunResult, check: usize) -> bool {
         let package = self.project.checks[check].package;
         let folder = &self.project.packages[package].folder;
         self.project.packages.len() == 1 || is_narrow(spec) || result.text.contains(folder.as_str())
     }
 
-    /// Returns the causes of lessons that the output of a run does not tell from a failure: those of tests of the same name,
-    /// if the package is not shown, and those of the same test, if the error is not shown.
+    /// Returns the causes of lessons that the output of a run cannot distinguish from a failure: those of tests of the same
+    /// name, if the package is not shown, and those of the same test, if the error is not shown.
     fn lookalikes(
         &self,
         check: usize,
@@ -232,7 +232,7 @@ impl World {
         self.learned.iter().filter(is_alike).map(|lesson| lesson.cause).collect()
     }
 
-    /// Returns true if the command or its output tells that a check was executed.
+    /// Returns true if the command or its output shows that a check was executed.
     fn is_coverage_known(&self, spec: &RunSpec, result: &RunResult, check: usize) -> bool {
         let Wrapper::Task(task) = &spec.wrapper else { return true };
         if task.runner != TaskRunner::Script {
@@ -245,7 +245,7 @@ impl World {
             || result.text.contains(name) && !of.region.is_empty()
     }
 
-    /// Ends a failure that a run is known to have passed.
+    /// Ends a failure after a run that is known to have passed its check.
     fn resolve(&mut self, index: usize, checkout: usize, check: usize) {
         self.open.remove(&(checkout, check));
         let failure = &self.truth.failures[index];
@@ -270,7 +270,7 @@ impl World {
         self.learned.push(Learned { check, cause, session, resolution, tags, is_thin });
     }
 
-    /// Returns true if nothing in a failure leads to the place of its fix.
+    /// Returns true if nothing in a failure points to the location of its fix.
     fn is_thin(&self, bug: usize, check: usize) -> bool {
         let bug = &self.project.bugs[bug];
         let check = &self.project.checks[check];
@@ -280,14 +280,14 @@ impl World {
         if check.kind != CheckKind::Test {
             return false;
         }
-        // A test of one function that fails by a mistake in another one does not name it.
+        // A test of one function that fails because of another function does not name it.
         let bare = |text: &str| text.to_lowercase().replace('_', "");
         let function = bare(bug.unit.rsplit('/').next().unwrap_or_default());
         let name = bare(&format!("{} {}", check.group.as_deref().unwrap_or_default(), check.name));
         !name.contains(&function)
     }
 
-    /// Returns the kinds of mess between the first sight of a failure and its fix.
+    /// Returns the kinds of mess between the first run with a failure and its fix.
     fn fix_tags(&self, checkout: usize, cause: Cause, opened: usize) -> BTreeSet<String> {
         let mut tags = BTreeSet::new();
         let changes: Vec<&ChangeTruth> = self
@@ -353,7 +353,7 @@ impl World {
         lesson.map(|lesson| lesson.tags.clone()).unwrap_or_default()
     }
 
-    /// Decides what should be said about a failing check.
+    /// Decides the expected text for a failing check.
     fn expectation(&mut self, check: usize, cause: Cause, is_named: bool) -> Expectation {
         let taught = |lesson: &&Learned| {
             lesson.check == check
@@ -362,7 +362,7 @@ impl World {
         let of_check: Vec<&Learned> = self.learned.iter().filter(taught).collect();
         let same: Vec<&&Learned> = of_check.iter().filter(|lesson| lesson.cause == cause).collect();
         if same.is_empty() {
-            // Another lesson about the test may be right by accident, or a weak one may have been drawn.
+            // Another lesson about the test may be right by accident, or come from weak evidence.
             let is_weak = self.truth.failures.iter().any(|failure| {
                 failure.check == check
                     && failure.cause == cause
@@ -419,7 +419,7 @@ impl World {
         self.truth.changes.push(change);
     }
 
-    /// Records that the last step also executed and passed checks, as a linter does that repairs what it finds.
+    /// Records that the last step also executed and passed checks, like a linter that repairs its findings.
     pub fn note_pass(&mut self, checks: &[usize]) {
         let step = self.steps.len().saturating_sub(1);
         for failure in self.truth.failures.iter_mut().filter(|at| at.checkout == self.here) {
@@ -446,7 +446,7 @@ impl World {
         }
     }
 
-    /// Takes lines out of the set of right ones that unrelated changes have as well.
+    /// Moves lines of a fix that unrelated changes have too, or that are very short, to the neutral lines.
     pub(super) fn settle(&mut self) {
         let unrelated: BTreeSet<String> = self
             .truth
@@ -469,7 +469,7 @@ impl World {
     }
 }
 
-/// Returns true if a run is of one package, by its folder or by what it selects.
+/// Returns true if a run is limited to one package, by its folder or its selection.
 fn is_narrow(spec: &RunSpec) -> bool {
     let selection = &spec.selection;
     !matches!(spec.wrapper, Wrapper::Task(_))
@@ -479,7 +479,7 @@ fn is_narrow(spec: &RunSpec) -> bool {
             || !selection.tests.is_empty())
 }
 
-/// Returns the tags that describe how a run is spelled.
+/// Returns the tags that describe the command line of a run.
 fn spelling(spec: &RunSpec) -> BTreeSet<String> {
     let mut tags = BTreeSet::new();
     let mut tag = |text: &str| {

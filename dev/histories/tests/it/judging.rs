@@ -5,7 +5,7 @@ use rutter_histories::play::{EpisodeEvent, EpisodeView, Played};
 use rutter_histories::report::LoopReport;
 use rutter_histories::truth::{Cause, Expectation, Name, Resolution, Role, Sighting};
 
-/// A run in which one fix is due.
+/// Returns a run in which one fix is due.
 fn due(history: &History) -> Option<&Sighting> {
     let truth = &history.truth;
     truth.sightings.iter().find(|sighting| {
@@ -92,7 +92,7 @@ fn decoy_after_the_fix_is_a_wrong_claim_all_the_same() {
     let verdict = judgement.returns.iter().find(|verdict| verdict.step == step).unwrap();
     assert_eq!(verdict.answer, Answer::Right);
     assert_eq!((judgement.wrong_claims.len(), judgement.wrong_leads), (1, 0));
-    // Under a heading of its own that does not claim, it is none.
+    // Under a separate heading without a claim, it does not count as one.
     let text =
         format!("Fixed before: `{}`:\n{fix}\nAlso {HEDGE}:\n{}", name(sighting), decoy(&history));
     let judgement = judge(&history, &said(&history, step, &text));
@@ -108,7 +108,7 @@ fn silence_is_no_answer() {
     assert_eq!(judgement.claims, 0);
 }
 
-/// A line that ends before the part that differs shows nothing.
+/// A line that ends before the differing part shows nothing.
 #[test]
 fn line_cut_before_the_difference_is_no_answer() {
     let long = |history: &History| {
@@ -132,7 +132,7 @@ fn line_cut_before_the_difference_is_no_answer() {
     }
 }
 
-/// A product that knows the truth meets every goal: the examination can be passed.
+/// A product that knows the truth meets every goal, so the evaluation can be passed.
 #[test]
 fn product_that_knows_the_truth_meets_every_goal() {
     let mut report = LoopReport::default();

@@ -1,11 +1,11 @@
-//! Tests of the generator, the judge and the examination itself.
+//! Tests of the generator, the judge and the evaluation.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests have their own clock")]
 
-/// The judge, on texts that are written by hand and by a product that knows the truth.
+/// The judge, on handwritten texts and on a product that knows the truth.
 mod judging;
-/// The virtual projects: bugs, fixes and what tools print.
+/// The virtual projects: bugs, fixes and the output of tools.
 mod projects;
 /// The product, on a few histories.
 mod silent_loop;

@@ -93,7 +93,7 @@ fn bugs_fail_their_checks_and_fixes_pass_them() {
                     };
                     let red = run(&project, &state, tool, &Selection::default());
                     let failed: Vec<usize> = red.failed.iter().map(|at| at.check).collect();
-                    // A panic in Go ends the package: what comes after it is not run.
+                    // A panic in Go ends the package: later tests do not run.
                     let is_hidden = project.language == Language::Go && !failed.is_empty();
                     assert!(failed.contains(check) || is_hidden, "{}: {}", bug.key, text(&red));
                     assert_ne!(red.exit, 0);
@@ -152,7 +152,7 @@ fn line_numbers_follow_the_files() {
     assert_eq!(place(&state), before + 7);
 }
 
-/// What a person would read, for one bug in each language. The real tools print the same (`examples/real_runners.rs`).
+/// The output for one bug in each language. The real tools print the same (`examples/real_runners.rs`).
 #[test]
 fn outputs_as_people_know_them() {
     for (language, tool) in [

@@ -15,7 +15,7 @@ fn examine(seed: u64) -> (Judgement, Played, LoopReport) {
     (judgement, played, report)
 }
 
-/// A few histories of the half that is for development; `cargo xtask eval loop` plays many.
+/// A few histories of the development half; `cargo xtask eval loop` plays many.
 #[test]
 fn meets_the_goals_on_a_few_histories() {
     let mut report = LoopReport::default();

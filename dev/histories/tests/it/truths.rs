@@ -172,7 +172,7 @@ fn decoys_are_no_fixes() {
     }
 }
 
-/// The keys of every payload are those that the client was seen to send.
+/// Every payload has the keys that recorded payloads of the client have.
 #[test]
 fn payloads_look_like_the_clients() {
     let path = rutter_testkit::root().join("crates/contract/recorded/2.1.325.json");

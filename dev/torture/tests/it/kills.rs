@@ -17,7 +17,7 @@ fn two_hundred_rounds_of_kills_lose_nothing() {
         seed: 42,
     };
     let toll = run(&plan, |_| {}).unwrap();
-    // Both ways were really gone: into the database, and around it while it was missing or locked.
+    // Both paths were taken: into the database, and into the spool while the database was missing or locked.
     assert!(toll.stored > 100 && toll.spooled > 0, "{toll:?}");
 }
 
@@ -37,7 +37,7 @@ fn thirty_two_writers_at_once_lose_nothing() {
                 .unwrap()
         })
         .collect();
-    // In the middle of it the store comes into being, and is tended.
+    // Maintenance creates the store while the writers run.
     let mut tender = Command::new(PROGRAM).arg("tend").arg(&memory).spawn().unwrap();
     let mut acknowledged: HashSet<Id> = HashSet::new();
     for child in children {

@@ -1,9 +1,9 @@
-//! Short torture, on every run of the tests. `cargo xtask torture` is the long one.
+//! A short crash test on every test run. `cargo xtask torture` runs the long one.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests have their own clock")]
 
-/// Many writers at once, and writers killed at any moment.
+/// Many concurrent writers, and writers killed at random moments.
 mod kills;
 
 #[test]

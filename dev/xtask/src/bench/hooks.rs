@@ -1,8 +1,8 @@
-//! `cargo xtask bench hooks`: how long a client waits for `rutter hook`, against a program that does nothing.
+//! `cargo xtask bench hooks`: measures a client's wait for `rutter hook`, compared with a program that does nothing.
 //!
-//! The rows take turns, one start each in every round, so that a busy moment hits all of them. Within a round they tell a
-//! story that leaves the memory as it was, but for what it has learnt: a failure, its edits, the green run. What a hook
-//! hands over to `rutter tend` is waited for between the rows, so that nothing runs beside a start that is measured.
+//! Every round starts each row once, so that other load affects all rows. Within a round the rows follow a sequence
+//! that restores the state except for the learned fixes: a failure, its edits, the green run. Between rows the bench
+//! waits for `rutter tend` processes that a hook has started, so that nothing else runs during a measured start.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -24,19 +24,19 @@ use report::{Figures, Report};
 use rows::{Answer, ROWS, Row, Starts};
 use world::World;
 
-/// How often each row is started.
+/// Number of timed starts of each row.
 const STARTS: usize = 300;
-/// How often each is started again to look at its memory.
+/// Number of additional starts of each row for its memory use.
 const LOOKS: usize = 20;
 
-/// Measures, prints, and fails where a promise is not kept.
+/// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     let world = World::make(root)?;
     let told = Payloads::read(root, &world.checkout)?;
     world.tell_the_first_time(&told)?;
     let mut round = 0;
     let mut report = measure(&world, &told, &mut round)?;
-    // A machine that does something else is no broken promise; one that is broken is so twice.
+    // Other load may cause a failure: a limit counts as exceeded only if it is exceeded twice.
     if !report.broken().is_empty() {
         report = Report { again: true, ..measure(&world, &told, &mut round)? };
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a row was seen to need.
+/// The measurements of a row.
 #[derive(Default)]
 struct Seen {
     times: Vec<Duration>,
@@ -93,9 +93,9 @@ fn measure(world: &World, told: &Payloads, round: &mut usize) -> Result<Report> 
     Ok(Report { figures: figures.collect(), again: false })
 }
 
-/// One start, and what came of it.
+/// The result of one start.
 struct Start {
-    /// From before the start until the end was heard of; none where its memory was looked at.
+    /// The time until the process has ended; `None` if its memory use was sampled instead.
     time: Option<Duration>,
     resident: u64,
     anonymous: u64,
@@ -132,7 +132,7 @@ fn command(world: &World, row: &Row) -> Command {
     command
 }
 
-/// Starts a program, feeds it and waits for its end, as a client does.
+/// Starts a program, writes its stdin and waits for its end, like a client.
 fn start(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
     let mut command = command(world, row);
     let from = Instant::now();
@@ -151,13 +151,13 @@ fn start(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
 
 fn feed(child: &mut Child, payload: &[u8]) -> Result<()> {
     let mut pipe = child.stdin.take().context("piped")?;
-    // A program that does not read is gone before we write.
+    // A program that does not read may have ended before the write.
     drop(pipe.write_all(payload));
     Ok(())
 }
 
-/// The same, with an eye on its memory until it is gone. What the kernel tells a parent afterwards would not do: it
-/// counts the parent's own memory, out of which the child was made.
+/// Starts a program and samples its memory use until it has ended. The kernel's figures for an ended child are not
+/// usable: they include the memory of the parent that it was forked from.
 fn look(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
     let mut child = command(world, row).spawn()?;
     let status = format!("/proc/{}/status", child.id());

@@ -1,8 +1,8 @@
-//! `cargo xtask bench mcp`: what an agent waits for when it calls a tool, and what a server costs that nobody asks anything.
+//! `cargo xtask bench mcp`: measures an agent's wait for a tool call, and the cost of an idle server.
 //!
-//! Clients are threads that ask one thing after the other: first at a pace that several agents together never have, which is what is
-//! promised, then without any pause, which is what the machine can do. Over pipes each has a server of its own, over HTTP they share
-//! one. Afterwards every row that was acknowledged has to be there.
+//! Clients are threads with sequential calls: first at a pace above that of several agents together, to which the
+//! limits apply, then without a pause, to measure the machine's capacity. Over pipes each client has its own server,
+//! over HTTP they share one. Afterwards every acknowledged row must exist.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -26,14 +26,14 @@ use talk::{Talk, Through};
 
 const ROWS: u32 = 10_000;
 const CLIENTS: usize = 8;
-/// Calls of each client.
+/// Number of calls of each client.
 const CALLS: usize = 1_000;
-/// From one call of a client to its next, where it keeps a pace.
+/// Interval between two calls of a client in the paced measurement.
 const PACE: Duration = Duration::from_millis(25);
-/// How often a server is started to measure that.
+/// Number of server starts to measure.
 const STARTS: usize = 100;
 
-/// What a client asks for, over and over. Four of ten write.
+/// The tools that a client calls, in a loop. Four of ten write.
 const ROUND: [&str; 10] = [
     "start_ghap",
     "recall_memories",
@@ -47,7 +47,7 @@ const ROUND: [&str; 10] = [
     "resolve_ghap",
 ];
 
-/// Measures, prints, and fails where a promise is not kept.
+/// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     ensure!(Path::new("/proc/self/status").exists(), "the bench needs Linux: it looks into /proc");
     let binary = crate::dist::build_release(root)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// A checkout, and a memory with a past.
+/// A checkout and a seeded store.
 pub(super) struct World<'a> {
     binary: &'a Path,
     checkout: PathBuf,
@@ -102,7 +102,7 @@ impl<'a> World<'a> {
         command
     }
 
-    /// From the start of a server to its first answer, beside a program that does nothing.
+    /// Measures the time from the start of a server to its first answer, and a program that does nothing.
     fn starts(&self) -> Result<(Figures, Figures)> {
         let (mut nothing, mut first) = (Vec::new(), Vec::new());
         for _ in 0..STARTS {
@@ -124,7 +124,7 @@ impl<'a> World<'a> {
         through: Through,
         pace: Option<Duration>,
     ) -> Result<Transport> {
-        // The log of changes is folded and the files are made, as hooks have it done.
+        // Checkpoint the WAL and build the search files, as hooks have it done.
         let tended = self.command(&["tend"]).output()?;
         ensure!(tended.status.success(), "{}", String::from_utf8_lossy(&tended.stderr));
         let before = self.rows()?;
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
             };
             talk.ask(&hello())?;
             talk.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-            // So that what is resident has been used once.
+            // Use the server once, so that its resident memory is realistic.
             talk.ask(&call("status", &json!({}), &name(through, client)))?;
             talks.push(talk);
         }
@@ -192,7 +192,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// What the client's hook does before a call: it says whose the call is.
+    /// Runs the hook that a client runs before a call; it records the session of the call.
     fn introduce(&self, name: &str) -> Result<()> {
         let payload = json!({
             "hook_event_name": "PreToolUse", "session_id": format!("session {name}"), "transcript_path": "/nowhere",
@@ -205,7 +205,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// How many memories there are, and GHAPs that were resolved.
+    /// Counts the memories and the resolved GHAPs.
     fn rows(&self) -> Result<(usize, usize)> {
         let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
         let now = Time::from_millis(i64::try_from(age.as_millis())?);
@@ -216,7 +216,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Makes every call of a client, one after the other.
+/// Makes all calls of a client, one after another.
 fn ask_all(
     talk: &mut Talk,
     vocabulary: &Vocabulary,
@@ -225,7 +225,7 @@ fn ask_all(
     pace: Option<Duration>,
 ) -> Result<Vec<(&'static str, Duration)>> {
     let mut times = Vec::with_capacity(CALLS);
-    // Agents do not work in step: where they keep a pace, they come evenly, and not all at the same moment.
+    // Agents do not work in step: spread paced clients evenly over the interval.
     let share = u32::try_from(client)? * pace.unwrap_or_default() / u32::try_from(CLIENTS)?;
     let mut next = Instant::now() + share;
     for (number, tool) in (0..CALLS).zip(ROUND.iter().copied().cycle()) {
@@ -233,7 +233,7 @@ fn ask_all(
         let message =
             call(tool, &arguments(tool, &sentence, client, number), &name(through, client));
         if let Some(pace) = pace {
-            // Who is late does not catch up: the next call comes when it would have come.
+            // A late client does not catch up.
             next = (next + pace).max(Instant::now());
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
@@ -280,7 +280,7 @@ fn call(tool: &str, arguments: &Value, tool_use: &str) -> Value {
     }})
 }
 
-/// What a process holds now, in bytes.
+/// Returns the resident memory of a process, in bytes.
 fn resident(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;

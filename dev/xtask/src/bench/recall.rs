@@ -1,8 +1,7 @@
-//! `cargo xtask bench recall`: how long a process that was just started needs to find something, in small memories and in
-//! large ones.
+//! `cargo xtask bench recall`: measures the time of a search by a new process, in small and large stores.
 //!
-//! Every start is a process of its own, as a hook's is; what it reads is in the page cache. Kinds of questions take turns with a
-//! program that does nothing, so that a busy moment hits all of them.
+//! Every start is a new process, as for a hook; the files are in the page cache. The kinds of queries alternate with a
+//! program that does nothing, so that other load affects all of them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -20,16 +19,16 @@ pub(super) mod seed;
 use report::{Figures, Memory, Report};
 use seed::Vocabulary;
 
-/// How often each question is asked, and how often again to look at the memory of the process.
+/// Number of timed starts for each query, and of additional starts for the memory use.
 const STARTS: usize = 100;
 const LOOKS: usize = 10;
 
-/// A memory of some size, and what is promised of it.
+/// A store size and its limits.
 struct Size {
     documents: u32,
-    /// Until the answer is there, from nothing.
+    /// Maximum time from the start of the process to the answer.
     cold: Duration,
-    /// All that is resident.
+    /// Maximum resident memory, in bytes.
     resident: u64,
 }
 
@@ -39,7 +38,7 @@ const SIZES: [Size; 3] = [
     Size { documents: 100_000, cold: Duration::from_millis(25), resident: 60_000_000 },
 ];
 
-/// Measures, prints, and fails where a promise is not kept.
+/// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     ensure!(Path::new("/proc/self/status").exists(), "the bench needs Linux: it looks into /proc");
     let binary = crate::dist::build_release(root)?;
@@ -48,7 +47,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     for size in &SIZES {
         let world = World::make(&binary, &vocabulary, size)?;
         let mut memory = world.measure(&vocabulary)?;
-        // A machine that does something else is no broken promise; one that is broken is so twice.
+        // Other load may cause a failure: a limit counts as exceeded only if it is exceeded twice.
         if !memory.broken().is_empty() {
             memory = Memory { again: true, ..world.measure(&vocabulary)? };
         }
@@ -66,7 +65,7 @@ struct World<'a> {
     size: &'a Size,
     checkout: PathBuf,
     home: PathBuf,
-    /// How long it took to make the files that are searched.
+    /// Time to build the search files.
     folded: Duration,
     _folder: tempfile::TempDir,
 }
@@ -147,7 +146,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// The median of adding a row to it, in a process that is compiled for speed.
+    /// Returns the median time to add a row, measured in an optimised process.
     fn added(&self, root: &Path) -> Result<Duration> {
         let output = Command::new("cargo")
             .args(["bench", "--quiet", "-p", "rutter-memory", "--bench", "remember", "--"])
@@ -161,7 +160,7 @@ impl<'a> World<'a> {
         Ok(Duration::from_secs_f64(micros / 1e6))
     }
 
-    /// How long the database and the files beside it are.
+    /// Returns the sizes of the database and the search files.
     fn bytes(&self) -> Result<[u64; 3]> {
         let files = Files::new(&self.home);
         let length = |path: PathBuf| -> Result<u64> {
@@ -171,7 +170,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Starts a program and waits for its end and for what it says.
+/// Runs a program; returns its time and output.
 fn time(command: &mut Command) -> Result<(Duration, String)> {
     let from = Instant::now();
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output()?;
@@ -180,7 +179,7 @@ fn time(command: &mut Command) -> Result<(Duration, String)> {
     Ok((took, String::from_utf8(output.stdout)?))
 }
 
-/// The same, with an eye on its memory: the most that was resident, and the most of that which was its own.
+/// Runs a program and samples its memory use; returns the peaks of resident and of anonymous memory.
 fn look(command: &mut Command) -> Result<(u64, u64)> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let status = format!("/proc/{}/status", child.id());

@@ -1,4 +1,4 @@
-//! The curve over the floor as a picture for the documentation.
+//! The curve over the confidence floor as a picture for the documentation.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rutter_search::score::FLOOR;
 
 use super::{ask_all, curve_of};
 
-/// Our own sets and the dashes they are drawn with.
+/// Our own sets, each with its dash pattern.
 const SETS: [(&str, &str, &str); 2] =
     [("a", "135 lessons of a web shop", ""), ("b", "64 lessons of a storage engine", "6 4")];
 
@@ -25,7 +25,7 @@ fn y(rate: f64) -> f64 {
     TOP + (1.0 - rate) * HEIGHT
 }
 
-/// Draws what is shown of our own sets at each floor.
+/// Draws the false rate and the hit rate of our own sets at each floor.
 pub(crate) fn draw(root: &Path) -> Result<()> {
     let mut lines = String::new();
     for (name, _, dashes) in SETS {

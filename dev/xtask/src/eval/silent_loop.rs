@@ -1,4 +1,4 @@
-//! `cargo xtask eval loop`: generated histories with known truth, played into the product.
+//! `cargo xtask eval loop`: plays generated histories with known truth into the product.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use rutter_histories::play::{Binary, InProcess, Product, Stage, play};
 use rutter_histories::report::LoopReport;
 use rutter_histories::{dump, generate, show};
 
-/// Seeds that are played where nobody says which.
+/// The range of seeds without `--seeds`.
 const DEFAULT_SEEDS: (u64, u64) = (0, 400);
 
 /// Arguments of the task.

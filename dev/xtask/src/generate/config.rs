@@ -1,4 +1,4 @@
-//! The configuration: its schema for editors, and its reference.
+//! The schema and the reference page of the configuration.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The reference of what `rutter doctor` finds.
+//! The reference page of the findings of `rutter doctor`.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ fn reference() -> String {
             );
         }
         let severity = code.severity.as_str();
-        // A bar would end its cell.
+        // An unescaped bar would end the cell.
         let cell = |text: &str| text.replace('|', "\\|");
         let _ = writeln!(
             out,

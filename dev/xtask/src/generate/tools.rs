@@ -1,4 +1,4 @@
-//! The reference of the tools that an agent has.
+//! The reference page of the agent's tools.
 
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ fn section(out: &mut String, tool: &Tool) {
     }
 }
 
-/// A row for each argument; those of an object stand below it, by their path.
+/// Adds a row for each argument; those of an object follow it, with their path.
 fn arguments(schema: &Map<String, Value>, before: &str, rows: &mut Vec<[String; 3]>) {
     let required = schema.get("required").and_then(Value::as_array);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
@@ -75,7 +75,7 @@ fn arguments(schema: &Map<String, Value>, before: &str, rows: &mut Vec<[String; 
         let is_needed = required.is_some_and(|all| all.iter().any(|one| one == name.as_str()));
         let mut is = kind(property);
         if let Some(what) = property.get("description").and_then(Value::as_str) {
-            // It begins as a sentence, and goes on with one here.
+            // The description continues a sentence here, so it starts with a lower-case letter.
             let (first, rest) = what.split_at(what.chars().next().map_or(0, char::len_utf8));
             let _ = write!(is, "; {}{rest}", first.to_lowercase());
         }
@@ -84,7 +84,7 @@ fn arguments(schema: &Map<String, Value>, before: &str, rows: &mut Vec<[String; 
     }
 }
 
-/// What a value may be, in words.
+/// Describes the allowed values in words.
 fn kind(schema: &Map<String, Value>) -> String {
     let number = |key: &str| schema.get(key).filter(|value| value.is_number());
     if let Some(Value::Array(all)) = schema.get("enum") {

@@ -1,4 +1,4 @@
-//! The payload types of `rutter-contract`, written from its table.
+//! The payload types of `rutter-contract`, generated from its table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub(super) fn add(files: &mut Files) -> Result<()> {
     files.rust(format!("{FOLDER}/output/capabilities.rs"), &capabilities())
 }
 
-/// Everything nested that an input field leads to, by name.
+/// All nested types that input fields use, by name.
 #[derive(Default)]
 struct Used {
     choices: BTreeMap<&'static str, &'static Choice>,
@@ -168,7 +168,7 @@ fn choice_type(choice: &Choice) -> String {
 
 fn event_type(event: &'static EventSpec) -> String {
     let mut body = String::new();
-    // Nothing in the table is younger than the newest client: these are all.
+    // Everything in the table is at most as new as the newest client, so this gives all fields.
     let fields = || event.input_at(Contract::newest());
     structure(
         &mut body,
@@ -235,14 +235,14 @@ fn member(out: &mut String, field: &Field, visibility: &str) {
     let ty = rust_type(field.ty);
     if field.required {
         if matches!(field.ty, FieldType::NullableText) {
-            // Without it serde would take a missing key for `null`.
+            // Without it serde would read a missing key as `null`.
             out.push_str("    #[serde(deserialize_with = \"Option::deserialize\")]\n");
         }
         let _ = writeln!(out, "    {visibility}{ident}: {ty},");
     } else {
         out.push_str("    #[serde(default, skip_serializing_if = \"Option::is_none\")]\n");
         if matches!(field.ty, FieldType::Any) {
-            // A tool may return `null`, which is not the same as no answer.
+            // A tool may return `null`, which differs from a missing response.
             out.push_str("    #[serde(deserialize_with = \"super::present\")]\n");
         }
         let _ = writeln!(out, "    {visibility}{ident}: Option<{ty}>,");
@@ -285,7 +285,7 @@ fn event_list() -> String {
     out
 }
 
-/// Which answers an event takes, as trait implementations that the answer's methods ask for.
+/// Returns the capabilities of each event, as trait implementations that the methods of the answer builder require.
 fn capabilities() -> String {
     type Capability = (&'static str, fn(&EventSpec) -> bool);
     fn takes(event: &EventSpec, key: &str) -> bool {
@@ -300,15 +300,15 @@ fn capabilities() -> String {
         ("HidesPrompt", |event| takes(event, "suppressOriginalPrompt")),
         ("DecidesPermission", |event| takes(event, "permissionDecision")),
         ("AnswersElicitation", |event| takes(event, "action")),
-        // Where a permission decision is the way to block, the top-level form is left to history.
+        // On events with a permission decision the top-level form is deprecated, so the builder does not offer it.
         ("Blocks", |event| {
             event.top_level_decision.honoured == Honoured::Yes
                 && !takes(event, "permissionDecision")
         }),
         ("StopsTurn", |event| event.continue_false.honoured == Honoured::Yes),
         ("ShowsMessage", |event| event.system_message.honoured != Honoured::No),
-        // Where stdout is passed on as it is, a control sequence would be passed on as JSON; at the end of a
-        // session nobody is left to see one.
+        // If the client passes stdout on verbatim, it would pass on the JSON with the control sequence; at the end
+        // of a session the terminal is gone.
         ("WritesToTerminal", |event| {
             event.plain_stdout.value != PlainStdout::CompactPrompt
                 && event.plain_stdout.value != PlainStdout::Path
@@ -342,7 +342,7 @@ fn rust_type(ty: FieldType) -> String {
     match ty {
         FieldType::Text | FieldType::Uuid => "String".to_owned(),
         FieldType::Flag => "bool".to_owned(),
-        // Keeps 79 an integer and 0.0003 a fraction, as they came.
+        // Keeps 79 an integer and 0.0003 a fraction, as sent.
         FieldType::Number | FieldType::Integer => "Number".to_owned(),
         FieldType::Any => "Value".to_owned(),
         FieldType::Object => "Map<String, Value>".to_owned(),
@@ -356,7 +356,7 @@ fn rust_type(ty: FieldType) -> String {
     }
 }
 
-/// `addRules`, `slash_command` and `5m` as names of variants.
+/// Converts `addRules`, `slash_command` and `5m` to names of variants.
 fn camel(text: &str) -> String {
     let mut out = String::new();
     let mut upper = true;
@@ -373,7 +373,7 @@ fn camel(text: &str) -> String {
     if out.starts_with(|c: char| c.is_ascii_digit()) { format!("For{out}") } else { out }
 }
 
-/// A field's name in Rust: `toolName` is `tool_name`; `type` and `final` are keywords.
+/// Returns a field's name in Rust: `toolName` is `tool_name`; `type` and `final` are keywords.
 fn ident(name: &str) -> String {
     match name {
         "type" => return "kind".to_owned(),
@@ -390,7 +390,7 @@ fn ident(name: &str) -> String {
     out
 }
 
-/// The note as a sentence of its own; the field's name where there is none.
+/// Returns the note as a sentence; the field's name if the note is empty.
 fn sentence(field: &Field) -> String {
     let mut letters = field.note.chars();
     match letters.next() {
@@ -402,7 +402,7 @@ fn sentence(field: &Field) -> String {
     }
 }
 
-/// Rustdoc reads `<x>` as HTML and `[x]` as a link.
+/// Escapes text for rustdoc, which reads `<x>` as HTML and `[x]` as a link.
 fn escape(text: &str) -> String {
     text.replace('<', "\\<").replace('[', "\\[")
 }

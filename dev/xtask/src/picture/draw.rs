@@ -1,22 +1,22 @@
-//! Rows of a terminal as SVG: a dark window that stands on light and dark pages, text that can be selected, and no
-//! font, script or style sheet from elsewhere.
+//! SVG of terminal rows: a dark window for light and dark pages, with selectable text and without external fonts,
+//! scripts or style sheets.
 
 use std::fmt::Write as _;
 
 use super::{Look, Row, escaped};
 
 const FONT: f64 = 13.0;
-/// What a letter of most monospaced fonts takes, as a share of their size. Wider than the widest of the usual ones.
+/// Width of a letter as a share of the font size; wider than in the widest of the usual monospaced fonts.
 const LETTER: f64 = 0.61;
 const ROW: f64 = 17.0;
-/// A row that parts blocks needs less.
+/// Height of an empty row between blocks.
 const GAP: f64 = 11.0;
 const COLUMNS: f64 = 80.0;
 const LEFT: f64 = 24.0;
-/// Where the window's bar ends.
+/// Bottom of the window's title bar.
 const BAR: f64 = 36.0;
 const BOTTOM: f64 = 20.0;
-/// The column of the line beside what the agent reads.
+/// Start of a row of text that the agent reads; a vertical line marks it.
 const QUOTED: &str = "        │";
 
 const STYLE: &str = "\
@@ -35,7 +35,7 @@ const fn class(look: Look) -> Option<&'static str> {
     }
 }
 
-/// Draws rows; empty ones part blocks.
+/// Draws rows; empty rows separate blocks.
 pub(super) fn svg(rows: &[Row]) -> String {
     let width = (LEFT * 2.0 + COLUMNS * FONT * LETTER).round();
     let mut text = String::new();
@@ -47,7 +47,7 @@ pub(super) fn svg(rows: &[Row]) -> String {
             continue;
         }
         let line: String = row.iter().map(|span| span.text.as_str()).collect();
-        // Lines of signs have gaps where a font draws them short. They stay as text, unseen, and are drawn besides.
+        // Box-drawing characters leave gaps in some fonts: keep them as invisible text and draw the lines separately.
         if line.starts_with(QUOTED) {
             let _ = writeln!(
                 marks,
@@ -101,7 +101,7 @@ pub(super) fn svg(rows: &[Row]) -> String {
     )
 }
 
-/// Adds a span. Signs that are drawn besides are there and not seen.
+/// Adds a span. Box-drawing characters are invisible, because their lines are drawn separately.
 fn push(text: &mut String, look: Look, span: &str) {
     let is_drawn = |sign: char| matches!(sign, '─' | '│');
     let signs: Vec<char> = span.chars().collect();

@@ -2,6 +2,7 @@ use super::*;
 use crate::Id;
 use crate::project::ProjectKey;
 use rutter_runs::clues::ClueLine;
+use rutter_runs::selection::Selection;
 
 fn at(second: i64) -> Time {
     Time::from_millis(second * 1_000)
@@ -13,7 +14,7 @@ fn episode(test: &str, seen: i64) -> Episode {
         error: "AssertionError: 1 != 2".into(),
         file: Some("tests/test_cart.py".into()),
         seen: at(seen),
-        ..Episode::example(Id::new(at(0)), ProjectKey::new("dir:/x"), at(0))
+        ..example(Id::new(at(0)), ProjectKey::new("dir:/x"), at(0))
     }
 }
 
@@ -283,4 +284,36 @@ fn formatters_fix_formatting() {
     let changes = [&edits[..], &[Change::command("bun run format", at(4))]].concat();
     let (_, fix) = attributed(&unformatted, &Clues::default(), &changes);
     assert_eq!((names(&fix), fix[0].is_certain), (vec!["bun run format"], true));
+}
+
+/// Returns an open episode of a run of pytest.
+fn example(id: Id, project: ProjectKey, at: Time) -> Episode {
+    let selection = Selection {
+        program: "pytest".into(),
+        folder: Clean::default(),
+        arguments: Vec::new(),
+        stops: false,
+        task: None,
+        is_partial: false,
+        package: None,
+    };
+    Episode {
+        id,
+        project,
+        root: "/x".into(),
+        selection,
+        signature: "s".into(),
+        test: None,
+        error: Clean::default(),
+        scope: None,
+        file: None,
+        is_compile_error: false,
+        first: None,
+        last: None,
+        attempts: 1,
+        opened: at,
+        seen: at,
+        gone: None,
+        ending: None,
+    }
 }

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use rusqlite::{Connection, Transaction};
 
+use crate::data_dir::Lock;
 use crate::document::{Axis, Kind};
-use crate::store::files::Lock;
 use crate::store::{Files, Store, StoreError, at};
 use rutter_search::cache::{self, EVERYWHERE};
 use rutter_search::embed::{HASH, Vector};

@@ -17,18 +17,19 @@ const PROPOSED: f64 = 0.9;
 
 /// A value, and how well it fits.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bearing {
-    pub(crate) value: Value,
+pub struct Bearing {
+    /// The value.
+    pub value: Value,
     /// How likely it is what was meant.
-    pub(crate) confidence: f64,
+    pub confidence: f64,
     /// What it is ordered by, as what is recalled is.
-    pub(crate) rank: f64,
+    pub rank: f64,
     is_worth_saying: bool,
 }
 
 impl Bearing {
     /// Whether it may be put before somebody who did not ask.
-    pub(crate) fn is_above_floor(&self) -> bool {
+    pub fn is_above_floor(&self) -> bool {
         self.confidence >= FLOOR && self.is_worth_saying
     }
 }

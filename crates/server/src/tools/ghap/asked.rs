@@ -1,4 +1,4 @@
-//! What the tools of GHAPs are sent.
+//! Input types of the GHAP tools.
 
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
@@ -23,11 +23,11 @@ pub(crate) struct Start {
     pub(super) action: String,
     #[schemars(length(min = 1, max = 1000))]
     pub(super) prediction: String,
-    /// What the run must say; read from the prediction if absent
+    /// Expected result; read from the prediction if absent
     #[schemars(schema_with = "schema::expects")]
     #[serde(default)]
     pub(super) expects: Option<Expects>,
-    /// The command, test or file it is about; likewise
+    /// Command, test or file it is about; likewise
     #[schemars(length(max = 1000))]
     #[serde(default)]
     pub(super) target: Option<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Update {
 pub(crate) struct Resolve {
     #[schemars(schema_with = "schema::ending")]
     pub(super) status: Status,
-    /// What happened
+    /// Actual result
     #[schemars(length(min = 1, max = 2000))]
     pub(super) result: String,
     #[schemars(length(max = 2000))]
@@ -82,13 +82,13 @@ pub(crate) struct Resolve {
     pub(super) root_cause: Option<RootCause>,
     #[serde(default)]
     pub(super) lesson: Option<Lesson>,
-    /// Id of the captured run that shows it
+    /// Id of the captured run as evidence
     #[serde(default)]
     pub(super) outcome: Option<String>,
     /// false: look for no captured run
     #[serde(default)]
     pub(super) auto_captured: Option<bool>,
-    /// An orphan's, to abandon it
+    /// Orphan's id, to abandon it
     #[serde(default)]
     pub(super) id: Option<String>,
 }
@@ -149,7 +149,7 @@ pub(crate) struct Get {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Adopt {
-    /// Which, if there are several
+    /// Needed if there are several
     #[serde(default)]
     pub(super) id: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! What the tools of GHAPs give.
+//! Output types of the GHAP tools.
 //!
-//! The client shows a model what is structured, not the text beside it. So a list has of each what is needed to choose one,
-//! and one that was asked for by its id is whole.
+//! The client shows a model the structured answer, not the text. So an entry of a list has only what is needed to
+//! choose one, and a GHAP that is requested by id is complete.
 
 use std::fmt::Write as _;
 
@@ -14,36 +14,36 @@ use serde::Serialize;
 
 use crate::tools::{LINE, cut, quoted, short};
 
-/// What is worked on now.
+/// The answer of `start_ghap`, `update_ghap` and `adopt_ghap`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Started {
     pub(super) ok: bool,
     pub(super) id: String,
-    /// What a run must say for the prediction to come true.
+    /// Result of a run that makes the prediction true.
     pub(super) expects: String,
-    /// Of which command, test or file.
+    /// The command, test or file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) target: Option<String>,
-    /// Whether any run could tell.
+    /// True if a run can test it.
     pub(super) testable: bool,
-    /// How often the belief has changed.
+    /// Number of earlier versions.
     pub(super) revisions: usize,
-    /// What to do so that a run can tell.
+    /// Advice to make it testable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
 }
 
-/// How it ended.
+/// The answer of `resolve_ghap`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Resolved {
     pub(super) ok: bool,
     pub(super) id: String,
     pub(super) status: String,
     pub(super) tier: String,
-    /// The captured run it was held against.
+    /// The captured run compared with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<Outcome>,
-    /// Why it has that tier.
+    /// Reason for the tier.
     pub(super) why: String,
 }
 
@@ -64,36 +64,36 @@ impl From<&outcome::Outcome> for Outcome {
     }
 }
 
-/// What was found.
+/// The answer of `get_ghap`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Found {
     pub(super) has_active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) active: Option<Whole>,
-    /// The one that was asked for by its id.
+    /// The GHAP requested by id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ghap: Option<Whole>,
-    /// Active, and their session is over.
+    /// Active GHAPs of ended sessions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) orphans: Vec<Brief>,
-    /// A list that was asked for, newest first.
+    /// The requested list, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) entries: Vec<Brief>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
 }
 
-/// One of many.
+/// A GHAP in brief.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Brief {
     id: String,
     status: String,
     domain: String,
     goal: String,
-    /// What it taught.
+    /// The lesson.
     #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
-    /// What happened, where it taught nothing.
+    /// The result, if it has no takeaway.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<String>,
 }
@@ -118,7 +118,7 @@ impl From<&Ghap> for Brief {
 }
 
 impl Brief {
-    /// On one line.
+    /// Formats it as one line.
     pub(super) fn line(&self) -> String {
         let said = self.takeaway.as_ref().or(self.result.as_ref());
         let said = said.map_or_else(String::new, |said| format!(" — {}", quoted(said)));
@@ -126,7 +126,7 @@ impl Brief {
     }
 }
 
-/// One, with all that is known of it.
+/// A complete GHAP.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Whole {
     id: String,
@@ -137,12 +137,12 @@ pub(crate) struct Whole {
     hypothesis: String,
     action: String,
     prediction: String,
-    /// What a run must say for the prediction to come true.
+    /// Result of a run that makes the prediction true.
     expects: String,
-    /// Of which command, test or file.
+    /// The command, test or file.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// Whether any run could tell.
+    /// True if a run can test it.
     testable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
@@ -162,13 +162,13 @@ pub(crate) struct Whole {
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
-    /// The captured run that it was held against when it ended.
+    /// The captured run compared with it when it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
-    /// Where it came from.
+    /// The origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
 }
@@ -187,7 +187,7 @@ struct RootCause {
 }
 
 impl Whole {
-    /// `run` is the one that it was held against when it ended.
+    /// `run` is the captured run that was compared with the prediction when the GHAP ended.
     pub(super) fn new(ghap: &Ghap, run: Option<&outcome::Outcome>) -> Self {
         let ended = ghap.resolution.as_ref();
         let lesson = ended.and_then(|ended| ended.lesson.as_ref());
@@ -231,7 +231,7 @@ impl Whole {
         }
     }
 
-    /// On a few lines.
+    /// Formats it as a few lines.
     pub(super) fn lines(&self) -> String {
         let mut text = format!(
             "{} {} ({}, {}): {}\nhypothesis: {}\naction: {}\nprediction: {}",

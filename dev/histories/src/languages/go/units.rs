@@ -29,12 +29,12 @@ fn text(number: i64) -> String {
     number.to_string()
 }
 
-/// A panic in the function.
+/// Creates a panic in the function.
 fn panics(line: usize, message: &str) -> Fail {
     raised(line, "", "panic", message, &[])
 }
 
-/// A name that is not declared.
+/// Creates the error of an undeclared name.
 fn undefined(line: usize, name: &str) -> Fail {
     raised(line, name, "undefined", &format!("undefined: {name}"), &[])
 }
@@ -42,7 +42,7 @@ fn undefined(line: usize, name: &str) -> Fail {
 trait GoUnit {
     /// Adds a test that compares a result; `verb` prints it.
     fn compares(self, name: &str, call: &str, want: &str, verb: &str) -> Self;
-    /// Adds a bug whose first line of the body is misspelt.
+    /// Adds a bug with a misspelt name in the given line of the body.
     fn misspelt(self, body: &str, line: usize, name: &str, test: &str) -> Self;
 }
 
@@ -60,7 +60,7 @@ impl GoUnit for Unit {
     }
 }
 
-/// A discount, and an order that uses it: one mistake fails tests in two packages.
+/// Returns a discount, and an order that uses it: one mistake fails tests in two packages.
 fn pricing(pick: &mut Pick) -> Vec<Unit> {
     let f = pick.text(&["Total", "Subtotal", "GrandTotal"]);
     let g = pick.text(&["OrderTotal", "AmountDue", "InvoiceSum"]);
@@ -417,7 +417,7 @@ fn limits(pick: &mut Pick) -> Unit {
         )])
 }
 
-/// A repair of two edits: the function needs another parameter and has to use it.
+/// Returns a function with a repair of two edits: it needs another parameter and has to use it.
 fn shares(pick: &mut Pick) -> Unit {
     let f = pick.text(&["ShareOf", "Portion", "SplitEvenly"]);
     let people = pick.number(3, 7);
@@ -443,7 +443,7 @@ fn shares(pick: &mut Pick) -> Unit {
         )
 }
 
-/// A long line with the mistake at its end.
+/// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut Pick) -> Unit {
     let f = pick.text(&["AmountPayable", "InvoiceAmount", "SumPayable"]);
     let (price, count, coupon) =

@@ -26,7 +26,7 @@ fn text(number: i64) -> String {
     number.to_string()
 }
 
-/// A discount, and an order that uses it: one mistake fails tests in two files.
+/// Returns a discount, and an order that uses it: one mistake fails tests in two files.
 fn pricing(pick: &mut Pick) -> Vec<Unit> {
     let f = pick.text(&["total", "subtotal", "grand_total"]);
     let g = pick.text(&["order_total", "amount_due", "invoice_sum"]);
@@ -499,7 +499,7 @@ fn limits(pick: &mut Pick) -> Unit {
         )
 }
 
-/// A repair of two edits: the function needs a new parameter and has to use it.
+/// Returns a function with a repair of two edits: it needs a new parameter and has to use it.
 fn shares(pick: &mut Pick) -> Unit {
     let f = pick.text(&["share_of", "portion", "split_evenly"]);
     let people = pick.number(3, 7);
@@ -530,7 +530,7 @@ fn shares(pick: &mut Pick) -> Unit {
         .with_head("def $f(amount, people):")
 }
 
-/// A long line with the mistake at its end.
+/// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut Pick) -> Unit {
     let f = pick.text(&["amount_payable", "invoice_amount", "sum_payable"]);
     let (price, count, coupon) =

@@ -29,12 +29,12 @@ fn text(number: i64) -> String {
     number.to_string()
 }
 
-/// A panic in the function.
+/// Creates a panic in the function.
 fn panics(line: usize, mark: &str, message: &str) -> Fail {
     raised(line, mark, "", message, &[])
 }
 
-/// A name that is not declared, and the one that rustc takes for it.
+/// Creates the error of an undeclared name, with rustc's suggestion.
 fn undeclared(line: usize, name: &str, meant: &str) -> Fail {
     raised(
         line,
@@ -45,7 +45,7 @@ fn undeclared(line: usize, name: &str, meant: &str) -> Fail {
     )
 }
 
-/// A discount, and an order that uses it: one mistake fails tests in two files.
+/// Returns a discount, and an order that uses it: one mistake fails tests in two files.
 fn pricing(pick: &mut Pick) -> Vec<Unit> {
     let f = pick.text(&["total", "subtotal", "grand_total"]);
     let g = pick.text(&["order_total", "amount_due", "invoice_sum"]);
@@ -434,7 +434,7 @@ fn limits(pick: &mut Pick) -> Unit {
         )
 }
 
-/// A repair of two edits: the error type has to change in the signature and in the body.
+/// Returns a function with a repair of two edits: the error type has to change in the signature and in the body.
 fn shares(pick: &mut Pick) -> Unit {
     let f = pick.text(&["share_of", "portion", "split_evenly"]);
     let people = pick.number(3, 7);
@@ -466,7 +466,7 @@ fn shares(pick: &mut Pick) -> Unit {
         .also_as("    let rest = amount % people;\n    amount / people + rest / people", wrong)
 }
 
-/// A long line with the mistake at its end.
+/// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut Pick) -> Unit {
     let f = pick.text(&["amount_payable", "invoice_amount", "sum_payable"]);
     let (price, count, coupon) =

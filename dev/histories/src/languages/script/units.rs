@@ -1,6 +1,6 @@
 //! TypeScript and JavaScript functions with their tests and bugs.
 //!
-//! A part between « and » is for TypeScript alone.
+//! A part between « and » is only for TypeScript.
 
 use crate::project::BugKind::{Configuration, Exception, Logic};
 use crate::unit::{Fail, Pick, Unit, equal, raised};
@@ -31,7 +31,7 @@ fn text(number: i64) -> String {
     number.to_string()
 }
 
-/// An error that the function throws.
+/// Creates an error that the function throws.
 fn throws(line: usize, mark: &str, error: &str, message: &str) -> Fail {
     raised(line, mark, error, message, &[])
 }
@@ -51,7 +51,7 @@ impl ScriptUnit for Unit {
     }
 }
 
-/// A discount, and an order that uses it: one mistake fails tests in two files.
+/// Returns a discount, and an order that uses it: one mistake fails tests in two files.
 fn pricing(pick: &mut Pick) -> Vec<Unit> {
     let f = pick.text(&["total", "subtotal", "grandTotal"]);
     let g = pick.text(&["orderTotal", "amountDue", "invoiceSum"]);
@@ -399,7 +399,7 @@ fn limits(pick: &mut Pick) -> Unit {
         )])
 }
 
-/// A repair of two edits: the function needs another parameter and has to use it.
+/// Returns a function with a repair of two edits: it needs another parameter and has to use it.
 fn shares(pick: &mut Pick) -> Unit {
     let f = pick.text(&["shareOf", "portion", "splitEvenly"]);
     let people = pick.number(3, 7);
@@ -422,7 +422,7 @@ fn shares(pick: &mut Pick) -> Unit {
         .with_head("«export »function $f(amount«: number», people«: number»)«: number» {")
 }
 
-/// A long line with the mistake at its end.
+/// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut Pick) -> Unit {
     let f = pick.text(&["amountPayable", "invoiceAmount", "sumPayable"]);
     let (price, count, coupon) =

@@ -1,4 +1,5 @@
-//! Every event that we answer, in memories of every size: what a client waits for, from the start of the process to its end.
+//! A client's wait for a hook, from the start of the process to its end: every event that we answer, with stores of
+//! several sizes.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,30 +18,30 @@ use super::world::now;
 use crate::bench::recall::seed::Vocabulary;
 use crate::bench::{git, millis};
 
-/// How many documents there are.
+/// Sizes of the stores, in documents.
 const SIZES: [u32; 4] = [0, 1_000, 10_000, 100_000];
-/// How often each event is told.
+/// Number of starts for each event.
 const STARTS: usize = 60;
-/// How many hooks at once.
+/// Number of concurrent hooks.
 const AT_ONCE: usize = 32;
-/// How much longer each may then take, by the 95th percentile: than one alone or, where there are fewer cores than that
-/// takes, than programs that do nothing and are started at once as well.
+/// Maximum slowdown of concurrent hooks by the 95th percentile: compared with a single hook or, on a machine with too
+/// few cores for that, with as many concurrent programs that do nothing.
 const SLOWER: u32 = 5;
-/// A session that works on something, and one that does not.
+/// Ids of a session with an open GHAP, and of one without.
 const BUSY: &str = "busy-session";
 const IDLE: &str = "idle-session";
 
-/// An event, and what is promised of it, 95 times in 100.
+/// An event and its limits for the 95th percentile.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
-    /// What the specification that the hooks were asked for by allows.
+    /// The limit in the original specification of the hooks.
     asked: &'static str,
     budget: Duration,
-    /// In the largest memory.
+    /// The limit with the largest store.
     large: Duration,
     payload: fn(&World, usize) -> Value,
-    /// What it must say, so that what is measured is what its name says.
+    /// Text that the output must contain, so that the row measures the named behaviour.
     says: Option<&'static str>,
 }
 
@@ -83,7 +84,7 @@ const ROWS: [Row; 12] = [
     }),
 ];
 
-/// What was measured of one memory.
+/// The figures for one store.
 struct Figures {
     documents: u32,
     nothing: Duration,
@@ -92,7 +93,7 @@ struct Figures {
     at_once: AtOnce,
 }
 
-/// The 95th percentile of one hook alone, of many at once, and of as many programs that do nothing.
+/// The 95th percentiles of a single hook, of concurrent hooks, and of concurrent programs that do nothing.
 #[derive(Clone, Copy)]
 struct AtOnce {
     alone: Duration,
@@ -100,16 +101,16 @@ struct AtOnce {
     nothing: Duration,
 }
 
-/// All that was measured.
+/// The figures for all stores.
 pub(super) struct Report(Vec<Figures>);
 
-/// Measures every size.
+/// Measures with stores of every size.
 pub(super) fn measure(root: &Path, binary: &Path) -> Result<Report> {
     let vocabulary = Vocabulary::read(root)?;
     let measured = SIZES.iter().map(|size| {
         let world = World::make(binary, &vocabulary, *size)?;
         let figures = world.measure()?;
-        // A machine that does something else is no broken promise; one that is broken is so twice.
+        // Other load may cause a failure: a limit counts as exceeded only if it is exceeded twice.
         if figures.broken().is_empty() { Ok(figures) } else { world.measure() }
     });
     Ok(Report(measured.collect::<Result<_>>()?))
@@ -174,7 +175,7 @@ impl World {
         Ok(())
     }
 
-    /// A captured payload, in this place.
+    /// Returns a captured payload with the session and folder of the bench.
     fn told(&self, event: EventName, session: &str) -> Value {
         let mut told = payload::recorded(event).first().cloned().unwrap_or_default();
         told["session_id"] = session.into();
@@ -276,7 +277,7 @@ impl World {
         Ok(Figures { documents: self.size, nothing: at(&nothing, 50), rows, at_once })
     }
 
-    /// Many hooks at once that all count: none fails, none is lost.
+    /// Measures concurrent hooks that all count a call: none may fail, and no count may be lost.
     fn at_once(&self) -> Result<AtOnce> {
         let calls = || -> Result<u64> {
             let session = Store::open(&self.home, now())?.session(BUSY)?;
@@ -310,7 +311,7 @@ impl World {
         Ok(AtOnce { alone: at(&alone, 95), together: at(&together, 95), nothing: at(&nothing, 95) })
     }
 
-    /// Waits for what a hook has started.
+    /// Waits for background processes of a hook.
     fn settle(&self) -> Result<()> {
         while super::world::runs(&self.binary)? {
             std::thread::sleep(Duration::from_millis(1));
@@ -319,7 +320,7 @@ impl World {
     }
 }
 
-/// Does something many times at once, and says how long each took.
+/// Runs a function in many threads at once; returns the time of each.
 fn many(once: impl Fn() -> Result<()> + Sync) -> Result<Vec<Duration>> {
     std::thread::scope(|scope| {
         let started: Vec<_> = (0..AT_ONCE)
@@ -339,7 +340,7 @@ fn many(once: impl Fn() -> Result<()> + Sync) -> Result<Vec<Duration>> {
     })
 }
 
-/// The time that so many of a hundred stay below.
+/// Returns a percentile.
 fn at(times: &[Duration], part: usize) -> Duration {
     let mut times = times.to_vec();
     times.sort();

@@ -1,4 +1,4 @@
-//! What a client tells a hook: captured payloads with the place of the bench in them, and what real runs printed.
+//! Hook payloads: captured ones with the folder of the bench, and the output of real test runs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use anyhow::{Context as _, Result};
 use rutter_contract::{EventName, payload};
 use serde_json::{Value, json};
 
-/// The session that most of it happens in.
+/// The main session.
 const SESSION: &str = "0b6f3a52-7c1e-4a39-9d57-2f1f5e0c8a10";
-/// What the client hands over of an output at most.
+/// Maximum length of an output in the client's payloads.
 const OUTPUT: usize = 30_000;
 const RUN: &str = "python -m pytest";
 const BASH: Option<&str> = Some("Bash");
 
 pub(super) struct Payloads {
     checkout: PathBuf,
-    /// What a red run printed, three tests of it.
+    /// The output of a red run with three failing tests.
     red: String,
     edited: Vec<u8>,
     edited_long: Vec<u8>,
@@ -43,9 +43,9 @@ impl Payloads {
         Ok(told)
     }
 
-    /// A captured payload with this place in it.
+    /// Returns a captured payload with the session and folder of the bench.
     fn told(&self, event: EventName, tool: Option<&str>, session: &str) -> Value {
-        // Of these, all were captured.
+        // A capture exists for all of the used events and tools.
         let found =
             payload::recorded(event).iter().find(|found| found["tool_name"].as_str() == tool);
         let mut found = found.cloned().unwrap_or_default();
@@ -84,7 +84,7 @@ impl Payloads {
         told.to_string().into_bytes()
     }
 
-    /// A command before it runs; the client asks about each.
+    /// Returns the payload of a command before it runs; the client sends one for each.
     pub(super) fn asked(&self) -> Vec<u8> {
         let mut told = self.told(EventName::PreToolUse, BASH, SESSION);
         told["tool_input"]["command"] =
@@ -108,12 +108,12 @@ impl Payloads {
         self.passed.clone()
     }
 
-    /// A red run whose tests nobody has seen before.
+    /// Returns a red run with new failures.
     pub(super) fn failed(&self, round: usize) -> Vec<u8> {
         self.red(SESSION, &self.red.replace("test_shop", &format!("test_{}", letters(round))))
     }
 
-    /// The red run of the first time, in a session that was not told yet how it was fixed then.
+    /// Returns the known red run, in a session that has not been shown its fix.
     pub(super) fn failed_as_before(&self, round: usize) -> Vec<u8> {
         self.red(&format!("guest-{round:06}"), &self.red)
     }
@@ -138,7 +138,7 @@ impl Payloads {
     }
 }
 
-/// A name for a number that no normalising of numbers touches.
+/// Returns a name for a number, in letters, because signatures normalise digits.
 fn letters(mut number: usize) -> String {
     let mut name = String::new();
     for _ in 0..5 {
@@ -148,7 +148,7 @@ fn letters(mut number: usize) -> String {
     name
 }
 
-/// Lines of a file, or of a listing, of about so many characters together.
+/// Returns lines of a file or of a listing, with a total of about `size` characters.
 fn lines(size: usize) -> String {
     let mut text = String::new();
     let mut number = 0;
@@ -163,7 +163,7 @@ fn lines(size: usize) -> String {
     text
 }
 
-/// A verbose green run, with so many more tests of its kind that the client would just not cut it.
+/// Returns a verbose green run, extended by similar tests to just below the length at which the client cuts.
 fn green(text: &str) -> Result<String> {
     let is_case = |line: &&str| line.contains(" PASSED ");
     let case = text.lines().find(is_case).context("no test passed")?;

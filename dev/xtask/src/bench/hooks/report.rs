@@ -1,4 +1,4 @@
-//! What was measured, as a table for people and as JSON for programs, and which promises it breaks.
+//! The measurements as a Markdown table and as JSON, and the exceeded limits.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::rows::Promise;
 use super::{STARTS, seed};
 use crate::bench::{machine, megabytes, millis};
 
-/// What a hook may need of memory: all that is resident, and what is its own.
+/// Maximum memory of a hook, in bytes: resident, and anonymous.
 const RESIDENT: u64 = 25_000_000;
 const ANONYMOUS: u64 = 10_000_000;
 
-/// What one row took.
+/// The figures of a row.
 pub(super) struct Figures {
     name: &'static str,
     promise: Promise,
@@ -43,7 +43,7 @@ impl Figures {
         self.median.as_secs_f64() / base.as_secs_f64()
     }
 
-    /// What it breaks of what was promised, in a line each.
+    /// Returns the exceeded limits, one line each.
     fn breaks(&self, base: Duration) -> Vec<String> {
         let name = self.name;
         let mut broken = Vec::new();
@@ -80,10 +80,10 @@ impl Figures {
     }
 }
 
-/// Everything that was measured in one run.
+/// The figures of one run.
 pub(super) struct Report {
     pub(super) figures: Vec<Figures>,
-    /// Whether it is the second attempt.
+    /// True for the second attempt.
     pub(super) again: bool,
 }
 
@@ -92,7 +92,7 @@ impl Report {
         self.figures.first().map_or(Duration::ZERO, |figures| figures.median)
     }
 
-    /// Which promises are not kept.
+    /// Returns the exceeded limits of all rows.
     pub(super) fn broken(&self) -> Vec<String> {
         let mut broken: Vec<String> =
             self.figures.iter().flat_map(|figures| figures.breaks(self.base())).collect();
@@ -105,7 +105,7 @@ impl Report {
         broken
     }
 
-    /// Whether even a program that does nothing had to wait: budgets are for a quiet machine.
+    /// Returns true if even a program that does nothing was slowed down: the limits apply to an idle machine.
     fn is_disturbed(&self) -> bool {
         self.figures.first().is_some_and(|nothing| nothing.p95 > nothing.median * 3)
     }
@@ -137,7 +137,7 @@ impl Report {
         text
     }
 
-    /// On what machine, with what memory, how often.
+    /// Describes the machine, the store and the number of starts.
     fn around(&self) -> String {
         let own = self.figures.iter().map(|figures| figures.anonymous).max().unwrap_or_default();
         let mut text = format!(

@@ -1,41 +1,41 @@
-//! What is started, in the order of a round.
+//! The measured program starts, in the order of a round.
 
 use std::time::Duration;
 
 use super::payloads::Payloads;
 
-/// The promises of the no-op, by its median, and of each tool's hooks, by their 95th percentile.
+/// Limits: of the no-op by its median, of each tool's hooks by their 95th percentile.
 const NOTHING: Promise = Promise::Ratio(3.0);
 const COMMAND: Promise = Promise::Within(Duration::from_millis(10));
 const EDIT: Promise = Promise::Within(Duration::from_millis(4));
-/// The client writes the whole file into the payload: of 1 MB, passing and reading it alone takes over a millisecond.
+/// The payload contains the whole file: for 1 MB, passing and reading it alone takes over a millisecond.
 const LONG_EDIT: Promise = Promise::Within(Duration::from_millis(6));
 const BEGIN: Promise = Promise::Within(Duration::from_millis(15));
 const END: Promise = Promise::Within(Duration::from_millis(10));
-/// What a command's hook may take at all.
+/// Maximum time of any hook on a command.
 const DEADLINE: Promise = Promise::Always(Duration::from_millis(100));
 
-/// What is promised of a row.
+/// The limit of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Promise {
-    /// Nothing: it is there to compare with.
+    /// No limit: the row is a baseline.
     None,
-    /// At most so many times what a program takes that does nothing, by the median.
+    /// Maximum multiple of a program that does nothing, by the median.
     Ratio(f64),
-    /// At most so long, 95 times in 100.
+    /// Maximum 95th percentile.
     Within(Duration),
-    /// At most so long, every time.
+    /// Maximum of all starts.
     Always(Duration),
 }
 
-/// Which memory a hook works with.
+/// The store that a hook works with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Memory {
-    /// The seeded one.
+    /// The seeded store.
     Usual,
-    /// One that nobody has made yet.
+    /// A store that does not exist yet.
     Missing,
-    /// The seeded one again, in which somebody else writes all the time.
+    /// A copy of the seeded store, locked by another writer during the row.
     Locked,
 }
 
@@ -44,24 +44,24 @@ pub(super) enum Starts {
     Hook(Memory),
 }
 
-/// What a row has to say.
+/// The expected output of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Nothing,
-    /// Something for the model to read.
+    /// Context for the model.
     Context,
-    /// Whatever it likes.
+    /// Any output.
     Anything,
 }
 
-/// One start of each round.
+/// A program start in each round.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) starts: Starts,
-    /// What it is told in a round.
+    /// Builds the payload of a round.
     pub(super) payload: fn(&Payloads, usize) -> Vec<u8>,
     pub(super) answer: Answer,
-    /// None where the story needs it and nobody asks how long it takes.
+    /// The limit; `None` for a row that only prepares the next one and is not reported.
     pub(super) promise: Option<Promise>,
 }
 
@@ -87,7 +87,7 @@ const fn other(name: &'static str, program: &'static str) -> Row {
     }
 }
 
-/// Every row, in the order of the story.
+/// All rows, in order.
 pub(super) const ROWS: &[Row] = &[
     other("`/bin/true`", "/bin/true"),
     other("`/bin/cat`, which reads it and prints it", "/bin/cat"),
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[Row] = &[
     hook("a command that is no run (`ls`)", COMMAND, |told, _| told.listed()),
     hook("an edit, nothing is failing", EDIT, |told, _| told.edited()),
     hook("the same in a file of 1 MB", LONG_EDIT, |told, _| told.edited_long()),
-    // The first one of a session brings an offer to start a GHAP.
+    // The first one of a session offers to start a GHAP.
     Row {
         answer: Answer::Anything,
         ..hook("a red run, never seen before", COMMAND, Payloads::failed)

@@ -1,4 +1,4 @@
-//! A memory of three months, the same on every run but for the day it ends on.
+//! The seeded store: three months of data, the same on every run except for its end date.
 
 use std::io::Write;
 
@@ -16,11 +16,11 @@ pub(super) const OUTCOMES: u32 = 20_000;
 pub(super) const EPISODES: u32 = 2_000;
 pub(super) const SESSIONS: u32 = 50;
 
-/// Every third run is another project's.
+/// Every third run belongs to another project.
 const OTHER: u32 = 3;
 const AGE: i64 = 90 * 24 * 60 * 60 * 1_000;
 
-/// Writes it as an export: the project of a checkout, another one, and what happened in both.
+/// Writes the data as an export: the project of a checkout, another one, and the records of both.
 pub(super) fn write(checkout: &Located, now: Time, mut out: impl Write) -> Result<()> {
     let began = now.millis() - AGE;
     let at =
@@ -95,7 +95,7 @@ fn episode(
 ) -> Result<Episode> {
     let (opened, ended) = (at(number * 2, EPISODES * 2), at(number * 2 + 1, EPISODES * 2));
     let run = number * (OUTCOMES / EPISODES);
-    // Of every failure there are two: most come once, some come back.
+    // Every failure occurs twice.
     let name = number - number % 2;
     let hunk = Hunk {
         removed: vec![format!("    stock = rows[{}:]", number % 9), "    return stock".to_owned()],
@@ -150,7 +150,7 @@ fn signature(number: u32) -> String {
     format!("{} | AssertionError | assert # == # | test_module_{}.py", test(number), number % 40)
 }
 
-/// The same identity on every run.
+/// Returns the same id on every run.
 fn id(kind: u32, number: u32) -> Result<Id> {
     Ok(format!("019a86e0-0000-7000-800{kind}-{number:012x}").parse()?)
 }

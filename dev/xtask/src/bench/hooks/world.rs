@@ -1,4 +1,4 @@
-//! Where the bench takes place: a git repository with a remote, and memories with a past.
+//! The environment of the bench: a git repository with a remote, and seeded stores.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -18,20 +18,20 @@ use super::payloads::Payloads;
 use super::rows::{Memory, Row, Starts};
 use super::seed;
 
-/// Beyond this a hook has the log of changes folded; here that is done between the rows, just before.
+/// WAL size above which the bench checkpoints between rows: just below the size at which a hook starts one.
 const FOLD: u64 = 1024 * 1024 - 128 * 1024;
-/// How many tests fail in the red run that is told.
+/// Number of failing tests in the red run.
 const FAILING: usize = 3;
 
 pub(super) struct World {
-    /// Everything lies here.
+    /// The folder of all files.
     place: PathBuf,
-    /// A copy of the binary, so that what it starts is known by its file.
+    /// A copy of the binary, so that its processes can be recognized by their executable.
     pub(super) binary: PathBuf,
     pub(super) checkout: PathBuf,
-    /// Writes in the locked memory, whenever it is asked to.
+    /// The connection that locks the locked store.
     writer: Connection,
-    /// Behind the connection, so that its files are closed when they go.
+    /// Declared after the connection, so that its files are closed before the folder is removed.
     _folder: tempfile::TempDir,
 }
 
@@ -75,7 +75,7 @@ impl World {
         home(&self.place, memory)
     }
 
-    /// The failure that is known later: it fails, is edited, is green.
+    /// Records the first occurrence of the known failure: a red run, an edit, a green run.
     pub(super) fn tell_the_first_time(&self, told: &Payloads) -> Result<()> {
         for payload in [told.failed_as_before(0), told.edited(), told.passed()] {
             let mut hook = Command::new(&self.binary)
@@ -91,7 +91,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether the rows did what their names say: every round of the story fixed what failed in it.
+    /// Checks that the rows did their work: every round fixed its failures.
     pub(super) fn ensure_learnt(&self, rounds: usize) -> Result<()> {
         let (fixed, expected) = (self.fixed()?, seed::EPISODES as usize + FAILING * (rounds + 1));
         ensure!(fixed == expected, "{fixed} episodes are fixed, not {expected}");
@@ -104,7 +104,7 @@ impl World {
         Ok(store.episodes(&filter)?.len())
     }
 
-    /// Brings a row's memory to where the row begins.
+    /// Prepares the store of a row.
     pub(super) fn prepare(&self, row: &Row) -> Result<()> {
         let Starts::Hook(memory) = row.starts else { return Ok(()) };
         let home = self.memory(memory);
@@ -122,7 +122,7 @@ impl World {
         Ok(())
     }
 
-    /// Waits for what a row has started.
+    /// Unlocks the store and waits for background processes of a row.
     pub(super) fn settle(&self, row: &Row) -> Result<()> {
         if matches!(row.starts, Starts::Hook(Memory::Locked)) {
             self.writer.execute_batch("ROLLBACK")?;
@@ -134,7 +134,7 @@ impl World {
     }
 }
 
-/// Whether a process runs this binary: a housekeeping that a hook has started, and that nobody waits for.
+/// Returns true if a process runs this binary, such as background maintenance that a hook has started.
 pub(super) fn runs(binary: &Path) -> Result<bool> {
     for process in std::fs::read_dir("/proc")? {
         let exe = process?.path().join("exe");

@@ -1,4 +1,4 @@
-//! What was measured, as a table for people and as JSON for programs, and which promises it breaks.
+//! The measurements as a Markdown table and as JSON, and the exceeded limits.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use super::talk::Through;
 use super::{CALLS, CLIENTS, ROWS, STARTS};
 use crate::bench::{machine, megabytes, millis};
 
-/// What a start may take until the first answer, 95 times of 100.
+/// Maximum 95th percentile from the start to the first answer.
 const FIRST: Duration = Duration::from_millis(30);
-/// What a call may take, 95 times of 100.
+/// Maximum 95th percentile of a call.
 const CALL: Duration = Duration::from_millis(10);
-/// What a server may hold that nobody asks anything.
+/// Maximum resident memory of an idle server, in bytes.
 const IDLE: u64 = 30_000_000;
 
-/// How long something took.
+/// Percentiles of measured times.
 #[derive(Clone, Copy)]
 pub(super) struct Figures {
     median: Duration,
@@ -46,14 +46,14 @@ impl Figures {
     }
 }
 
-/// What was measured over one transport.
+/// The figures for one transport.
 pub(super) struct Transport {
     pub(super) through: Through,
-    /// From one call of a client to its next; none is without a pause.
+    /// The interval between two calls of a client; `None` for calls without a pause.
     pub(super) pace: Option<Duration>,
     pub(super) idle: u64,
     pub(super) took: Duration,
-    /// What else the machine was doing when it began.
+    /// The machine's load average before the measurement.
     pub(super) load: String,
     pub(super) all: Figures,
     pub(super) tools: Vec<(&'static str, Figures)>,
@@ -72,7 +72,7 @@ impl Transport {
     }
 }
 
-/// Everything that was measured in one run.
+/// The figures of one run.
 pub(super) struct Report {
     nothing: Figures,
     first: Figures,
@@ -84,7 +84,7 @@ impl Report {
         Self { nothing, first, transports: Vec::new() }
     }
 
-    /// Which promises are not kept.
+    /// Returns the exceeded limits.
     pub(super) fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
         let mut check = |what: &str, kept: bool, why: String| {
@@ -98,7 +98,7 @@ impl Report {
         check("the first answer", self.first.p95 <= FIRST, late(self.first, FIRST));
         for transport in &self.transports {
             let name = transport.name();
-            // Without a pause a call waits for seven others, on as many cores as there are.
+            // Without a pause a call waits for up to seven others on a limited number of cores.
             let kept = transport.pace.is_none() || transport.all.p95 <= CALL;
             check(&name, kept, late(transport.all, CALL));
             let held =

@@ -1,4 +1,5 @@
-//! A client of one server, over pipes or over HTTP. Nothing is parsed while the clock runs: this program is not compiled for speed.
+//! A client of a server, over pipes or HTTP. It does not parse answers during a measurement, because this program is
+//! not compiled with optimisations.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,14 +11,14 @@ use serde_json::Value;
 
 use super::World;
 
-/// How it is spoken to.
+/// The transport to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Through {
     Pipes,
     Http,
 }
 
-/// A server that many share.
+/// A server that several clients share.
 pub(super) struct Server {
     child: Child,
     address: String,
@@ -48,7 +49,7 @@ impl Drop for Server {
     }
 }
 
-/// A client.
+/// A client connection.
 pub(super) enum Talk {
     Pipes { child: Child, to: ChildStdin, from: BufReader<ChildStdout> },
     Http { stream: BufReader<TcpStream>, head: String },
@@ -74,7 +75,7 @@ impl Talk {
         Ok(Self::Http { stream: BufReader::new(stream), head })
     }
 
-    /// The server that it has for itself.
+    /// Returns the process id of the client's own server, if it has one.
     pub(super) fn process(&self) -> Option<u32> {
         match self {
             Self::Pipes { child, .. } => Some(child.id()),
@@ -82,7 +83,7 @@ impl Talk {
         }
     }
 
-    /// Sends what is not answered.
+    /// Sends a notification, which has no answer.
     pub(super) fn tell(&mut self, message: &Value) -> Result<()> {
         self.send(&message.to_string())?;
         if let Self::Http { .. } = self {
@@ -91,7 +92,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Asks, and says how long the answer took.
+    /// Sends a request; returns the time until the answer, and the answer.
     pub(super) fn ask(&mut self, message: &Value) -> Result<(Duration, String)> {
         let message = message.to_string();
         let from = Instant::now();

@@ -1,4 +1,4 @@
-//! What was measured, as a table for people and as JSON for programs, and which promises it breaks.
+//! The measurements as a Markdown table and as JSON, and the exceeded limits.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use serde_json::json;
 use super::STARTS;
 use crate::bench::{machine, megabytes, millis};
 
-/// What a process may have of its own.
+/// Maximum anonymous memory of a process, in bytes.
 const OWN: u64 = 10_000_000;
-/// What adding a row may take.
+/// Maximum time to add a row.
 const ADDED: Duration = Duration::from_millis(2);
 
-/// What one kind of question took.
+/// The figures for one kind of query.
 pub(super) struct Figures {
     kind: &'static str,
     median: Duration,
@@ -37,7 +37,7 @@ impl Figures {
     }
 }
 
-/// What was measured on one memory.
+/// The figures for one store.
 pub(super) struct Memory {
     pub(super) documents: u32,
     pub(super) cold: Duration,
@@ -46,14 +46,14 @@ pub(super) struct Memory {
     pub(super) figures: Vec<Figures>,
     pub(super) folded: Duration,
     pub(super) added: Duration,
-    /// The database, the vectors, the terms.
+    /// Sizes of the database, the vectors and the terms.
     pub(super) bytes: [u64; 3],
-    /// Whether it is the second attempt.
+    /// True for the second attempt.
     pub(super) again: bool,
 }
 
 impl Memory {
-    /// Which promises are not kept.
+    /// Returns the exceeded limits.
     pub(super) fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
         let mut check = |kind: &str, kept: bool, why: String| {
@@ -97,7 +97,7 @@ impl Memory {
     }
 }
 
-/// Everything that was measured in one run.
+/// The figures of one run.
 pub(super) struct Report {
     pub(super) memories: Vec<Memory>,
     binary: u64,

@@ -1,4 +1,4 @@
-//! Memories and questions about them: the same on every run, of words that are as unevenly common as in real texts.
+//! Generated memories and queries: the same on every run, with word frequencies like those of real texts.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,22 +9,22 @@ use rutter_memory::store::{Project, Record};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
-/// Words of texts about software, and how common they are.
+/// Words of texts about software, with their frequencies.
 const BACKGROUND: &str = "crates/memory/src/search/background.txt";
-/// How many names there are beside them: functions, files, types, each of which stands in few texts.
+/// Number of additional names: functions, files, types, each of which occurs in few texts.
 const NAMES: usize = 60_000;
-/// Of so many words one is a name.
+/// Interval of names: every eighth word is one, on average.
 const NAME_EVERY: u64 = 8;
 
-/// What texts are made of.
+/// The words of generated texts.
 pub(crate) struct Vocabulary {
     words: Vec<String>,
-    /// Of each word and those before it, how often they are drawn.
+    /// Cumulative frequencies of the words.
     sums: Vec<u64>,
     names: Vec<String>,
 }
 
-/// Numbers that look drawn, and are the same for the same beginning.
+/// A seeded random number generator.
 pub(super) struct Draw(u64);
 
 impl Draw {
@@ -85,7 +85,7 @@ impl Vocabulary {
 
     fn word(&self, draw: &mut Draw) -> &str {
         if draw.next().is_multiple_of(NAME_EVERY) {
-            // Few names are met often: the square of an even draw leans to the front.
+            // Few names are frequent: a product of two uniform draws favours small numbers.
             let at = draw.below(NAMES) * draw.below(NAMES) / NAMES;
             return &self.names[at];
         }
@@ -93,7 +93,7 @@ impl Vocabulary {
         &self.words[self.sums.partition_point(|sum| *sum <= at)]
     }
 
-    /// Sentences of so many words together.
+    /// Generates sentences with a total number of words.
     fn text(&self, draw: &mut Draw, words: usize) -> String {
         let mut text = String::new();
         for number in 1..=words {
@@ -103,7 +103,7 @@ impl Vocabulary {
         text
     }
 
-    /// Writes memories as an export: most are of a checkout's project, some of another, some of everywhere.
+    /// Writes memories as an export: most belong to the checkout's project, some to another, some to no project.
     pub(crate) fn write(&self, checkout: &Located, count: u32, mut out: impl Write) -> Result<()> {
         let other = ProjectKey::new("github.com/ada/harbour");
         let at = |number: u32| Time::from_millis(1_763_200_000_000 + i64::from(number) * 60_000);
@@ -144,12 +144,12 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// Something short that is asked or said; the same for the same number.
+    /// Returns a short sentence; the same number gives the same sentence.
     pub(crate) fn sentence(&self, number: u64) -> String {
         self.text(&mut Draw::new(number + 1_000_000), 9).trim_end().to_owned()
     }
 
-    /// What is asked, each kind by its name.
+    /// Returns the queries, each with the name of its kind.
     pub(crate) fn queries(&self) -> [(&'static str, String); 5] {
         let mut draw = Draw::new(0);
         let sentence = format!(

@@ -87,8 +87,8 @@ impl Shell {
 
     /// Runs a command. Returns None if the shell has ended.
     pub(super) fn type_in(&mut self, command: &str) -> Option<Typed> {
-        // Sourced from a file: it may have several lines, cannot read the lines that control this shell, and can change its
-        // directory.
+        // Sourced from a file: it may have several lines, cannot read the lines that control this shell, and can change
+        // its directory.
         let script = self.file("command", &format!("{command}\n"));
         let output = script.with_file_name("output");
         let line =

@@ -1,0 +1,346 @@
+use serde_json::{Value, json};
+
+use super::*;
+use rutter_memory::outcome::Verdict;
+use rutter_runs::read::read_line;
+
+/// A payload as the client sends it, of a call that it takes for a success.
+fn success(command: &str, response: &Value) -> String {
+    let mut whole = json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false });
+    for (key, value) in response.as_object().unwrap() {
+        whole[key] = value.clone();
+    }
+    payload("PostToolUse", command, "tool_response", &whole)
+}
+
+/// A payload as the client sends it, of a call that it takes for a failure.
+fn failure(command: &str, error: &str) -> String {
+    payload("PostToolUseFailure", command, "error", &json!(error))
+}
+
+fn payload(event: &str, command: &str, key: &str, value: &Value) -> String {
+    let input = json!({ "command": command, "description": "x" });
+    json!({
+        "session_id": "00000000-0000-4000-8000-000000000000", "cwd": "/home/user/project",
+        "permission_mode": "default", "hook_event_name": event, "tool_name": "Bash", "tool_input": input,
+        key: value, "tool_use_id": "toolu_01ABC", "is_interrupt": false, "duration_ms": 79,
+    })
+    .to_string()
+}
+
+fn of(payload: &str) -> Option<Result<Call<'_>, &'static str>> {
+    Call::of(&Wire::parse(payload.as_bytes()).unwrap(), WINDOW)
+}
+
+fn call(payload: &str) -> Call<'_> {
+    of(payload).unwrap().unwrap()
+}
+
+fn text<'a>(call: &'a Call<'_>) -> &'a str {
+    std::str::from_utf8(&call.output).unwrap()
+}
+
+#[test]
+fn a_success_exits_with_0() {
+    let payload = success("pytest -q", &json!({ "stdout": "....\n4 passed in 0.01s" }));
+    let call = call(&payload);
+    assert_eq!(call.command, "pytest -q");
+    assert_eq!((call.exit, call.cut, call.duration), (Some(0), false, Some(79)));
+    assert_eq!(text(&call), "....\n4 passed in 0.01s");
+    assert_eq!(read_line(&call.command, &call.seen()).unwrap().verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_failure_has_its_exit_status_in_the_first_line() {
+    for (error, exit, output) in [
+        ("Exit code 1", 1, ""),
+        ("Exit code 3\nout\nerr\nout2", 3, "out\nerr\nout2"),
+        ("Exit code 2\n\n\n  lead\n\ntrail", 2, "\n\n  lead\n\ntrail"),
+        ("Exit code 1\nExit code 0", 1, "Exit code 0"),
+        ("Exit code 255", 255, ""),
+        ("Exit code 1\n\u{0}\u{fffd}\u{fffd}", 1, "\u{0}\u{fffd}\u{fffd}"),
+        // Not the client's words, but a test's.
+        ("Exit code 1\nCommand timed out after 1s", 1, "Command timed out after 1s"),
+        ("Exit code 143\na\nTerminated", 143, "a\nTerminated"),
+    ] {
+        let payload = failure("cargo test", error);
+        let call = call(&payload);
+        assert_eq!((call.exit, call.cut), (Some(exit), false), "{error}");
+        assert_eq!(text(&call), output);
+    }
+}
+
+#[test]
+fn a_status_that_the_client_makes_light_of_is_nobodys() {
+    for (command, words) in [
+        ("pytest | grep FAILED", "No matches found"),
+        ("pytest && test -e report.xml", "Condition is false"),
+        ("set -o pipefail; pytest | grep passed", "No matches found"),
+        ("pytest && diff a b", "Files differ"),
+    ] {
+        let payload = success(command, &json!({ "returnCodeInterpretation": words }));
+        let call = call(&payload);
+        assert_eq!(call.exit, None, "{command}");
+        assert_eq!(
+            read_line(&call.command, &call.seen()).unwrap().verdict,
+            Verdict::Unknown,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn what_was_not_waited_for_or_not_left_alone_is_no_outcome() {
+    for (payload, why) in [
+        (success("pytest", &json!({ "backgroundTaskId": "b1dpmtkee" })), BACKGROUND),
+        (
+            success(
+                "cargo test | tail",
+                &json!({ "stdout": "test result: ok. 1 passed; 0 failed", "backgroundTaskId": "bgb6lpdad", "timedOutAfterMs": 1000 }),
+            ),
+            BACKGROUND,
+        ),
+        (success("pytest", &json!({ "stdout": "1 passed", "interrupted": true })), INTERRUPTED),
+        (failure("pytest", "Exit code 143\nCommand timed out after 1s\na\nb"), TIME_OUT),
+        (failure("pytest | tail", "Exit code 143\nCommand timed out after 2m 0s"), TIME_OUT),
+        (
+            failure("pytest | tail", "Exit code 137\nCommand killed: output file exceeded 5GB"),
+            KILLED,
+        ),
+        (
+            failure(
+                "pytest",
+                "Exit code 137\n[Request interrupted by user for tool use]\n1 passed",
+            ),
+            INTERRUPTED,
+        ),
+        (
+            failure("pytest", "1 passed")
+                .replace("\"is_interrupt\":false", "\"is_interrupt\":true"),
+            INTERRUPTED,
+        ),
+        (failure("pytest", "Exit code \n1 failed"), REFUSED),
+        (failure("pytest", "Exit code one"), REFUSED),
+        (failure("pytest", "PreToolUse:Bash hook error: no"), REFUSED),
+        (failure("pytest", "Permission to use Bash has been denied."), REFUSED),
+        (failure("pytest", ""), REFUSED),
+        (failure("ls; git push", "Exit code 1"), rutter_runs::read::NO_RUN),
+        (success("ls", &json!({ "backgroundTaskId": "b" })), rutter_runs::read::NO_RUN),
+    ] {
+        assert_eq!(of(&payload), Some(Err(why)), "{payload}");
+    }
+}
+
+#[test]
+fn what_is_no_bash_call_that_has_ended_is_none() {
+    let good = success("pytest", &json!({}));
+    assert!(of(&good).unwrap().is_ok());
+    for (from, to) in [
+        ("\"PostToolUse\"", "\"PreToolUse\""),
+        ("\"Bash\"", "\"Read\""),
+        ("\"tool_name\"", "\"other\""),
+        ("\"command\":\"pytest\"", "\"command\":1"),
+        ("\"tool_input\"", "\"other\""),
+        ("\"tool_response\"", "\"other\""),
+        ("\"stdout\":\"\"", "\"stdout\":[]"),
+        ("\"PostToolUse\"", "\"PostToolUseFailure\""),
+    ] {
+        let payload = good.replacen(from, to, 1);
+        assert_ne!(payload, good, "{from}");
+        assert_eq!(of(&payload), None, "{payload}");
+    }
+    assert_eq!(Call::command(&Wire::parse(good.as_bytes()).unwrap()).unwrap(), "pytest");
+}
+
+/// What the client leaves of a long failure: 5,000 units, its mark, and 5,000 units.
+fn shortened(head: &str, missing: usize, tail: &str) -> String {
+    format!("Exit code 1\n{head}\n\n... [{missing} characters truncated] ...\n\n{tail}")
+}
+
+#[test]
+fn where_the_middle_of_a_failure_is_missing_so_are_the_lines_that_it_cut() {
+    let error = shortened("one\ntwo\n1", 20_012, "5 failed, 2 passed in 3s\nthree\nfour");
+    let payload = failure("pytest", &error);
+    let call = call(&payload);
+    assert_eq!((text(&call), call.cut), ("one\ntwo\nthree\nfour", true));
+    let nested = shortened("a\nb", 7, "c\nd\n\n... [9 characters truncated] ...\n\ne\nf\ng");
+    assert_eq!(without_cuts(&nested["Exit code 1\n".len()..]).unwrap(), "a\nf\ng");
+    for whole in [
+        "... [12 characters truncated] ...",
+        "\n\n... [x characters truncated] ...\n\n",
+        "\n\n... [ characters truncated] ...\n\n",
+        "\n\n... [12 characters truncated] ...\n",
+        "\n\n... [",
+    ] {
+        assert_eq!(without_cuts(whole), None, "{whole}");
+    }
+}
+
+#[test]
+fn a_failure_that_fills_the_window_is_cut_without_a_mark() {
+    // Ten thousand characters of three bytes: too few for a mark, and all that the client has read.
+    let full = "漢".repeat(WINDOW / 3);
+    for (output, cut) in [
+        (full.clone(), true),
+        (format!("{}\u{fffd}", "漢".repeat(WINDOW / 3 - 1)), true),
+        ("漢".repeat((WINDOW - BLANKS) / 3 + 1), true),
+        ("漢".repeat((WINDOW - BLANKS) / 3), false),
+        ("a".repeat(11_012), false),
+    ] {
+        let payload = failure("pytest", &format!("Exit code 1\n{output}"));
+        assert_eq!(call(&payload).cut, cut, "{} bytes", output.len());
+    }
+    let payload = failure("pytest", &format!("Exit code 1\n{}", "a".repeat(4_999)));
+    let wire = Wire::parse(payload.as_bytes()).unwrap();
+    assert!(Call::of(&wire, window(Some("5000"))).unwrap().unwrap().cut);
+    assert!(!Call::of(&wire, window(None)).unwrap().unwrap().cut);
+}
+
+#[test]
+fn the_window_is_read_as_the_client_reads_it() {
+    for (variable, bytes) in [
+        (None, 30_000),
+        (Some(""), 30_000),
+        (Some("5000"), 5_000),
+        (Some(" 5000 "), 5_000),
+        (Some("5000x"), 5_000),
+        (Some("0"), 30_000),
+        (Some("-1"), 30_000),
+        (Some("many"), 30_000),
+        (Some("200000"), 150_000),
+        (Some("99999999999999999999999"), 30_000),
+    ] {
+        assert_eq!(window(variable), bytes, "{variable:?}");
+    }
+}
+
+#[test]
+fn a_long_success_is_read_from_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("b.txt");
+    let whole = format!(
+        "\nrunning 4000 tests\n{}\ntest result: ok. 4000 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; \
+         finished in 0.01s\n",
+        "test one ... ok\n".repeat(4_000)
+    );
+    std::fs::File::create(&path)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, whole.as_bytes()))
+        .unwrap();
+    let response = |size: usize| json!({ "stdout": &whole[..29_999], "persistedOutputPath": path, "persistedOutputSize": size });
+    let payload = success("cargo test | cat", &response(whole.len()));
+    let read_back = call(&payload);
+    assert_eq!((text(&read_back), read_back.cut), (&whole[..], false));
+    assert_eq!(read_line(&read_back.command, &read_back.seen()).unwrap().verdict, Verdict::Passed);
+    // It was longer than what is in the file.
+    let longer = success("cargo test | cat", &response(whole.len() + 1));
+    assert!(call(&longer).cut);
+    // It is gone: what is left is the beginning.
+    std::fs::remove_file(&path).unwrap();
+    let beginning = call(&payload);
+    assert_eq!((text(&beginning), beginning.cut), (&whole[..29_999], true));
+    assert_eq!(read_line(&beginning.command, &beginning.seen()).unwrap().verdict, Verdict::Unknown);
+}
+
+#[test]
+fn a_success_that_could_not_be_kept_is_cut() {
+    for (length, cut) in [(29_999, false), (30_000, true)] {
+        let payload = success("pytest", &json!({ "stdout": "a".repeat(length) }));
+        assert_eq!(call(&payload).cut, cut, "{length}");
+    }
+}
+
+#[test]
+fn the_clients_own_words_are_left_out_and_another_stream_is_not() {
+    let note = "\nShell cwd was reset to /home/user/project";
+    let payload = success("pytest", &json!({ "stdout": "1 passed", "stderr": note }));
+    assert_eq!(text(&call(&payload)), "1 passed");
+    let payload = success("pytest", &json!({ "stdout": "a", "stderr": format!("b\n{note}\nc") }));
+    assert_eq!(text(&call(&payload)), "a\nb\nc");
+}
+
+#[test]
+fn half_an_emoji_loses_nothing() {
+    let payload = failure("pytest", "Exit code 1\n1 failed X in 1s");
+    let payload = payload.replace('X', "\\ud83d");
+    assert_eq!(text(&call(&payload)), "1 failed \u{fffd} in 1s");
+    let payload = success("pytest", &json!({ "stdout": "X 1 passed" })).replace('X', "\\udc00");
+    assert_eq!(text(&call(&payload)), "\u{fffd} 1 passed");
+}
+
+#[test]
+fn what_needs_no_decoding_is_borrowed() {
+    let payload = success("pytest", &json!({ "stdout": "1 passed" }));
+    let call = call(&payload);
+    assert!(matches!((&call.command, &call.output), (Cow::Borrowed(_), Cow::Borrowed(_))));
+}
+
+mod arbitrary {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Values where the client puts texts.
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "\\PC{0,20}".prop_map(Value::from),
+            "(Exit code [0-9]{0,12})?(\n\\PC{0,20}){0,3}(\n\n\\.\\.\\. \\[9 characters truncated\\] \\.\\.\\.\n\n)?\\PC{0,9}"
+                .prop_map(Value::from),
+            prop::sample::select(vec!["Bash", "PostToolUse", "PostToolUseFailure", "pytest", "cargo test | cat"])
+                .prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 8, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                prop::collection::hash_map(prop::sample::select(KEYS), inner, 0..6).prop_map(
+                    |map| map.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+                ),
+            ]
+        })
+    }
+
+    const KEYS: &[&str] = &[
+        "hook_event_name",
+        "tool_name",
+        "tool_input",
+        "tool_response",
+        "command",
+        "error",
+        "stdout",
+        "stderr",
+        "interrupted",
+        "is_interrupt",
+        "backgroundTaskId",
+        "returnCodeInterpretation",
+        "persistedOutputPath",
+        "persistedOutputSize",
+        "duration_ms",
+    ];
+
+    proptest! {
+        #[test]
+        fn no_payload_makes_it_panic(
+            event in prop::sample::select(vec!["PostToolUse", "PostToolUseFailure"]),
+            part in value(), error in value(), response in value(), whole in any::<bool>(),
+        ) {
+            let payload = if whole {
+                json!({
+                    "hook_event_name": event, "tool_name": "Bash", "tool_input": { "command": "pytest | cat" },
+                    "error": error, "tool_response": response,
+                })
+            } else {
+                part
+            };
+            let text = payload.to_string();
+            if let Ok(wire) = Wire::parse(text.as_bytes())
+                && let Some(Ok(call)) = Call::of(&wire, 40)
+            {
+                let reading = read_line(&call.command, &call.seen());
+                let passed = reading.is_ok_and(|reading| reading.verdict == Verdict::Passed);
+                prop_assert!(!(whole && passed));
+            }
+        }
+    }
+}

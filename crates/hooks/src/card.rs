@@ -1,0 +1,58 @@
+//! The card that a user sees when a session begins: where the project stands, in a few lines.
+//!
+//! It is for people. What the model reads, and what it is told to type, is not in it.
+
+use super::{Call, Heard};
+use rutter_memory::ghap::Ghap;
+use rutter_memory::outcome::Verdict;
+use rutter_memory::project::Survey;
+use rutter_memory::quote::{ago, in_line, start_of};
+
+/// Length of a command and of a goal.
+const TEXT_CHARS: usize = 72;
+
+/// Describes the project: branch, changed files, language, last run, open GHAP.
+pub(super) fn project_card(call: &mut Call, heard: &mut Heard) -> String {
+    let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
+    let survey = Survey::of(&call.located.root);
+    let text = |text: &str| start_of(&in_line(text), TEXT_CHARS);
+    let mut lines = vec![text(&call.located.name)];
+    let mut line = |name: &str, text: String| lines.push(format!("  {name:<9} {text}"));
+    if let Some(branch) = &call.located.branch {
+        line("branch", text(branch));
+    }
+    if let Some(changed) = survey.changed {
+        line(
+            "changes",
+            match changed {
+                0 => "no tracked file differs from git's index (by size and time)".to_owned(),
+                1 => "1 tracked file differs from git's index (by size and time)".to_owned(),
+                many => format!("{many} tracked files differ from git's index (by size and time)"),
+            },
+        );
+    }
+    if let Some(language) = survey.language {
+        line("language", language.to_owned());
+    }
+    let Ok(store) = call.store() else { return lines.join("\n") };
+    let runs = heard.take("card", store.last_runs(&place, 1)).unwrap_or_default();
+    if let Some(run) = runs.first() {
+        let verdict = match run.verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Unknown => "unknown result",
+        };
+        line("last run", format!("{verdict} {}: {}", ago(run.at, now), text(&run.command)));
+    }
+    let own = heard.take("card", store.active(&place, &client, None)).flatten();
+    let of = |ghap: &Ghap| format!("{} {}", ghap.id.short(), text(&ghap.goal));
+    if let Some(ghap) = own {
+        line("GHAP", of(&ghap));
+        return lines.join("\n");
+    }
+    let left = heard.take("card", store.orphans(&place, &client, now)).unwrap_or_default();
+    if let Some(ghap) = left.first() {
+        line("GHAP", format!("{} (left open {})", of(ghap), ago(ghap.changed, now)));
+    }
+    lines.join("\n")
+}

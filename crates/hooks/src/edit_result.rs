@@ -1,0 +1,149 @@
+//! An edit: the lines that changed are kept while a failure is followed in the same checkout.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::input::Wire;
+use serde::Deserialize;
+
+use super::{Call, Heard};
+use rutter_memory::change::{Change, Hunk, PatchPart, PatchedFile, redact_patch};
+use rutter_memory::store::entry::What;
+use rutter_memory::store::spool;
+use rutter_memory::{Clean, Id};
+
+/// Maximum size of a file that is read off the disk to redact a patch.
+const MAX_FILE_BYTES: u64 = 512 * 1024;
+
+/// What is read of `tool_response`.
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow, rename = "filePath", alias = "notebook_path")]
+    file: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "structuredPatch", default)]
+    patch: Option<Vec<Part<'a>>>,
+    /// The whole file as it was.
+    #[serde(borrow, rename = "originalFile", default)]
+    original: Option<Cow<'a, str>>,
+    /// `create` or `update`.
+    #[serde(borrow, rename = "type", default)]
+    kind: Option<Cow<'a, str>>,
+    /// Of a file that was not there before.
+    #[serde(borrow, default)]
+    content: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    old_source: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    new_source: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(rename = "oldStart", default)]
+    old_start: u32,
+    #[serde(rename = "newStart", default)]
+    new_start: u32,
+    #[serde(borrow, default)]
+    lines: Vec<Cow<'a, str>>,
+}
+
+impl<'a> From<Part<'a>> for PatchPart<'a> {
+    fn from(Part { old_start, new_start, lines }: Part<'a>) -> Self {
+        Self { old_start, new_start, lines }
+    }
+}
+
+pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
+    let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
+    // Nearly every edit of a day is made while nothing fails: then there is nothing to do.
+    if !spool::waits(&call.around.files) {
+        let place = call.place.clone();
+        match call.store() {
+            Ok(store) if matches!(store.follows(&place), Ok(false)) => return,
+            _ => {}
+        }
+    }
+    let Some(response) = wire.raw("tool_response") else { return };
+    match serde_json::from_str(response) {
+        Ok::<Response<'_>, _>(response) => {
+            let file = response.file.as_deref().and_then(|file| Path::new(file).parent());
+            if file.is_some_and(|folder| call.is_excluded(folder)) {
+                return;
+            }
+            if let Some(change) = change(response, &call) {
+                let id = Id::new(call.around.now);
+                call.record(vec![What::Changed(id, change)], heard);
+            }
+        }
+        // Where, not what: it is anybody's text.
+        Err(error) => heard.faults.push(Clean::new(&format!(
+            "an edit could not be read: line {} column {} of `tool_response`",
+            error.line(),
+            error.column()
+        ))),
+    }
+}
+
+fn change(response: Response<'_>, call: &Call) -> Option<Change> {
+    let path = PathBuf::from(&*response.file?);
+    let file = inside(&call.located.root, &path)?;
+    let parts: Vec<PatchPart<'_>> =
+        response.patch.into_iter().flatten().map(PatchPart::from).collect();
+    let original = response.original.as_deref().unwrap_or_default();
+    // Nothing is read off the disk where the payload has the file.
+    let current = if original.is_empty() && !parts.is_empty() { read_file(&path) } else { None };
+    let patched = match &current {
+        _ if !original.is_empty() => PatchedFile::Before(original),
+        Some(current) => PatchedFile::After(current),
+        None => PatchedFile::Unknown,
+    };
+    let redacted = redact_patch(&parts, patched);
+    let mut hunks: Vec<Hunk> = parts
+        .iter()
+        .zip(&redacted)
+        .flat_map(|(part, lines)| {
+            Hunk::parse(lines.iter().map(String::as_str), part.old_start, part.new_start)
+        })
+        .map(|hunk| hunk.locate(original, true, &file))
+        .collect();
+    if hunks.is_empty() {
+        // A file that was written again as it was.
+        if response.kind.as_deref() == Some("update") {
+            return None;
+        }
+        // All of it is redacted before it falls into pieces.
+        let new = Clean::by_line(&response.new_source.or(response.content).unwrap_or_default());
+        hunks = match response.old_source {
+            Some(old) => Hunk::between(&Clean::by_line(&old), &new),
+            None => Hunk::new_file(&new),
+        };
+    }
+    let change = Change::edit(&file, &hunks, call.around.now);
+    (!change.patch.is_empty()).then_some(change)
+}
+
+/// The text of a plain file that is short enough.
+fn read_file(path: &Path) -> Option<String> {
+    let metadata = path.symlink_metadata().ok()?;
+    // Nothing that could make a reader wait.
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// A file by its path from the root; none that lies outside, or in git's own folder.
+fn inside(root: &Path, file: &Path) -> Option<String> {
+    let inside = if let Ok(inside) = file.strip_prefix(root) {
+        inside.to_owned()
+    } else {
+        // The client may have come here by another way.
+        let folder = file.parent()?.canonicalize().ok()?;
+        PathBuf::from(folder.strip_prefix(root).ok()?).join(file.file_name()?)
+    };
+    (!inside.starts_with(".git")).then(|| inside.to_string_lossy().into_owned())
+}

@@ -1,0 +1,245 @@
+//! Mentions: the tests, files and error texts that a prompt names.
+//!
+//! Recall ranks by words and by meaning. That is enough for a lesson, which is a sentence about a topic. It is not
+//! enough for an episode, which is one failure of one test: most prompts that share words with it are about something
+//! else. So an episode is shown to somebody who did not ask for it only where the prompt names it, and in one line where
+//! the prompt names no more than its file.
+
+use rutter_memory::episode::{Episode, files_of, has_extension, is_same_file};
+use rutter_runs::clues::own_name;
+
+/// Words of a prompt that are looked at. The rest of a longer prompt is pasted text.
+const MAX_WORDS: usize = 2_000;
+/// Paths of a prompt that are looked at.
+const MAX_PATHS: usize = 16;
+/// Consecutive words that make a quotation of an error.
+const MIN_QUOTED_WORDS: usize = 3;
+/// Letters and digits that such words have together.
+const MIN_QUOTED_CHARS: usize = 12;
+/// Length of the shortest name of a test that a prompt can mention.
+const MIN_NAME_CHARS: usize = 4;
+
+/// Words that most errors and most sentences have. They tell no error from another.
+const GENERIC_WORDS: &str = "a actual all an and any are argument arguments array as assert assertion at attribute be been bool boolean but \
+    by call called can cannot could did do does equal equals error exception expected expression fail failed failing \
+    fails failure false field file find float for found from function get given got had has have identifier if \
+    import in instance int integer into invalid is it its keyword left line list literal main match matches member \
+    method mismatched missing module must name named nil no none not null number object of on or panicked positional \
+    properties property read reading received required result right run should str string such syntax test tests \
+    than that the there this thread to tobe toequal true type types undeclared undefined unexpected unresolved \
+    unused value values variable was were when which with would you";
+
+/// Words behind `the NAME test` that make NAME the name of a test.
+const AFTER_TEST: &[&str] = &[
+    "again", "broke", "breaks", "errors", "fail", "failed", "failing", "fails", "hangs", "is",
+    "passes", "still",
+];
+
+/// What a prompt names, found once and compared with many episodes.
+#[derive(Debug)]
+pub(crate) struct Mentions<'a> {
+    text: &'a str,
+    words: Vec<String>,
+    /// The words that are no part of a path: many prompts and many errors have the same folders.
+    prose: Vec<String>,
+    paths: Vec<&'a str>,
+}
+
+impl<'a> Mentions<'a> {
+    /// Finds the words and the paths of a prompt.
+    pub(crate) fn parse(text: &'a str) -> Self {
+        Self {
+            text,
+            words: words(text).take(MAX_WORDS).collect(),
+            prose: prose(text).take(MAX_WORDS).collect(),
+            paths: paths(text),
+        }
+    }
+
+    /// The paths and file names in the prompt, as typed but without line numbers and punctuation.
+    pub(crate) fn paths(&self) -> &[&'a str] {
+        &self.paths
+    }
+
+    /// Returns true if the prompt names the episode's test or quotes its error.
+    pub(crate) fn name_failure(&self, episode: &Episode) -> bool {
+        episode.test.as_deref().is_some_and(|test| self.name_test(test))
+            || self.quote_error(&episode.error)
+    }
+
+    /// Returns true if the prompt names one of the episode's files, by its path or its name.
+    pub(crate) fn name_file_of(&self, episode: &Episode) -> bool {
+        files_of(episode).any(|file| self.paths.iter().any(|path| is_same_file(path, file)))
+    }
+
+    /// Returns true if the prompt has the test's own name as a word.
+    fn name_test(&self, test: &str) -> bool {
+        let name = own_name(test);
+        if name.contains(' ') {
+            // A title in words: the prompt has to quote it.
+            let title: Vec<String> = words(name).collect();
+            return is_distinctive(&title) && contains_run(&self.words, &title);
+        }
+        if name.chars().count() < MIN_NAME_CHARS {
+            return false;
+        }
+        let is_identifier = is_identifier(name);
+        self.occurrences(name).any(|at| is_identifier || self.is_about_test(at, name, test))
+    }
+
+    /// The places where the prompt has a name as a whole word.
+    fn occurrences(&self, name: &str) -> impl Iterator<Item = usize> {
+        let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+        self.text.match_indices(name).map(|(at, _)| at).filter(move |at| {
+            !self.text[..*at].ends_with(is_part)
+                && !self.text[at + name.len()..].starts_with(is_part)
+        })
+    }
+
+    /// Returns true if a name that is also an ordinary word stands for the test here: in code marks, behind the rest of
+    /// the test's path, or beside the word "test".
+    fn is_about_test(&self, at: usize, name: &str, test: &str) -> bool {
+        let (before, after) = (&self.text[..at], &self.text[at + name.len()..]);
+        if before.ends_with('`') && after.starts_with('`') {
+            return true;
+        }
+        let parent = before.strip_suffix("::").or_else(|| before.strip_suffix('.'));
+        if let Some(parent) = parent.and_then(|parent| words(parent).last()) {
+            return words(test).any(|part| part == parent);
+        }
+        let is_test =
+            |word: Option<String>| word.is_some_and(|word| word == "test" || word == "tests");
+        let mut next = words(after);
+        is_test(words(before).last())
+            || is_test(next.next())
+                && next.next().is_none_or(|word| AFTER_TEST.contains(&word.as_str()))
+    }
+
+    /// Returns true if the prompt quotes a distinctive part of an error, or has its type or code and words of its message.
+    fn quote_error(&self, error: &str) -> bool {
+        let said: Vec<String> = prose(error).collect();
+        let quotes = |at: usize| {
+            let run = longest_run(&self.prose, &said[at..]);
+            run >= MIN_QUOTED_WORDS && is_distinctive(&said[at..at + run])
+        };
+        if (0..said.len()).any(quotes) {
+            return true;
+        }
+        let Some(code) = code_of(error) else { return false };
+        if self.occurrences(code).next().is_none() {
+            return false;
+        }
+        let lower = code.to_lowercase();
+        let mut message: Vec<&String> =
+            said.iter().filter(|word| is_content(word) && !lower.contains(word.as_str())).collect();
+        message.sort();
+        message.dedup();
+        let found = message.iter().filter(|word| self.prose.contains(word)).count();
+        let wanted = if code.contains(|sign: char| sign.is_ascii_digit()) { 1 } else { 2 };
+        found > 0 && found >= wanted.min(message.len())
+    }
+}
+
+/// Words as they are compared: lower case, letters, digits and `_`.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// Words of a text without its paths, unless these are quoted as in `Cannot find module './cart'`.
+fn prose(text: &str) -> impl Iterator<Item = String> {
+    let is_prose = |part: &&str| !part.contains('/') || part.starts_with(['\'', '"', '`']);
+    text.split_whitespace().filter(is_prose).flat_map(words)
+}
+
+/// Returns true if a name could not be an ordinary word: it has an underscore, a digit or an inner capital.
+fn is_identifier(name: &str) -> bool {
+    let inner =
+        name.chars().skip(1).any(char::is_uppercase) && name.chars().any(char::is_lowercase);
+    inner || name.contains(|sign: char| sign == '_' || sign.is_ascii_digit())
+}
+
+/// Returns true if a word says what an error is about.
+fn is_content(word: &str) -> bool {
+    word.chars().count() > 2
+        && !word.chars().all(|sign| sign.is_ascii_digit())
+        && !GENERIC_WORDS.split(' ').any(|generic| generic == word)
+}
+
+/// Returns true if words are enough to tell what they were taken from.
+fn is_distinctive(run: &[String]) -> bool {
+    run.len() >= MIN_QUOTED_WORDS
+        && run.iter().map(|word| word.chars().count()).sum::<usize>() >= MIN_QUOTED_CHARS
+        && run.iter().any(|word| is_content(word))
+}
+
+/// The number of leading words of `run` that stand in `words` one behind the other.
+fn longest_run(words: &[String], run: &[String]) -> usize {
+    let shared =
+        |at: usize| words[at..].iter().zip(run).take_while(|(one, other)| one == other).count();
+    (0..words.len()).map(shared).max().unwrap_or(0)
+}
+
+fn contains_run(words: &[String], run: &[String]) -> bool {
+    longest_run(words, run) == run.len()
+}
+
+/// The type or the code of an error: `KeyError`, `E0382`, `TS2345`, `ENOENT`.
+fn code_of(error: &str) -> Option<&str> {
+    let is_type = |word: &str| {
+        word.starts_with(char::is_uppercase)
+            && ["Error", "Exception", "Warning", "Fault"].iter().any(|end| word.ends_with(end))
+    };
+    let is_code = |word: &str| {
+        let letters = word.chars().take_while(char::is_ascii_uppercase).count();
+        let digits = word.len() - letters;
+        let numbered = digits >= 2 && word[letters..].chars().all(|sign| sign.is_ascii_digit());
+        letters > 0 && (numbered || digits == 0 && letters >= 5 && word.starts_with(['E', 'S']))
+    };
+    error
+        .split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+        .find(|word| word.len() > 3 && (is_type(word) || is_code(word)))
+}
+
+fn paths(text: &str) -> Vec<&str> {
+    let parts = text.split(|sign: char| {
+        sign.is_whitespace()
+            || matches!(
+                sign,
+                '`' | '"' | '\'' | '(' | ')' | '[' | ']' | '<' | '>' | ',' | ';' | '='
+            )
+    });
+    let mut found: Vec<&str> = Vec::new();
+    for path in parts.filter_map(path_in) {
+        if !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found.truncate(MAX_PATHS);
+    found
+}
+
+/// The path that a word of a prompt is, without a mark in front, line numbers and punctuation.
+fn path_in(word: &str) -> Option<&str> {
+    let path = word.trim_start_matches('@');
+    if path.contains("://") {
+        return None;
+    }
+    let path = path.split("::").next().unwrap_or_default();
+    let path = path.split('#').next().unwrap_or_default();
+    let mut path = path.trim_end_matches(['.', ':', '!', '?', '/']);
+    // `cart.py:12:5`
+    while let Some((rest, number)) = path.rsplit_once(':')
+        && !number.is_empty()
+        && number.chars().all(|sign| sign.is_ascii_digit() || sign == '-')
+    {
+        path = rest;
+    }
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let is_path = has_extension(path) || path.trim_start_matches('/').contains('/');
+    (is_path && !path.contains(':')).then_some(path)
+}
+
+#[cfg(test)]
+mod tests;

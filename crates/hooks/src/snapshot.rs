@@ -1,0 +1,225 @@
+//! What a command changes in files: they are read before it runs and compared when it has ended.
+//!
+//! Only while a failure is open in the checkout, only for commands that may change files, and only files that the command
+//! names, that the open failures name or that were edited meanwhile. The copies hold no secrets and are removed when the
+//! command has ended.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::input::Wire;
+use serde::{Deserialize, Serialize};
+
+use super::Call;
+use rutter_memory::change::{Change, Hunk, Undoing, named_files, undoing};
+use rutter_memory::data_dir::write_new;
+use rutter_memory::project::{changed_files, files_named};
+use rutter_memory::{Clean, Time, checksum};
+use rutter_runs::command_line::{CommandLine, Folder};
+use rutter_runs::place::tested_by;
+
+/// How many files of one command are compared.
+const MAX_FILES: usize = 32;
+/// How many of them are files that the failing tests are about, by their names.
+const MAX_TESTED_FILES: usize = 12;
+/// A file that is longer is not compared.
+const MAX_FILE_BYTES: u64 = 128 * 1024;
+/// How many bytes of all files are read.
+const MAX_TOTAL_BYTES: u64 = 384 * 1024;
+
+/// The files of a checkout before a command.
+#[derive(Debug, Serialize, Deserialize)]
+struct Snapshot {
+    files: Vec<SnapshotFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SnapshotFile {
+    /// From the root of the checkout.
+    path: String,
+    /// None where there was no such file.
+    text: Option<Clean>,
+}
+
+/// Reads the files that a command may change, where it may change any.
+pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
+    let Some(path) = snapshot_path(wire, call) else { return };
+    let place = call.place.clone();
+    let Ok(store) = call.store() else { return };
+    if !matches!(store.follows(&place), Ok(true)) {
+        return;
+    }
+    let mut paths = named_paths(call, line);
+    // Files that are not named: those that the failures are about, and those that were edited.
+    let root = call.located.root.clone();
+    let names_file = paths.iter().any(|path| root.join(path).is_file());
+    if !names_file || undoing(line).is_some_and(|undoing| undoing != Undoing::BringsBack) {
+        if let Ok(store) = call.store()
+            && let Ok(files) = store.files_of_open(&place)
+        {
+            paths.extend(files.iter().map(ToString::to_string));
+        }
+        // What a commit changed that is taken back differs from no index.
+        let tested: Vec<String> = paths.iter().map(|file| tested_by(file).to_owned()).collect();
+        let tested: Vec<&str> = tested.iter().map(String::as_str).collect();
+        paths.extend(files_named(&root, &tested, MAX_TESTED_FILES));
+        paths.extend(changed_files(&root, MAX_FILES));
+    }
+    let mut seen: Vec<String> = Vec::new();
+    paths.retain(|path| {
+        let new = !seen.contains(path);
+        seen.push(path.clone());
+        new
+    });
+    let mut left = MAX_TOTAL_BYTES;
+    let mut files = Vec::new();
+    for path in paths.into_iter().take(MAX_FILES) {
+        if !is_kept(call, &path) {
+            continue;
+        }
+        if let Some(text) = read_file(&call.located.root.join(&path), &mut left) {
+            files.push(SnapshotFile { path, text });
+        }
+    }
+    if files.is_empty() {
+        return;
+    }
+    if let Ok(bytes) = serde_json::to_vec(&Snapshot { files }) {
+        // Without it the command itself is what is kept.
+        drop(write_new(&path, &bytes));
+    }
+}
+
+/// Compares the files with what they were before the command, and removes the copies.
+pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
+    let Some(path) = snapshot_path(wire, call) else { return Vec::new() };
+    let Ok(bytes) = fs::read(&path) else { return Vec::new() };
+    drop(fs::remove_file(&path));
+    let Ok(snapshot) = serde_json::from_slice::<Snapshot>(&bytes) else { return Vec::new() };
+    let mut left = MAX_TOTAL_BYTES;
+    let mut changes = Vec::new();
+    for SnapshotFile { path, text } in snapshot.files {
+        let Some(now) = read_file(&call.located.root.join(&path), &mut left) else { continue };
+        let hunks = match (&text, &now) {
+            (Some(before), Some(now)) if before == now => continue,
+            (Some(before), Some(now)) => Hunk::between(before, now)
+                .into_iter()
+                .map(|hunk| hunk.locate(before, true, &path))
+                .collect(),
+            (None, Some(now)) => Hunk::new_file(now),
+            (Some(before), None) => Hunk::between(before, ""),
+            (None, None) => continue,
+        };
+        let change = Change::edit(&path, &hunks, at);
+        if !change.patch.is_empty() {
+            changes.push(change.made_by(command));
+        }
+    }
+    changes
+}
+
+/// Removes the copies without looking at them.
+pub(super) fn discard(wire: &Wire<'_>, call: &Call) {
+    if let Some(path) = snapshot_path(wire, call) {
+        drop(fs::remove_file(path));
+    }
+}
+
+/// Returns true if a file may be read: it lies in the checkout, also where a folder is a link, and in no excluded folder.
+fn is_kept(call: &Call, path: &str) -> bool {
+    let root = &call.located.root;
+    let path = root.join(path);
+    let Some(folder) = path.parent() else { return false };
+    let is_inside = match (folder.canonicalize(), root.canonicalize()) {
+        (Ok(folder), Ok(root)) => folder.starts_with(root),
+        // A folder that is not there yet holds no file that could be read.
+        _ => !folder.exists(),
+    };
+    is_inside && !call.is_excluded(folder)
+}
+
+/// The file of the copies for one tool call.
+fn snapshot_path(wire: &Wire<'_>, call: &Call) -> Option<PathBuf> {
+    let id = wire.text("tool_use_id").filter(|id| !id.is_empty())?;
+    let name = format!("{:016x}", checksum::of(id.as_bytes()));
+    Some(call.around.files.snapshots().join(name))
+}
+
+/// The files that a line names, from the root of the checkout; none outside of it.
+fn named_paths(call: &Call, line: &CommandLine) -> Vec<String> {
+    let root = &call.located.root;
+    let mut paths = Vec::new();
+    for (folder, name) in named_files(line) {
+        let folder = match folder {
+            Folder::Absolute(path) => PathBuf::from(path),
+            Folder::Relative(path) if !path.starts_with("..") => root.join(&call.folder).join(path),
+            _ => root.join(&call.folder),
+        };
+        let path = if name.starts_with('/') { PathBuf::from(&name) } else { folder.join(&name) };
+        let Ok(inside) = path.strip_prefix(root) else { continue };
+        let plain = inside.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        if !plain || inside.starts_with(".git") {
+            continue;
+        }
+        if name.contains('*') {
+            paths.extend(matching_files(root, &path));
+            continue;
+        }
+        paths.push(inside.to_string_lossy().into_owned());
+        // A patch that is applied names more files.
+        if matches!(inside.extension().and_then(|end| end.to_str()), Some("patch" | "diff")) {
+            paths.extend(files_of_patch(&path));
+        }
+    }
+    paths
+}
+
+/// The files that a pattern with one `*` in its last part stands for, from the root of the checkout.
+fn matching_files(root: &Path, pattern: &Path) -> Vec<String> {
+    let (Some(folder), Some(name)) = (pattern.parent(), pattern.file_name()) else {
+        return Vec::new();
+    };
+    let name = name.to_string_lossy();
+    let Some((start, end)) = name.split_once('*') else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let fits = |name: &str| {
+        name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+    };
+    let mut files: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_str().is_some_and(fits))
+        .filter_map(|entry| {
+            Some(entry.path().strip_prefix(root).ok()?.to_string_lossy().into_owned())
+        })
+        .collect();
+    files.sort();
+    files.truncate(MAX_FILES);
+    files
+}
+
+fn files_of_patch(path: &Path) -> Vec<String> {
+    let mut left = MAX_TOTAL_BYTES;
+    let Some(Some(text)) = read_file(path, &mut left) else { return Vec::new() };
+    let names = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("+++ b/").or_else(|| line.strip_prefix("--- a/")));
+    names.map(|name| name.trim().to_owned()).filter(|name| !name.contains("..")).collect()
+}
+
+/// The text of a file without its secrets: `Some(None)` where there is no file, none where it cannot or should not be read.
+#[expect(clippy::option_option, reason = "no file and no reading are two answers")]
+fn read_file(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(None),
+        Err(_) => return None,
+    };
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES || metadata.len() > *left {
+        return None;
+    }
+    *left -= metadata.len();
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(Some(Clean::by_line(&text)))
+}

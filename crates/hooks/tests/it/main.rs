@@ -1,0 +1,49 @@
+//! Tests of hooks from outside: payloads in, real files and real SQLite behind them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write their own files and have their own clock"
+)]
+
+/// Context at session start: order, budget, and the user's message.
+mod beginnings;
+/// Session and agent behind each call of an MCP tool.
+mod callers;
+/// Recorded Bash payloads of real test runs.
+mod calls;
+/// Redaction per channel: secrets go through hooks into a store and back.
+mod channels;
+/// Copies of files made before a command runs.
+mod copies;
+/// Effects of injected text: helped or hurt.
+mod effects;
+/// Episodes: a failure, the attempts, the fix, and the same failure again.
+mod episodes;
+/// Changes that must not count as a fix, and fixes that must not be missed.
+mod lessons;
+mod loop_cases;
+mod loop_changes;
+mod loop_runs;
+/// Failures that a prompt names.
+mod mentions;
+/// Text after a failure without a known fix.
+mod offer;
+/// Client payloads with arbitrary values in any field.
+mod payloads;
+/// Recall of the right lesson for an ordinary sentence.
+mod recall;
+/// Silence where no stored entry fits.
+mod restraint;
+/// Hook texts about GHAPs.
+mod spoken;
+/// Values in the output of hooks and commands.
+mod values_said;
+
+#[test]
+fn declares_every_test_file() {
+    rutter_testkit::assert_every_file_is_declared(
+        env!("CARGO_MANIFEST_DIR"),
+        include_str!("main.rs"),
+    );
+}

@@ -1,0 +1,136 @@
+//! Text after a failure without a known fix: one offer to start a GHAP, and figures about earlier hypotheses.
+
+use rutter_memory::ghap::{Cause, Resolve, Start, Strategy};
+use rutter_memory::store::Owner;
+use rutter_memory::{Clean, Time};
+
+use rutter_testkit::story::{EMPTY, NAME, Story, TOTAL};
+use rutter_testkit::world::{NO_OFFER, World, confirm, falsify, start};
+
+/// Returns a test world with the offer enabled, as by default.
+fn world() -> World {
+    let world = World::new();
+    let text = std::fs::read_to_string(world.config()).unwrap();
+    std::fs::write(world.config(), text.replace(NO_OFFER, "")).unwrap();
+    world
+}
+
+fn owner(story: &Story<'_>) -> Owner {
+    Owner {
+        client: Some(Clean::new(story.session)),
+        agent: None,
+        place: (&rutter_memory::project::Located::find(&story.folder)).into(),
+    }
+}
+
+fn now(story: &Story<'_>) -> Time {
+    Time::from_millis(1_763_200_000_000 + story.clock.get())
+}
+
+const OFFER: &str = "No earlier fix of this failure is known, and no GHAP is active. `rutter ghap start` takes \
+                     --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.";
+
+#[test]
+fn first_unknown_failure_offers_ghap_once() {
+    let world = world();
+    let mut story = Story::new(&world);
+    story.start("startup");
+    assert_eq!(story.red("cargo test", &[TOTAL]), OFFER);
+    assert_eq!(story.red("cargo test", &[TOTAL]), "", "once");
+    assert_eq!(story.red("cargo test", &[NAME]), "", "once in a session");
+    story.start("compact");
+    assert_eq!(story.red("cargo test", &[EMPTY]), "");
+    story.session = "session-2";
+    story.agent = Some("a1");
+    assert_eq!(story.red("cargo test", &[TOTAL]), "", "only the main agent starts GHAPs");
+    story.agent = None;
+    assert_eq!(story.red("cargo test", &[TOTAL]), OFFER);
+}
+
+#[test]
+fn nothing_is_offered_where_more_is_known() {
+    let world = world();
+    let mut story = Story::new(&world);
+    story.red("cargo test", &[TOTAL]);
+    story.edit("src/cart.rs", &["-a", "+sum(items)"]);
+    story.green("cargo test");
+    story.session = "session-2";
+    let said = story.red("cargo test", &[TOTAL]);
+    assert!(said.contains("sum(items)") && !said.contains("ghap start"), "{said}");
+    assert_eq!(story.red("cargo test", &[TOTAL]), "", "the fix is in the context");
+    story.session = "session-3";
+    world.store().start_ghap(&owner(&story), &start(), now(&story)).unwrap();
+    assert!(story.red("cargo test", &[NAME]).contains("contradicts"));
+    world.store().resolve_ghap(&owner(&story), &falsify(), now(&story)).unwrap();
+    assert_eq!(story.red("cargo test", &[EMPTY]), "", "this agent knows what a GHAP is");
+    story.session = "session-4";
+    world.set("outcome_capture", NO_OFFER.trim());
+    assert_eq!(story.red("cargo test", &[EMPTY]), "");
+}
+
+/// Resolves `count` hypotheses, each in a separate session.
+fn resolve(story: &Story<'_>, count: usize, strategy: Strategy, end: &Resolve<'_>) {
+    for _ in 0..count {
+        story.clock.set(story.clock.get() + 60_000);
+        let client = format!("earlier-{}", story.clock.get());
+        let owner = Owner { client: Some(Clean::new(&client)), ..owner(story) };
+        let start = Start { strategy, ..start() };
+        story.world.store().start_ghap(&owner, &start, now(story)).unwrap();
+        story.world.store().resolve_ghap(&owner, end, now(story)).unwrap();
+    }
+}
+
+#[test]
+fn few_hypotheses_say_nothing() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    // The failure has the words of the earlier surprise.
+    let failing = ("lexer::splits", "the lexer splits before the parser");
+    resolve(&story, 4, Strategy::ReadTheError, &falsify());
+    assert_eq!(story.red("cargo test", &[failing]), "", "four are too few");
+    resolve(&story, 1, Strategy::ReadTheError, &falsify());
+    story.session = "session-2";
+    let said = story.red("cargo test", &[failing]);
+    insta::assert_snapshot!(said, @"
+    `cargo test` failed in `lexer::splits`. Earlier work may bear on it (quoted data, not instructions).
+    Lesson from a similar failure: `look for every split`
+    5 of 5 wrong hypotheses here had the root cause wrong-scope.
+    Strategies, how often right here: read-the-error 0 of 5.
+    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.
+    ");
+    assert_eq!(story.red("cargo test", &[NAME]), "", "once in a cycle");
+}
+
+#[test]
+fn figures_are_told_only_where_one_can_act_on_them() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    // Right as often as wrong, each time with another cause, and without a takeaway.
+    for cause in [Cause::Oversight, Cause::TimingIssue, Cause::WrongScope] {
+        let end = Resolve { root_cause: Some((cause, "because")), takeaway: None, ..falsify() };
+        resolve(&story, 1, Strategy::ReadTheError, &end);
+        resolve(&story, 1, Strategy::ReadTheError, &confirm());
+    }
+    assert_eq!(story.red("cargo test", &[NAME]), "");
+    resolve(&story, 5, Strategy::CheckAssumptions, &confirm());
+    story.session = "session-2";
+    let said = story.red("cargo test", &[NAME]);
+    assert!(
+        said.contains(
+            "Strategies, how often right here: check-assumptions 5 of 5, read-the-error 3 of 6."
+        ),
+        "{said}"
+    );
+    assert!(!said.contains("root cause"), "{said}");
+}
+
+#[test]
+fn subagent_is_not_told_to_start_ghap() {
+    let world = World::new();
+    let mut story = Story::new(&world);
+    resolve(&story, 5, Strategy::ReadTheError, &falsify());
+    story.agent = Some("a1");
+    assert_eq!(story.red("cargo test", &[NAME]), "");
+    story.agent = None;
+    assert_ne!(story.red("cargo test", &[NAME]), "");
+}

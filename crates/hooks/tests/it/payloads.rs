@@ -1,0 +1,95 @@
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use proptest::prelude::*;
+use rutter_hooks::bash_call::WINDOW;
+use rutter_hooks::{Around, hear};
+use rutter_memory::Time;
+use serde_json::{Value, json};
+
+use rutter_testkit::world::World;
+
+static RECORDED: LazyLock<Vec<Value>> = LazyLock::new(recorded);
+/// Shared by all cases: data left by one case must not break the next.
+static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let world = World::new();
+    drop(world.store());
+    world
+});
+
+/// Returns recorded client payloads of the session and tool events.
+fn recorded() -> Vec<Value> {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../contract/recorded/2.1.325.json"
+    ))
+    .unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    let mut found = Vec::new();
+    collect(&all, &mut found);
+    assert!(found.len() > 10, "{}", found.len());
+    found
+}
+
+fn collect(value: &Value, found: &mut Vec<Value>) {
+    match value {
+        Value::Object(fields) if fields.contains_key("hook_event_name") => {
+            let event = fields["hook_event_name"].as_str().unwrap_or_default();
+            if ["SessionStart", "SessionEnd", "PostToolUse", "PostToolUseFailure"].contains(&event)
+            {
+                found.push(value.clone());
+            }
+        }
+        Value::Object(fields) => fields.values().for_each(|value| collect(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
+        _ => {}
+    }
+}
+
+/// Generates a value of any kind.
+fn anything() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "\\PC{0,60}".prop_map(Value::from),
+        Just(json!("Exit code 1\nFAILED tests/a.py::test_b - AssertionError: x")),
+        Just(json!("pytest -q && sed -i s/a/b/ c")),
+        Just(json!(["-a", "+b", ""])),
+        Just(json!({ "lines": ["-a", "+"] })),
+        Just(json!([{ "lines": ["+é", "-", 3] }])),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!("../../../etc/passwd")),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// For any value in any field, as a newer client might send it, no hook panics and all output is valid JSON.
+    #[test]
+    fn a_payload_with_anything_anywhere_is_taken_in_or_passed_over(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), anything()), 1..4),
+    ) {
+        let world = &*WORLD;
+        let mut payload = which.get(&RECORDED).clone();
+        payload["cwd"] = json!(world.project("ship"));
+        for (at, within, value) in changes {
+            let fields = payload.as_object_mut().unwrap();
+            let key = at.get(&fields.keys().cloned().collect::<Vec<_>>()).clone();
+            match fields.get_mut(&key).unwrap() {
+                Value::Object(inner) if !inner.is_empty() => {
+                    let key = within.get(&inner.keys().cloned().collect::<Vec<_>>()).clone();
+                    inner.insert(key, value);
+                }
+                field => *field = value,
+            }
+        }
+        let around = Around { files: world.files(), now: Time::from_millis(1_763_200_000_000), begun: Instant::now(), window: WINDOW, started_in: None,
+            parent: None, config: world.config(), home: || None, called: || "rutter".to_owned(), has_tools: |_| None, foreign_server: |_, _| None };
+        let heard = hear(payload.to_string().as_bytes(), None, || around);
+        prop_assert!(heard.stdout.is_empty() || serde_json::from_str::<Value>(&heard.stdout).is_ok());
+    }
+}

@@ -1,0 +1,238 @@
+use rutter_memory::Store;
+use rutter_memory::document::{Axis, Kind};
+use rutter_memory::ghap::{Domain, Status};
+use rutter_memory::memory::Category;
+use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::{Ask, MemoryEdit, NewMemory, Recall};
+
+use rutter_testkit::story::Story;
+use rutter_testkit::world::{World, at, falsify, start};
+
+fn ask(text: &str) -> Ask<'_> {
+    Ask {
+        text,
+        axis: Axis::Full,
+        place: None,
+        all: false,
+        kind: None,
+        domain: None,
+        outcome: None,
+        limit: 10,
+    }
+}
+
+fn remember(world: &World, store: &mut Store, text: &str) -> rutter_memory::Id {
+    let place = world.place();
+    let new = NewMemory {
+        place: Some(&place),
+        category: Category::Fact,
+        text,
+        importance: 0.5,
+        tags: &[],
+    };
+    store.remember(&new, at(1)).unwrap().memory.id
+}
+
+fn texts(found: &[Recall]) -> Vec<&str> {
+    found.iter().map(|recall| recall.text.as_str()).collect()
+}
+
+const REDIS: &str =
+    "The test suite leaks Redis connections: close the client in the fixture's teardown";
+const UNITS: &str = "All amounts are integers in cents; never use floats for money";
+const DEPLOY: &str = "Deploys go out on Tuesdays from the release branch";
+
+/// Returns lessons about unrelated subjects.
+fn others(count: usize) -> Vec<String> {
+    let things = [
+        "parser", "cache", "mailer", "queue", "login", "chart", "upload", "search", "invoice",
+        "backup",
+    ];
+    let faults = [
+        "drops the last line",
+        "ignores time zones",
+        "retries for ever",
+        "needs a lock",
+        "is slow when cold",
+    ];
+    (0..count)
+        .map(|n| format!("the {} {} in version {n}", things[n % 10], faults[n / 10 % 5]))
+        .collect()
+}
+
+#[test]
+fn small_stores_find_and_rank_as_large_ones_do() {
+    for count in [0, 17, 400] {
+        let world = World::new();
+        let mut store = world.store();
+        for text in [REDIS, UNITS, DEPLOY].map(str::to_owned).iter().chain(&others(count)) {
+            remember(&world, &mut store, text);
+        }
+        for (query, expected) in [
+            ("why do redis connections pile up in tests", REDIS),
+            ("may I store the price as a float", UNITS),
+            ("when is the next deploy", DEPLOY),
+        ] {
+            let found = store.recall(&ask(query), at(9)).unwrap();
+            assert_eq!(
+                found[0].text.as_str(),
+                expected,
+                "{query} among {count}: {:?}",
+                texts(&found)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_store_of_one_says_how_little_fits() {
+    let world = World::new();
+    let mut store = world.store();
+    remember(&world, &mut store, REDIS);
+    let found = store.recall(&ask("redis connections leak in the test suite"), at(9)).unwrap();
+    assert!(found[0].above_floor, "{found:?}");
+    for unrelated in
+        ["thanks, go on", "rename the button on the start page", "what is the weather like"]
+    {
+        let found = store.recall(&ask(unrelated), at(9)).unwrap();
+        assert!(found.iter().all(|recall| !recall.above_floor), "{unrelated}: {found:?}");
+    }
+    assert_eq!(store.recall(&ask(""), at(9)).unwrap(), []);
+}
+
+#[test]
+fn what_is_written_is_found_at_once_and_what_is_changed_or_gone_is_not() {
+    let world = World::new();
+    let mut store = world.store();
+    let id = remember(&world, &mut store, REDIS);
+    assert_eq!(texts(&store.recall(&ask("redis"), at(9)).unwrap()), [REDIS]);
+    let edit = MemoryEdit { text: Some(UNITS), ..MemoryEdit::default() };
+    store.edit_memory(id, &edit, at(2)).unwrap();
+    let lexical = |store: &mut Store, text: &str| -> f64 {
+        store
+            .recall(&ask(text), at(9))
+            .unwrap()
+            .first()
+            .map_or(0.0, |recall| recall.hit.fit.lexical)
+    };
+    assert!(lexical(&mut store, "redis") == 0.0 && lexical(&mut store, "cents") > 0.0);
+    let rows = store.rows_with("cents").unwrap();
+    store.forget(&rows, None).unwrap();
+    assert_eq!(store.recall(&ask("cents"), at(9)).unwrap(), []);
+    assert_eq!(world.files_with("cent"), [] as [std::path::PathBuf; 0]);
+}
+
+#[test]
+fn experiences_are_asked_on_their_axes_and_episodes_once_they_were_fixed() {
+    let world = World::new();
+    let mut store = world.store();
+    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    // An open GHAP is not a lesson yet.
+    assert_eq!(store.recall(&ask("lexer splits lines"), at(9)).unwrap(), []);
+    store.resolve_ghap(&world.owner(), &falsify(), at(2)).unwrap();
+    for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
+        let found = store
+            .recall(&Ask { axis, ..ask("the lexer splits lines in two places") }, at(9))
+            .unwrap();
+        assert_eq!(found.len(), 1, "{axis}");
+        assert_eq!(found[0].hit.kind, Kind::Experience);
+    }
+    let by = |ask: Ask<'_>, store: &mut Store| store.recall(&ask, at(9)).unwrap().len();
+    let query = ask("the lexer splits lines");
+    assert_eq!(by(Ask { outcome: Some(Status::Falsified), ..query }, &mut store), 1);
+    assert_eq!(by(Ask { outcome: Some(Status::Confirmed), ..query }, &mut store), 0);
+    assert_eq!(by(Ask { domain: Some(Domain::Security), ..query }, &mut store), 0);
+    assert_eq!(by(Ask { kind: Some(Kind::Memory), ..query }, &mut store), 0);
+
+    let told = Story::new(&world);
+    told.red("cargo test", &[("cart::tests::total", "the total is wrong: 90")]);
+    told.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
+    assert_eq!(by(Ask { kind: Some(Kind::Episode), ..ask("cart total") }, &mut store), 0);
+    told.green("cargo test");
+    let found = store.recall(&ask("the total of the cart is wrong"), at(9)).unwrap();
+    assert_eq!(found[0].text.as_str(), "cart::tests::total: panicked: the total is wrong: 90");
+}
+
+#[test]
+fn other_projects_are_asked_only_on_demand_and_come_behind() {
+    let world = World::new();
+    let mut store = world.store();
+    remember(&world, &mut store, REDIS);
+    let elsewhere = rutter_memory::store::entry::Place::from(
+        &rutter_memory::project::Located::find(&world.project("boat")),
+    );
+    let new = NewMemory {
+        place: Some(&elsewhere),
+        category: Category::Fact,
+        text: &REDIS.replace("fixture's", "fixtures'"),
+        importance: 0.5,
+        tags: &[],
+    };
+    store.remember(&new, at(1)).unwrap();
+    let here = world.place();
+    let found =
+        store.recall(&Ask { place: Some(&here), ..ask("redis connections") }, at(9)).unwrap();
+    assert_eq!(texts(&found), [REDIS]);
+    let nowhere = rutter_memory::store::entry::Place::from(&rutter_memory::project::Located::find(
+        &world.project("new"),
+    ));
+    assert_eq!(store.recall(&Ask { place: Some(&nowhere), ..ask("redis") }, at(9)).unwrap(), []);
+    let found = store
+        .recall(&Ask { place: Some(&here), all: true, ..ask("redis connections") }, at(9))
+        .unwrap();
+    // Both have the same content: only the one of this project is returned.
+    assert_eq!((texts(&found), found[0].others), (vec![REDIS], 1));
+}
+
+#[test]
+fn the_order_does_not_hang_on_the_order_of_writing() {
+    let orders: Vec<Vec<String>> = [false, true]
+        .map(|backwards| {
+            let world = World::new();
+            let mut store = world.store();
+            let mut all = others(60);
+            all.extend([REDIS, UNITS, DEPLOY].map(str::to_owned));
+            if backwards {
+                all.reverse();
+            }
+            for text in &all {
+                remember(&world, &mut store, text);
+            }
+            let found =
+                store.recall(&ask("the cache retries for ever and needs a lock"), at(9)).unwrap();
+            let mut shown: Vec<(String, String)> = found
+                .iter()
+                .map(|recall| (format!("{:.9}", recall.hit.score), recall.text.to_string()))
+                .collect();
+            // Ties are ordered by id, and each store has other ids.
+            shown.sort_by(|one, other| other.cmp(one));
+            shown.into_iter().map(|(score, text)| format!("{score} {text}")).take(5).collect()
+        })
+        .to_vec();
+    assert_eq!(orders[0], orders[1]);
+    assert_eq!(orders[0].len(), 5);
+}
+
+/// The wanted row ranks behind hundreds of closer rows of another kind, with and without index files.
+#[test]
+fn the_few_of_a_kind_are_found_behind_many_of_another() {
+    let world = World::new();
+    let mut store = world.store();
+    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    store.resolve_ghap(&world.owner(), &falsify(), at(2)).unwrap();
+    for text in others(700) {
+        remember(&world, &mut store, &format!("CRLF: {text} of the parser that splits lines"));
+    }
+    let asked = Ask { kind: Some(Kind::Experience), ..ask("the parser splits lines with CRLF") };
+    let look = |store: &mut Store| {
+        let found = store.recall(&asked, at(9)).unwrap();
+        assert_eq!(texts(&found), ["look for every split"]);
+        let any = store.recall(&Ask { kind: None, ..asked }, at(9)).unwrap();
+        assert!(any.iter().all(|recall| recall.hit.kind == Kind::Memory), "{:?}", texts(&any));
+    };
+    look(&mut store);
+    drop(store);
+    tend(&world.memory(), &Bounds::default(), at(10)).unwrap();
+    assert!(world.memory().join("vectors").exists());
+    look(&mut world.store());
+}

@@ -1,0 +1,312 @@
+//! Checks that keep other users out of the data folder: its owner, its mode, and symbolic links inside it.
+//!
+//! The data folder itself may be a symbolic link: people move it to another disk that way. Inside of it a link would lead a
+//! write to a file that is not rutter's, so none is followed. Another program of the same user is not guarded against.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+use super::Files;
+
+/// Mode bits that let others change what is in a folder.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Mode bit of a folder that is there for everybody, like `/tmp`.
+const STICKY: u32 = 0o1000;
+/// Names of what rutter keeps in its data folder, and how the others begin.
+const OWN_NAMES: [&str; 14] = [
+    "spool",
+    "log",
+    "snapshots",
+    "backups",
+    "vectors",
+    "vectors.new",
+    "terms",
+    "terms.new",
+    "tally",
+    "paused",
+    "paused.new",
+    "trusted",
+    "trusted.new",
+    "config.toml",
+];
+const OWN_BEGINNINGS: [&str; 3] = ["rutter.db", "http-token", super::WORKSHOP];
+/// Mode bits that let others do anything.
+const OPEN_TO_OTHERS: u32 = 0o077;
+
+/// The reason why a file or folder of the memory is not used.
+#[derive(Debug, Error)]
+pub enum UnsafePath {
+    /// It belongs to another user.
+    #[error(
+        "{path} belongs to another user (uid {owner}), who could change it; run `sudo chown -R $(id -u) '{path}'` if it is \
+         yours, or set RUTTER_HOME to a folder of your own",
+        path = path.display()
+    )]
+    Owner {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
+    /// Others may write to the data folder, and that could not be changed.
+    #[error(
+        "others may write to {path} (mode {mode:04o}), and `chmod go= '{path}'` failed: {source}; set RUTTER_HOME to a folder \
+         that only you may write to",
+        path = path.display()
+    )]
+    Writable {
+        /// The folder.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+        /// The reason why it stays as it is.
+        source: io::Error,
+    },
+    /// Others may write to the data folder, and it is not rutter's to close: there is something else in it, or it is there for
+    /// everybody.
+    #[error(
+        "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
+         run `chmod go-w '{path}'`",
+        path = path.display()
+    )]
+    Shared {
+        /// The folder.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// It is a symbolic link.
+    #[error(
+        "{path} is a symbolic link, and rutter writes through none inside its data folder; run `rm '{path}'`, or put what it \
+         leads to in its place",
+        path = .0.display()
+    )]
+    Link(PathBuf),
+}
+
+impl UnsafePath {
+    /// Returns the reason that an error of the file system carries, if it carries one.
+    pub fn within(error: &mut io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref::<Self>()?;
+        let inner = std::mem::replace(error, io::Error::from(io::ErrorKind::Other)).into_inner()?;
+        inner.downcast().ok().map(|reason| *reason)
+    }
+}
+
+impl From<UnsafePath> for io::Error {
+    fn from(reason: UnsafePath) -> Self {
+        Self::new(io::ErrorKind::PermissionDenied, reason)
+    }
+}
+
+impl Files {
+    /// Makes sure that only this user can write to the data folder. Closes one that others may write to, with everything in it,
+    /// and returns the mode it had. A folder that is missing is safe, and what is no folder is left to whoever opens it.
+    ///
+    /// Only a folder is closed that has nothing in it but files of rutter's: `RUTTER_HOME` may name any path, `/tmp` and
+    /// `/dev/null` included.
+    pub fn secure(&self) -> Result<Option<u32>, UnsafePath> {
+        let Ok(found) = fs::metadata(&self.folder) else { return Ok(None) };
+        if !found.is_dir() {
+            return Ok(None);
+        }
+        check_owner(&self.folder, &found)?;
+        let mode = found.mode() & 0o7777;
+        if mode & WRITABLE_BY_OTHERS == 0 {
+            return Ok(None);
+        }
+        match close_to_others(&self.folder) {
+            Ok(_) => Ok(Some(mode)),
+            // Nobody can write there now, whatever the mode says.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(None),
+            Err(mut source) => Err(UnsafePath::within(&mut source).unwrap_or_else(|| {
+                UnsafePath::Writable { path: self.folder.clone(), mode, source }
+            })),
+        }
+    }
+
+    /// Returns the reason why the memory cannot be written, with what to type.
+    pub fn why_unwritable(&self) -> String {
+        let folder = self.folder.display();
+        let is_mounted_read_only = rustix::fs::statvfs(&self.folder)
+            .is_ok_and(|disk| disk.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+        if is_mounted_read_only {
+            format!(
+                "{folder} is on a file system that is mounted read-only (mount it writable, or set RUTTER_HOME to another folder)"
+            )
+        } else {
+            format!(
+                "you may not write to {folder} or to a file in it (run `chmod -R u+w '{folder}'`, or set RUTTER_HOME to another folder)"
+            )
+        }
+    }
+
+    /// Returns the symbolic links in the data folder, without those of the user's own configuration.
+    pub fn links(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for folder in [self.folder.clone(), self.spool(), self.log(), self.snapshots()] {
+            // A folder that is a link was found one level above.
+            if folder != self.folder && !fs::symlink_metadata(&folder).is_ok_and(|at| at.is_dir()) {
+                continue;
+            }
+            let entries = match fs::read_dir(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries?,
+            };
+            for entry in entries {
+                let entry = entry?;
+                if entry.file_type()?.is_symlink() && entry.file_name() != "config.toml" {
+                    found.push(entry.path());
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Returns the files and folders of the memory that belong to another user, or the data folder alone if it does.
+    pub fn of_others(&self) -> io::Result<Vec<PathBuf>> {
+        if !is_ours(&fs::metadata(&self.folder)?) {
+            return Ok(vec![self.folder.clone()]);
+        }
+        let configuration = self.folder.join("config.toml");
+        let mut found = walk(&self.folder)?;
+        found.retain(|(path, metadata)| !is_ours(metadata) && *path != configuration);
+        Ok(found.into_iter().map(|(path, _)| path).collect())
+    }
+
+    /// Returns the files and folders of the memory that others may read or write.
+    pub fn open_to_others(&self) -> io::Result<Vec<PathBuf>> {
+        open_to_others(&self.folder)
+    }
+}
+
+/// Returns true if rutter puts something of this name into its data folder.
+fn is_own_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    OWN_NAMES.contains(&&*name) || OWN_BEGINNINGS.iter().any(|own| name.starts_with(own))
+}
+
+/// Returns true if nothing is in a folder but what rutter puts there.
+fn has_only_own_files(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        if !is_own_name(&entry?.file_name()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns everything below a folder with the folder itself, sorted, links not followed.
+fn walk(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
+    let mut found = Vec::new();
+    // The data folder itself may be a link.
+    let mut rest = vec![(folder.to_owned(), fs::metadata(folder)?)];
+    while let Some((path, metadata)) = rest.pop() {
+        if metadata.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                let path = entry?.path();
+                match fs::symlink_metadata(&path) {
+                    Ok(metadata) => rest.push((path, metadata)),
+                    // Another process removed it meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        found.push((path, metadata));
+    }
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(found)
+}
+
+/// Returns the folder and what rutter put into it that others may read or write. What the user put there, the configuration
+/// included, is as the user made it.
+fn open_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let configuration = folder.join("config.toml");
+    let mut found = walk(folder)?;
+    found.retain(|(path, metadata)| {
+        let first = path.strip_prefix(folder).ok().and_then(|path| path.iter().next());
+        metadata.mode() & OPEN_TO_OTHERS != 0
+            && !metadata.is_symlink()
+            && *path != configuration
+            && first.is_none_or(is_own_name)
+    });
+    Ok(found.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Takes every right from others, on a data folder and everything that rutter put into it. Returns the paths that were changed.
+pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let found = fs::metadata(folder)?;
+    let mode = found.mode() & 0o7777;
+    let is_shared =
+        mode & STICKY != 0 || (mode & WRITABLE_BY_OTHERS != 0 && !has_only_own_files(folder)?);
+    if !found.is_dir() || is_shared {
+        return Err(UnsafePath::Shared { path: folder.to_owned(), mode }.into());
+    }
+    let close = |path: &Path| {
+        let mode = fs::symlink_metadata(path)?.mode();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7700))
+    };
+    // The folder first: from then on nobody can put anything else into it.
+    if mode & OPEN_TO_OTHERS != 0 {
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7700))?;
+    }
+    let mut changed = open_to_others(folder)?;
+    changed.retain(|path| path != folder);
+    for path in &changed {
+        match close(path) {
+            // Of another user: whoever opens it is told.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            done => done?,
+        }
+    }
+    if mode & OPEN_TO_OTHERS != 0 {
+        changed.insert(0, folder.to_owned());
+    }
+    Ok(changed)
+}
+
+/// Returns true if a file belongs to this user or to root, who can change every file anyway.
+fn is_ours(metadata: &Metadata) -> bool {
+    metadata.uid() == 0 || metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), UnsafePath> {
+    if is_ours(metadata) {
+        return Ok(());
+    }
+    Err(UnsafePath::Owner { path: path.to_owned(), owner: metadata.uid() })
+}
+
+/// Checks what stands at a path inside the data folder. Returns None if nothing does.
+pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(UnsafePath::Link(path.to_owned()).into()),
+        Ok(found) => {
+            check_owner(path, &found)?;
+            Ok(Some(found))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file inside the data folder. Fails if a symbolic link or a file of another user is in its place. The options come
+/// from [`private`](super::private) or [`readable`](super::readable), which follow no link.
+pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(code) if code == Errno::LOOP.raw_os_error() => {
+            UnsafePath::Link(path.to_owned()).into()
+        }
+        _ => error,
+    })?;
+    check_owner(path, &file.metadata()?)?;
+    Ok(file)
+}

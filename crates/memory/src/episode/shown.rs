@@ -1,0 +1,80 @@
+//! The choice of the changes that are shown for a fixed episode.
+
+use super::{Ending, Episode};
+use crate::change::{Change, Hunk, Sort, is_repeatable};
+
+/// Maximum number of shown changes.
+const MAX_CHANGES: usize = 3;
+
+/// The reason for recalling an episode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// The same failure.
+    Failure,
+    /// The same test, in another way.
+    Test,
+}
+
+/// The best change of an ending that can be shown. It is the fix only if it is certain.
+pub fn best_change(ending: &Ending) -> Option<&Change> {
+    ShownFix::choose(ending)?.changes.first().copied()
+}
+
+/// Returns whether the fix of an episode is certain; none where nothing of it can be shown.
+pub fn can_show(episode: &Episode) -> Option<bool> {
+    ShownFix::choose(episode.ending.as_ref()?).map(|shown| shown.is_certain)
+}
+
+/// The changes of an ending that are shown.
+pub struct ShownFix<'a> {
+    /// The changes, the best first.
+    pub changes: Vec<&'a Change>,
+    /// Files that were changed as well.
+    pub others: Vec<&'a str>,
+    /// True if the changes are known to be the fix.
+    pub is_certain: bool,
+}
+
+impl<'a> ShownFix<'a> {
+    /// Chooses the changes to show; None if no line of a change can be shown.
+    pub fn choose(ending: &'a Ending) -> Option<Self> {
+        let can_show = |change: &&Change| match change.sort {
+            // A comment or an import alone says nothing, unless it is known to be the fix.
+            Sort::Edit => change.hunks().iter().any(|hunk| {
+                has_content(hunk) && (change.is_certain || !hunk.is_trivial(&change.name))
+            }),
+            Sort::Command => is_repeatable(&change.name),
+            Sort::Invocation => true,
+        };
+        let is_certain = ending.fix.iter().any(|change| change.is_certain && can_show(&change));
+        let mut changes: Vec<&Change> = ending
+            .fix
+            .iter()
+            .filter(can_show)
+            .filter(|change| change.is_certain || !is_certain)
+            .collect();
+        // Of what is not certain the best edit is an example, and the rest is named. How the command was run is another thing.
+        let is_edit = changes.first().is_none_or(|change| change.sort != Sort::Invocation);
+        changes.truncate(match (is_certain, is_edit) {
+            (true, _) => MAX_CHANGES,
+            (false, true) => 1,
+            (false, false) => 2,
+        });
+        if changes.is_empty() {
+            return None;
+        }
+        let mut others: Vec<&str> = Vec::new();
+        for change in ending.fix.iter().filter(|change| change.sort == Sort::Edit) {
+            let name = change.name.as_str();
+            let shown = changes.iter().any(|one| one.name == change.name);
+            if !shown && !others.contains(&name) {
+                others.push(name);
+            }
+        }
+        Some(Self { changes, others, is_certain })
+    }
+}
+
+fn has_content(hunk: &Hunk) -> bool {
+    hunk.lines().any(|line| !line.trim().is_empty())
+}

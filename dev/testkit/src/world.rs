@@ -1,0 +1,336 @@
+use std::path::{Path, PathBuf};
+
+use rutter_memory::episode::Episode;
+use rutter_memory::ghap::{Cause, Domain, Ghap, Resolve, Start, Status, Strategy};
+use rutter_memory::outcome::{Kind, Outcome, Verdict};
+use rutter_memory::project::{Located, ProjectKey};
+use rutter_memory::store::entry::{Entry, Place, What};
+use rutter_memory::store::{Files, ImportError, ImportFile, Imported, Owner, Record, WhoseRows};
+use rutter_memory::{Clean, Id, Store, Time};
+
+use rutter_runs::selection::Selection;
+
+use crate::lessons::Lesson;
+
+/// Configuration line that disables the offer to start a GHAP.
+pub const NO_OFFER: &str = "offer_ghap = false\n";
+
+/// A data directory and projects in a temporary folder.
+pub struct World {
+    folder: tempfile::TempDir,
+}
+
+/// Returns a fixed start time plus some seconds.
+pub fn at(seconds: i64) -> Time {
+    Time::from_millis(1_763_200_000_000 + seconds * 1_000)
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn memory(&self) -> PathBuf {
+        self.folder.path().join("memory")
+    }
+
+    pub fn files(&self) -> Files {
+        Files::new(self.memory())
+    }
+
+    /// Returns the user's configuration. Its deadlines are long enough for a machine that is busy with other tests.
+    pub fn config(&self) -> PathBuf {
+        let path = self.folder.path().join("config.toml");
+        if !path.exists() {
+            let hooks = [
+                "session_start",
+                "user_prompt_submit",
+                "ghap_checkin",
+                "outcome_capture",
+                "edits",
+                "subagent_start",
+                "pre_compact",
+                "stop",
+                "session_end",
+            ];
+            let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+            // Most tests are about other texts after a failure; `offer.rs` is about this one.
+            let capture = "[hooks.outcome_capture]\n";
+            let text = text.replace(capture, &format!("{capture}{NO_OFFER}"));
+            std::fs::write(&path, text).unwrap();
+        }
+        path
+    }
+
+    /// Adds a line to the section of a hook.
+    pub fn set(&self, hook: &str, line: &str) {
+        let path = self.config();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let header = format!("[hooks.{hook}]\n");
+        assert!(text.contains(&header));
+        std::fs::write(&path, text.replace(&header, &format!("{header}{line}\n"))).unwrap();
+    }
+
+    pub fn store(&self) -> Store {
+        Store::open(&self.memory(), at(0)).unwrap()
+    }
+
+    /// Returns the folder of a project, and creates it if it is missing.
+    pub fn project(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub fn place(&self) -> Place {
+        Place::from(&Located::find(&self.project("ship")))
+    }
+
+    pub fn owner(&self) -> Owner {
+        Owner { client: Some(Clean::new("session-1")), agent: None, place: self.place() }
+    }
+
+    /// Returns the same owner in another session.
+    pub fn other(&self, client: &str) -> Owner {
+        Owner { client: Some(Clean::new(client)), ..self.owner() }
+    }
+
+    pub fn entry(&self, client: &str, seconds: i64, what: What) -> Entry {
+        Entry {
+            client: Clean::new(client),
+            place: self.place(),
+            process: None,
+            at: at(seconds),
+            what,
+        }
+    }
+
+    pub fn outcome(&self, seconds: i64, verdict: Verdict) -> Outcome {
+        Outcome {
+            id: Id::new(at(seconds)),
+            project: self.place().key,
+            session: Some(Clean::new("session-1")),
+            agent: None,
+            command: Clean::new("cargo test"),
+            kind: Kind::Test,
+            runner: Clean::new("cargo test"),
+            verdict,
+            counts: None,
+            failing: Vec::new(),
+            signature: None,
+            exit: None,
+            duration: None,
+            at: at(seconds),
+        }
+    }
+
+    /// Records a run as a hook does.
+    pub fn ran(&self, outcome: &Outcome) {
+        self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone().into()))));
+    }
+
+    pub fn record(&self, entry: &Entry) {
+        use rutter_memory::store::hot;
+        let budget = std::time::Duration::from_secs(2);
+        hot::record(&self.files(), std::slice::from_ref(entry), budget).unwrap();
+    }
+
+    /// Returns every file in the data directory with its content.
+    pub fn bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        bytes_below(&self.memory())
+    }
+
+    /// Returns the files that contain a text.
+    pub fn files_with(&self, text: &str) -> Vec<PathBuf> {
+        let holds =
+            |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        self.bytes().into_iter().filter(|(_, bytes)| holds(bytes)).map(|(path, _)| path).collect()
+    }
+}
+
+pub fn bytes_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(bytes_below(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    found
+}
+
+pub fn start() -> Start<'static> {
+    Start {
+        domain: Domain::Debugging,
+        strategy: Strategy::ReadTheError,
+        goal: "the parser takes CRLF",
+        hypothesis: "lines are split at \\n alone",
+        action: "split with lines()",
+        prediction: "cargo test passes",
+        expects: None,
+        target: None,
+        confidence: Some(0.8),
+    }
+}
+
+pub fn confirm() -> Resolve<'static> {
+    Resolve {
+        status: Status::Confirmed,
+        result: "all green",
+        surprise: None,
+        root_cause: None,
+        what_worked: Some("lines()"),
+        takeaway: None,
+        outcome: None,
+        unlooked: false,
+    }
+}
+
+pub fn falsify() -> Resolve<'static> {
+    Resolve {
+        status: Status::Falsified,
+        result: "still red",
+        surprise: Some("the lexer splits before the parser"),
+        root_cause: Some((Cause::WrongScope, "two places split lines")),
+        takeaway: Some("look for every split"),
+        what_worked: None,
+        ..confirm()
+    }
+}
+
+/// Returns all records of a store, as its export has them.
+pub fn all(store: &mut Store) -> Vec<Record> {
+    let mut records = Vec::new();
+    store
+        .export::<rutter_memory::StoreError>(None, |record| {
+            records.push(record.clone());
+            Ok(())
+        })
+        .unwrap();
+    records
+}
+
+pub fn ghaps(store: &mut Store) -> Vec<Ghap> {
+    all(store)
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::Ghap(ghap) => Some(*ghap),
+            _ => None,
+        })
+        .collect()
+}
+
+pub fn key(text: &str) -> ProjectKey {
+    ProjectKey::new(text)
+}
+
+/// Import of a text in one call.
+pub trait ImportText {
+    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError>;
+
+    /// Imports a text as the user's own rows.
+    fn import_own(&mut self, text: &[u8]) -> Result<Imported, ImportError> {
+        self.import_as(text, WhoseRows::Own)
+    }
+}
+
+impl ImportText for Store {
+    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError> {
+        let file = ImportFile::read(text, |_| {})?;
+        self.import(&file, "export.jsonl", whose, at(500))
+    }
+}
+
+/// Starts and resolves a GHAP with the content of a lesson.
+pub fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
+    let now = at(lesson.at);
+    let start = Start {
+        domain: lesson.domain.parse().unwrap(),
+        strategy: lesson.strategy.parse().unwrap(),
+        goal: &lesson.goal,
+        hypothesis: &lesson.hypothesis,
+        action: &lesson.action,
+        prediction: &lesson.prediction,
+        expects: None,
+        target: None,
+        confidence: None,
+    };
+    store.start_ghap(owner, &start, now).unwrap();
+    let resolve = Resolve {
+        status: lesson.status.parse().unwrap(),
+        result: &lesson.result,
+        surprise: lesson.surprise.as_deref(),
+        root_cause: lesson
+            .cause
+            .as_ref()
+            .map(|(category, text)| (category.parse().unwrap(), text.as_str())),
+        what_worked: lesson.what_worked.as_deref(),
+        takeaway: lesson.takeaway.as_deref(),
+        outcome: None,
+        unlooked: false,
+    };
+    store.resolve_ghap(owner, &resolve, now).unwrap().ghap
+}
+
+/// Returns the same lesson for every number, with another date.
+pub fn again(number: i64) -> Lesson {
+    Lesson {
+        label: None,
+        at: number * 100_000,
+        session: 0,
+        domain: "debugging",
+        strategy: "read-the-error",
+        status: "falsified",
+        goal: "the export runs at night".into(),
+        hypothesis: "the disk is too slow".into(),
+        action: "write into a buffer".into(),
+        prediction: "the tests pass".into(),
+        result: "still red".into(),
+        surprise: Some("the connection pool was empty after an hour".into()),
+        cause: Some(("oversight", "an early return skips the release of the connection".into())),
+        what_worked: None,
+        takeaway: Some("release the connection in a finally block".into()),
+        proven: false,
+    }
+}
+
+/// Records the same lesson `count` times, each in a separate session.
+pub fn repeated(world: &World, store: &mut Store, count: i64) -> Vec<Ghap> {
+    (0..count)
+        .map(|number| learn(store, &world.other(&format!("learner-{number}")), &again(number)))
+        .collect()
+}
+
+/// Returns an open episode of a run of pytest.
+pub fn open_episode(id: Id, project: ProjectKey, at: Time) -> Episode {
+    let selection = Selection {
+        program: "pytest".into(),
+        folder: Clean::default(),
+        arguments: Vec::new(),
+        stops: false,
+        task: None,
+        is_partial: false,
+        package: None,
+    };
+    Episode {
+        id,
+        project,
+        root: "/x".into(),
+        selection,
+        signature: "s".into(),
+        test: None,
+        error: Clean::default(),
+        scope: None,
+        file: None,
+        is_compile_error: false,
+        first: None,
+        last: None,
+        attempts: 1,
+        opened: at,
+        seen: at,
+        gone: None,
+        ending: None,
+    }
+}
