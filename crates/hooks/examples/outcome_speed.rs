@@ -1,8 +1,8 @@
 //! Measures the reading of an outcome: `cargo run --release -p rutter-hooks --example outcome_speed`.
 //! An argument limits the measurement to commands that contain it.
 //!
-//! Each runner reads all of its recorded output, repeated. So does a script of unknown content, for which all readers of
-//! its kind are tried.
+//! Each runner reads all of its recorded output, repeated. So does a script of unknown content, for which all readers
+//! of its kind are tried.
 
 use std::fs;
 use std::path::Path;

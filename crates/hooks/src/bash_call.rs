@@ -1,8 +1,8 @@
-//! From what the client tells a hook about a Bash call to what a run printed.
+//! Decoding of a Bash call from a hook payload.
 //!
-//! The client hands a hook neither the exit status nor the whole text: a success has no status, a failure has it in its
-//! first line, and both are cut, each in its own way. What is said here was seen on 2.1.325 and 2.1.197; the live suite
-//! holds the client to it.
+//! The client passes neither the exit status nor the whole output: a success has no status, a failure has it in its
+//! first line, and both are truncated in different ways. The behaviour described here was observed on 2.1.325 and
+//! 2.1.197; the live suite checks it.
 
 use std::borrow::Cow;
 
@@ -14,34 +14,35 @@ use rutter_runs::read::{NO_RUN, Seen};
 
 mod persisted;
 
-/// How many bytes of an output the client reads back, unless it is told otherwise.
+/// Default number of bytes of an output that the client reads back.
 pub const WINDOW: usize = 30_000;
 
-/// The most that `BASH_MAX_OUTPUT_LENGTH` can ask for.
+/// Maximum that the client accepts in `BASH_MAX_OUTPUT_LENGTH`.
 const WIDEST: usize = 150_000;
 
-/// The client takes blanks off the end of what it read back: so much less than the window may still be a full one.
+/// Tolerance below the window within which an output counts as truncated: the client trims trailing whitespace after
+/// it has read the output back.
 const BLANKS: usize = 64;
 
-/// A Bash call that has ended, as the client tells a hook.
+/// A finished Bash call, from the payload of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call<'a> {
     /// The command line.
     pub command: Cow<'a, str>,
-    /// The exit status of the line; none where the client took one that is not 0 for a success.
+    /// The exit status of the line; None if the client reports a status other than 0 as a success.
     pub exit: Option<i32>,
-    /// What it printed, both streams as they came.
+    /// Both output streams, interleaved as printed.
     pub output: Cow<'a, [u8]>,
-    /// Whether some of what it printed is missing.
+    /// True if a part of the output is missing.
     pub cut: bool,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub duration: Option<u64>,
 }
 
 impl<'a> Call<'a> {
-    /// The command of a Bash call that has ended; none for every other payload. Nothing else is decoded.
+    /// Returns the command of a finished Bash call; None for every other payload. Decodes no other field.
     pub fn command(wire: &Wire<'a>) -> Option<Cow<'a, str>> {
-        // One that was written by hand may leave the event to the command line.
+        // A handwritten payload may lack the event, which is then an argument of the program.
         let ended = wire
             .hook_event_name()
             .is_none_or(|event| matches!(&*event, "PostToolUse" | "PostToolUseFailure"));
@@ -51,15 +52,15 @@ impl<'a> Call<'a> {
         Self::typed(wire)
     }
 
-    /// The command that was typed, before or after it ran.
+    /// Returns the command of the payload, before or after it ran.
     pub(crate) fn typed(wire: &Wire<'a>) -> Option<Cow<'a, str>> {
         Wire::parse(wire.raw("tool_input")?.as_bytes()).ok()?.text("command")
     }
 
-    /// A Bash call that ran tests, a build or a check to its end; or why there is no outcome in it. None for a payload
-    /// that is no Bash call, or is not as the client writes them.
+    /// Decodes a Bash call that ran tests, a build or a check to its end, or returns the reason why it has no outcome.
+    /// Returns None if the payload is not from a Bash call or is malformed.
     ///
-    /// `window` is how many bytes the client reads back: [`WINDOW`], or what [`window`] makes of its environment.
+    /// `window` is the number of bytes that the client reads back: [`WINDOW`], or the result of [`window`].
     pub fn of(wire: &Wire<'a>, window: usize) -> Option<Result<Self, &'static str>> {
         let command = Self::command(wire)?;
         if find_runs(&CommandLine::parse(&command)).is_empty() {
@@ -68,7 +69,7 @@ impl<'a> Call<'a> {
         Self::of_any(wire, window)
     }
 
-    /// The same of any command.
+    /// Decodes a Bash call with any command.
     pub fn of_any(wire: &Wire<'a>, window: usize) -> Option<Result<Self, &'static str>> {
         let command = Self::command(wire)?;
         let succeeds = match wire.hook_event_name() {
@@ -86,14 +87,14 @@ impl<'a> Call<'a> {
         Some(ended.map(|Ended { exit, output, cut }| Self { command, exit, output, cut, duration }))
     }
 
-    /// What there is to read of it.
+    /// Returns the part of the call that readers of test output need.
     pub fn seen(&self) -> Seen<'_> {
         Seen { exit: self.exit, output: &self.output, cut: self.cut }
     }
 }
 
-/// How many bytes the client reads back, by its variable `BASH_MAX_OUTPUT_LENGTH`, which a hook inherits. The setting
-/// `bashOutputMaxChars` does the same, and no hook is told of it.
+/// Returns the number of bytes that the client reads back, from its variable `BASH_MAX_OUTPUT_LENGTH`, which a hook
+/// inherits. The setting `bashOutputMaxChars` has the same effect, but hooks cannot see it.
 pub fn window(variable: Option<&str>) -> usize {
     let digits = variable.unwrap_or_default().trim();
     let end = digits.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(digits.len());
@@ -109,24 +110,24 @@ const TIME_OUT: &str = "the client ended it when its time was up";
 const KILLED: &str = "the client ended it";
 const REFUSED: &str = "the client could not run it";
 
-/// How a call ended.
+/// The result of a call.
 struct Ended<'a> {
     exit: Option<i32>,
     output: Cow<'a, [u8]>,
     cut: bool,
 }
 
-/// A call that the client takes for a success.
+/// Decodes a call that the client reports as a success.
 fn succeeded<'a>(response: &Wire<'a>, window: usize) -> Option<Result<Ended<'a>, &'static str>> {
     if is_true(response, "interrupted") {
         return Some(Err(INTERRUPTED));
     }
-    // Asked for, by the user's key, or since the time was up: all the same, and what it printed so far is no end.
+    // Moved to the background on request, by the user's key, or on timeout: in all cases the output is incomplete.
     if response.text("backgroundTaskId").is_some() {
         return Some(Err(BACKGROUND));
     }
-    // `grep`, `diff`, `find` and `test` at the end of a line may exit with 1 and be no failure. Whose 1 it was, nobody
-    // knows: `pytest && grep …`, and a pipe under `pipefail`, pass on the run's own.
+    // The client does not count an exit status of 1 as a failure if the line ends in `grep`, `diff`, `find` or `test`.
+    // The status may still be the test run's: `pytest && grep …` passes it on, and so does a pipe under `pipefail`.
     let meant = response.text("returnCodeInterpretation").is_some_and(|words| !words.is_empty());
     let exit = if meant { None } else { Some(0) };
     if let Some(path) = response.text("persistedOutputPath") {
@@ -138,13 +139,14 @@ fn succeeded<'a>(response: &Wire<'a>, window: usize) -> Option<Result<Ended<'a>,
         return Some(Ok(Ended { exit, output, cut: true }));
     }
     let output = response.text("stdout")?;
-    // Without a file it is whole, unless the file could not be written.
+    // Without a file the output is complete, unless the client could not write the file.
     let cut = output.len() >= window || says_cut(&output);
     let output = bytes(with_notes(output, response.text("stderr").as_deref().unwrap_or_default()));
     Some(Ok(Ended { exit, output, cut }))
 }
 
-/// Both streams come as one; what stands apart is the client's own, but for a client that keeps them apart.
+/// Appends the lines of `stderr`. The client merges both streams into stdout and uses `stderr` for its own notes, which
+/// are left out; other clients may keep the streams apart.
 fn with_notes<'a>(output: Cow<'a, str>, notes: &str) -> Cow<'a, str> {
     let mut own = notes
         .lines()
@@ -161,7 +163,7 @@ fn with_notes<'a>(output: Cow<'a, str>, notes: &str) -> Cow<'a, str> {
     Cow::Owned(text)
 }
 
-/// A call that the client takes for a failure: `Exit code 1`, and what it printed below it.
+/// Decodes a call that the client reports as a failure: `Exit code 1`, and the output in the lines below.
 fn failed(error: Cow<'_, str>, window: usize) -> Result<Ended<'_>, &'static str> {
     let (first, _) = error.split_once('\n').unwrap_or((&error, ""));
     let Some(exit) = first.strip_prefix("Exit code ").and_then(|code| code.parse().ok()) else {
@@ -178,7 +180,7 @@ fn failed(error: Cow<'_, str>, window: usize) -> Result<Ended<'_>, &'static str>
     if let Some(left) = without_cuts(text) {
         return Ok(Ended { exit: Some(exit), output: Cow::Owned(left.into_bytes()), cut: true });
     }
-    // Of characters of three bytes there are so few in the window that the mark is not needed.
+    // An output of three-byte characters can fill the window with too few characters for the client's mark.
     let cut = text.len() + BLANKS >= window || says_cut(text);
     let output = match error {
         Cow::Borrowed(error) => Cow::Borrowed(&error.as_bytes()[start..]),
@@ -190,8 +192,8 @@ fn failed(error: Cow<'_, str>, window: usize) -> Result<Ended<'_>, &'static str>
     Ok(Ended { exit: Some(exit), output, cut })
 }
 
-/// The lines of a text that are left where the client took its middle out; none where it did not. It cuts within lines,
-/// and half a line may say what the whole does not: `15 failed` and `5 failed`.
+/// Returns the complete lines of a text from which the client cut the middle; None if it did not. The client cuts
+/// within lines, and half a line can mislead: `15 failed` becomes `5 failed`.
 fn without_cuts(text: &str) -> Option<String> {
     let mut parts = at_mark(text);
     parts?;
@@ -206,7 +208,7 @@ fn without_cuts(text: &str) -> Option<String> {
     Some(left)
 }
 
-/// What stands before and behind the client's mark, `... [20012 characters truncated] ...` on a line between empty ones.
+/// Splits a text at the client's mark, `... [20012 characters truncated] ...` on a line between empty ones.
 fn at_mark(text: &str) -> Option<(&str, &str)> {
     let mut from = 0;
     while let Some(at) = text[from..].find("\n\n... [").map(|at| at + from) {
@@ -221,8 +223,8 @@ fn at_mark(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Whether the client puts into words that there was more. None of these was seen yet: they stand in its code, for a disk
-/// that is full, and behind switches that are off.
+/// Returns true if a text starts with one of the client's messages about missing output. None of these was observed
+/// yet: they are in the client's code, for a full disk and behind switches that are off.
 fn says_cut(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "Output too large (",
@@ -245,7 +247,7 @@ fn is_true(wire: &Wire<'_>, key: &str) -> bool {
     wire.raw(key) == Some("true")
 }
 
-/// The whole part of a number.
+/// Parses the integer part of a number.
 fn whole(raw: &str) -> Option<u64> {
     raw.split('.').next()?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! A command: a run of tests or a build is captured, and a failure brings back what fixed it before; another command may
-//! be what fixes one.
+//! The PostToolUse hook for Bash: records test and build runs, shows the earlier fix of a failure that comes back, and
+//! records other commands that may be a fix.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -27,11 +27,11 @@ use rutter_runs::place::RunPlace;
 use rutter_runs::read::{Configured, Reading, plain_text, read_runs};
 use rutter_runs::test_source;
 
-/// A file that is longer is not looked into.
+/// Maximum size of a file that is searched for a change.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
-/// A command line that is longer is not looked into at all: a file was pasted into it.
+/// Maximum size of a command line that is analysed. A longer one contains a pasted file.
 pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
-/// How many characters of a command line are kept. What it runs stands in front, or was found already.
+/// Maximum number of characters of a command line that are stored. Runs are found before the line is cut.
 const MAX_COMMAND_CHARS: usize = 2_000;
 
 pub(super) fn hear(
@@ -44,17 +44,17 @@ pub(super) fn hear(
     else {
         return;
     };
-    // Most commands neither run nor change anything: where they were typed is not even looked up.
+    // Most commands neither run nor change anything; for those not even the project is located.
     let line = CommandLine::parse(&command);
     let runs = find_runs(&line);
     let changes = changes_something(&line);
     let unknown = if runs.is_empty() { unknown_run(&line) } else { None };
     let around = around();
-    // Other commands are runs only where a setting says so.
+    // Other commands are runs only by configuration.
     if runs.is_empty() && !changes && unknown.is_none() && !is_configured(&around) {
         return;
     }
-    // A script may be anything: what it printed tells whether it was a run.
+    // A script may run anything; only its output shows if it was a test run.
     let window = around.window;
     let seen = || BashCall::of_any(wire, window).and_then(Result::ok);
     let is_certain = runs.iter().any(FoundRun::is_certain);
@@ -73,7 +73,7 @@ pub(super) fn hear(
             return;
         }
     }
-    // In a single word a password is a word like any other; in its line it stands behind its option.
+    // A password in a single word looks like any other word; in the whole line it follows its option.
     let clean = Clean::new(&command);
     let line =
         if clean.as_str() == &*command { line } else { clean_line(&clean, line, runs.len()) };
@@ -89,8 +89,8 @@ pub(super) fn hear(
     let configured = Configured { matchers: &settings.matchers, only: &settings.only };
     let mut readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
     if !readings.is_empty() {
-        // A reader takes lines apart: the name of a value may go one way and the value another. So the text is redacted
-        // as a whole, and what is stored is read from that.
+        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a whole
+        // and read again.
         let text = Clean::by_line(&plain_text(&seen.output));
         seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
         readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
@@ -113,13 +113,13 @@ pub(super) fn hear(
     }
 }
 
-/// The line without its secrets, unless a run is no longer recognised in it.
+/// Parses the redacted line, or returns the original if redaction hides a run.
 fn clean_line(clean: &Clean, line: CommandLine, runs: usize) -> CommandLine {
     let clean = CommandLine::parse(clean);
     if find_runs(&clean).len() == runs { clean } else { line }
 }
 
-/// A command line that has ended.
+/// A finished command line.
 struct Command<'a> {
     text: &'a Clean,
     line: &'a CommandLine,
@@ -127,13 +127,13 @@ struct Command<'a> {
 }
 
 impl Command<'_> {
-    /// What is to be stored of the runs.
+    /// Builds the records of the runs.
     fn runs(&self, call: &Call, readings: &[Reading], seen: &BashCall<'_>) -> Vec<Run> {
         if readings.is_empty() {
             return Vec::new();
         }
         let now = call.around.now;
-        // It was clean before it is cut: a half of a secret would not be recognised.
+        // The text is redacted before it is cut, as half of a secret would not be recognised.
         let short: String = self.text.chars().take(MAX_COMMAND_CHARS).collect();
         let short = Clean::new(&short);
         let text = plain_text(&seen.output);
@@ -166,7 +166,7 @@ impl Command<'_> {
         runs.collect()
     }
 
-    /// What the line changed, where a failure is followed: the edits that were seen, else the command itself.
+    /// Returns the changes that the line made, if a failure is open: the edits that were seen and the command itself.
     fn changes(&self, wire: &Wire<'_>, call: &mut Call, changes: bool) -> Vec<What> {
         if !changes || !call.config.privacy.capture_patches {
             return Vec::new();
@@ -179,7 +179,7 @@ impl Command<'_> {
             snapshot::discard(wire, call);
             return Vec::new();
         }
-        // What is changed in a line with a run was changed before the run, or does not count.
+        // A change in a line with a run counts only if it was made before the run.
         let now = call.around.now;
         let runs = find_runs(self.line).iter().any(FoundRun::is_certain);
         let at = if runs { Time::from_millis(now.millis() - 1) } else { now };
@@ -194,18 +194,18 @@ impl Command<'_> {
     }
 }
 
-/// What there is to say about runs.
+/// Returns the text for the agent about the runs.
 fn speak(call: &mut Call, runs: &[Run], event: &str, heard: &mut Heard) -> String {
     let mut texts = Vec::new();
     let ghap = active(call, heard);
     let is_tracked = ghap.is_some();
     if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
-        // The worst one first; each of them may be the one that was predicted.
+        // The worst run first; each of them may be the predicted one.
         texts.extend(runs.iter().rev().find_map(|run| held(call, ghap.clone(), run, heard)));
     }
     for run in runs.iter().rev().filter(|run| run.outcome.verdict == Verdict::Failed) {
         let known = bring_back(call, run, event, heard);
-        // Whatever a subagent types is the main agent's: only that one is told to begin a GHAP.
+        // A subagent's commands run on behalf of the main agent: only the main agent is offered a GHAP.
         let begins = call.agent.is_none() && !is_tracked;
         if known.is_none() && begins && call.config.hooks.outcome_capture.premortem {
             texts.extend(warn(call, run, event, heard));
@@ -218,14 +218,14 @@ fn speak(call: &mut Call, runs: &[Run], event: &str, heard: &mut Heard) -> Strin
     texts.join("\n\n")
 }
 
-/// The GHAP that the agent works on.
+/// Returns the GHAP that the agent works on.
 fn active(call: &mut Call, heard: &mut Heard) -> Option<Ghap> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let store = call.store().as_ref().ok()?;
     heard.take("active", store.active(&place, &client, agent.as_ref()))?
 }
 
-/// Says what a run says about the prediction, where that is news.
+/// Returns the text about a prediction that a run confirms or contradicts, if that is new, and records it as shown.
 fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<String> {
     if !call.may_speak() {
         return None;
@@ -236,7 +236,7 @@ fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<Str
     call.record_said(vec![What::Told(settled.ghap.id, settled.told)], heard).then_some(text)
 }
 
-/// Says what went wrong before, once in a cycle.
+/// Returns the premortem, once per cycle, and records it as shown.
 fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
     if !call.may_speak() {
         return None;
@@ -256,12 +256,12 @@ fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<St
     call.record_said(whats, heard).then_some(text)
 }
 
-/// Whether there may be a setting that makes a run of a command: without a file there is none.
+/// Returns true if a configuration file exists. Without one, no setting can make a run of a command.
 fn is_configured(around: &Around) -> bool {
     around.config.exists() || around.files.trusted().exists()
 }
 
-/// Says what fixed the same failure before, once.
+/// Returns the text about earlier fixes of the same failure, once, and records it as shown.
 fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
     if !call.may_speak() {
         return None;
@@ -290,14 +290,14 @@ fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Opt
     call.record_said(shown, heard).then_some(text)
 }
 
-/// Whether a file has what was changed in it; none where that cannot be told.
+/// Returns true if the file contains the change, false if it does not, and None if that is uncertain.
 fn is_in_place(root: &Path, change: &Change) -> Option<bool> {
     if change.sort != Sort::Edit {
         return None;
     }
     let path = root.join(change.name.as_str());
     let metadata = path.symlink_metadata().ok()?;
-    // Nothing that could make a reader wait.
+    // Other kinds of files could block the hook.
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return None;
     }

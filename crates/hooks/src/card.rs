@@ -1,6 +1,6 @@
-//! The card that a user sees when a session begins: where the project stands, in a few lines.
+//! The card that a user sees when a session begins: the state of the project in a few lines.
 //!
-//! It is for people. What the model reads, and what it is told to type, is not in it.
+//! It is for people and contains no text for the model.
 
 use super::{Call, Heard};
 use rutter_memory::ghap::Ghap;
@@ -8,7 +8,7 @@ use rutter_memory::outcome::Verdict;
 use rutter_memory::project::Survey;
 use rutter_memory::quote::{ago, in_line, start_of};
 
-/// Length of a command and of a goal.
+/// Maximum length of a command or a goal.
 const TEXT_CHARS: usize = 72;
 
 /// Describes the project: branch, changed files, language, last run, open GHAP.

@@ -1,4 +1,4 @@
-//! A conversation is about to be compacted: what must not be lost goes into the instructions for it.
+//! The PreCompact hook: adds the open GHAP and open failures to the instructions for the summary.
 
 use rutter_contract::input::PreCompact;
 use rutter_contract::output::HookOutput;
@@ -21,7 +21,7 @@ pub(super) fn hear(call: Option<Call>, heard: &mut Heard) {
     match found {
         Ok((ghap, episodes)) => {
             let mut texts: Vec<String> = Vec::new();
-            // What it has at hand is looked up only where there is something to do with it.
+            // The agent interface costs a query and is needed only with a GHAP.
             texts.extend(ghap.map(|ghap| speech::active(&ghap, &call.hands())));
             texts.extend(episodes.iter().map(speech::open_failure));
             if texts.is_empty() || !call.is_in_time() {

@@ -1,4 +1,4 @@
-//! An edit: the lines that changed are kept while a failure is followed in the same checkout.
+//! The PostToolUse hook for edits: records the changed lines while a failure is open in the same checkout.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,23 +14,23 @@ use rutter_memory::store::entry::What;
 use rutter_memory::store::spool;
 use rutter_memory::{Clean, Id};
 
-/// Maximum size of a file that is read off the disk to redact a patch.
+/// Maximum size of a file that is read from disk to redact a patch.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
 
-/// What is read of `tool_response`.
+/// The fields of `tool_response` that are read.
 #[derive(Deserialize)]
 struct Response<'a> {
     #[serde(borrow, rename = "filePath", alias = "notebook_path")]
     file: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "structuredPatch", default)]
     patch: Option<Vec<Part<'a>>>,
-    /// The whole file as it was.
+    /// The whole file before the edit.
     #[serde(borrow, rename = "originalFile", default)]
     original: Option<Cow<'a, str>>,
     /// `create` or `update`.
     #[serde(borrow, rename = "type", default)]
     kind: Option<Cow<'a, str>>,
-    /// Of a file that was not there before.
+    /// The text of a new file.
     #[serde(borrow, default)]
     content: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -57,7 +57,7 @@ impl<'a> From<Part<'a>> for PatchPart<'a> {
 
 pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
-    // Nearly every edit of a day is made while nothing fails: then there is nothing to do.
+    // Most edits are made while no failure is open, and need no action.
     if !spool::waits(&call.around.files) {
         let place = call.place.clone();
         match call.store() {
@@ -77,7 +77,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
                 call.record(vec![What::Changed(id, change)], heard);
             }
         }
-        // Where, not what: it is anybody's text.
+        // Only the position: serde's message may quote the payload.
         Err(error) => heard.faults.push(Clean::new(&format!(
             "an edit could not be read: line {} column {} of `tool_response`",
             error.line(),
@@ -92,7 +92,7 @@ fn change(response: Response<'_>, call: &Call) -> Option<Change> {
     let parts: Vec<PatchPart<'_>> =
         response.patch.into_iter().flatten().map(PatchPart::from).collect();
     let original = response.original.as_deref().unwrap_or_default();
-    // Nothing is read off the disk where the payload has the file.
+    // The file is read from disk only if the payload does not contain it.
     let current = if original.is_empty() && !parts.is_empty() { read_file(&path) } else { None };
     let patched = match &current {
         _ if !original.is_empty() => PatchedFile::Before(original),
@@ -109,11 +109,11 @@ fn change(response: Response<'_>, call: &Call) -> Option<Change> {
         .map(|hunk| hunk.locate(original, true, &file))
         .collect();
     if hunks.is_empty() {
-        // A file that was written again as it was.
+        // A file that was rewritten without a change.
         if response.kind.as_deref() == Some("update") {
             return None;
         }
-        // All of it is redacted before it falls into pieces.
+        // The whole text is redacted before it is split into hunks.
         let new = Clean::by_line(&response.new_source.or(response.content).unwrap_or_default());
         hunks = match response.old_source {
             Some(old) => Hunk::between(&Clean::by_line(&old), &new),
@@ -124,10 +124,10 @@ fn change(response: Response<'_>, call: &Call) -> Option<Change> {
     (!change.patch.is_empty()).then_some(change)
 }
 
-/// The text of a plain file that is short enough.
+/// Reads a regular file of at most [`MAX_FILE_BYTES`].
 fn read_file(path: &Path) -> Option<String> {
     let metadata = path.symlink_metadata().ok()?;
-    // Nothing that could make a reader wait.
+    // Other kinds of files could block the hook.
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return None;
     }
@@ -136,12 +136,12 @@ fn read_file(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// A file by its path from the root; none that lies outside, or in git's own folder.
+/// Returns a file's path relative to the root; None if it is outside of the root or in `.git`.
 fn inside(root: &Path, file: &Path) -> Option<String> {
     let inside = if let Ok(inside) = file.strip_prefix(root) {
         inside.to_owned()
     } else {
-        // The client may have come here by another way.
+        // The client may use another path to the same folder.
         let folder = file.parent()?.canonicalize().ok()?;
         PathBuf::from(folder.strip_prefix(root).ok()?).join(file.file_name()?)
     };

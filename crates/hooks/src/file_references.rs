@@ -1,4 +1,4 @@
-//! One-line references to failures of the files that a prompt names.
+//! One-line references to failures in the files that a prompt names.
 
 use rutter_memory::episode::{files_of, is_same_file};
 use rutter_memory::store::entry::Place;
@@ -12,8 +12,8 @@ use crate::reference;
 /// Maximum number of references for one prompt.
 pub(crate) const MAX_REFERENCES: usize = 3;
 
-/// What is known about the files that a prompt names, one line each: failures that are still open in this checkout, then
-/// the last fix. A file name that stands for several files says nothing.
+/// Returns the open failures in this checkout and the last fix of each file that a prompt names, one line each. A file
+/// name that matches several files is ignored.
 pub(crate) fn references(
     reader: Reader<'_>,
     place: &Place,
@@ -61,7 +61,7 @@ pub(crate) fn references(
     Ok(found)
 }
 
-/// A typed path as a path from the root of the checkout; None for one that leads elsewhere.
+/// Returns a typed path relative to the root of the checkout; None if it is outside.
 fn from_root<'a>(typed: &'a str, root: &str) -> Option<&'a str> {
     if typed.starts_with('/') { typed.strip_prefix(root)?.strip_prefix('/') } else { Some(typed) }
 }

@@ -1,7 +1,7 @@
-//! The text that an agent reads when a failure comes back: what failed, what fixed it, where, then when and how often.
+//! The text that an agent reads when a failure comes back: the failure, its fix, the file, then time and frequency.
 //!
-//! Only facts, quoted: text out of a test's output must not pass for anyone's words. A change without good evidence is listed
-//! as changed and not called the fix. Where no line of a change can be shown, nothing is said.
+//! It contains only quoted facts: output of a test must not pass for an instruction. A change without good evidence is
+//! listed as changed and not called the fix. If no line of a change can be shown, there is no text.
 
 use std::fmt::Write as _;
 
@@ -17,38 +17,38 @@ const MAX_TOKENS: usize = 220;
 const LABEL_TOKENS: usize = 14;
 /// Maximum number of tokens for each further failure of the same run.
 const MAX_NEXT_TOKENS: usize = 110;
-/// Maximum number of tokens for the best hunk, so that others get room.
+/// Maximum number of tokens for the best hunk, which leaves room for others.
 const MAX_HUNK_TOKENS: usize = 120;
 /// Maximum length of a shown line.
 const MAX_LINE_CHARS: usize = 110;
 /// Maximum number of other files that are named.
 const MAX_FILES: usize = 4;
 
-/// The words that introduce changes which are not claimed to be the fix.
+/// The words that introduce changes that are not claimed to be the fix.
 pub const NOT_CLAIMED: &str = "changed between red and green";
 
-/// Facts about a fix beside the episode.
+/// Facts about a fix that are not in the episode.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
     /// Number of times the failure was fixed.
     pub times: u32,
-    /// True if the file has the change now; none where that could not be seen.
+    /// True if the file contains the change now; None if that is unknown.
     pub in_place: Option<bool>,
-    /// The output shows why the test failed, so that it is known to be the same failure.
+    /// True if the output shows why the test failed, so that it is certain to be the same failure.
     pub is_cause_seen: bool,
-    /// The reason to mark the episode.
+    /// The reason to mark the episode as unconfirmed.
     pub unconfirmed: Option<Unconfirmed>,
     /// The current time.
     pub now: Time,
 }
 
-/// Writes what is said when failures come back, for each of them its episode; none where there is nothing to show.
+/// Renders the text for failures that come back, each with its episode; None if nothing can be shown.
 pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
     let mut bodies = Vec::new();
     let mut room = MAX_TOKENS - LABEL_TOKENS;
     for (episode, known) in returning {
         let Some(shown) = choose_for(episode, known) else { continue };
-        // The earlier cause of another failure helps only where it is certain.
+        // The earlier fix of another failure of the test helps only if it is certain.
         if why == Again::Test && !shown.is_certain {
             continue;
         }
@@ -75,14 +75,14 @@ pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
     Some(format!("{label}\n{}", bodies.join("\n")))
 }
 
-/// The changes of an episode that are shown. What was imported is never claimed to be the fix.
+/// Chooses the changes of an episode to show. Imported changes are never claimed to be the fix.
 fn choose_for<'a>(episode: &'a Episode, known: &Known) -> Option<ShownFix<'a>> {
     let mut shown = ShownFix::choose(episode.ending.as_ref()?)?;
     shown.is_certain &= known.unconfirmed != Some(Unconfirmed::Imported);
     Some(shown)
 }
 
-/// Writes an episode as one item among others, in so many tokens.
+/// Renders an episode as one item among others.
 pub fn render_item(episode: &Episode, known: &Known, max_tokens: usize) -> Option<String> {
     let shown = choose_for(episode, known)?;
     render_body(episode, &shown, known, max_tokens)
@@ -107,12 +107,12 @@ fn render_body(
     shown.write_changes(&mut text, room.saturating_sub(tokens(&end) + 1)).then(|| text + &end)
 }
 
-/// Writing of the changes that are shown.
+/// Rendering of the chosen changes.
 trait WriteChanges {
-    /// Writes the changes; returns false if no line of them had room.
+    /// Writes the changes; returns false if no line of them fits.
     fn write_changes(&self, text: &mut String, room: usize) -> bool;
 
-    /// Returns the sentences behind the changes: when, how often, and whether the file has the change now.
+    /// Returns the sentences behind the changes: when, how often, and if the file contains the change now.
     fn end(&self, ending: &Ending, known: &Known) -> String;
 }
 
@@ -211,7 +211,7 @@ impl WriteChanges for ShownFix<'_> {
     }
 }
 
-/// `with A=1, through uv run`, with ticks around what was typed.
+/// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`.
 fn in_ticks(difference: &str) -> String {
     difference
         .split(", ")
@@ -228,8 +228,7 @@ fn capitalized(text: &str) -> String {
     signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
-/// Writes as many lines of a hunk as there is room for, lines that went before those that came. Returns false if there was
-/// room for none.
+/// Writes as many lines of a hunk as fit, removed lines before added ones. Returns false if none fits.
 fn write_hunk(text: &mut String, hunk: &Hunk, room: usize) -> bool {
     let removed: Vec<&str> =
         hunk.removed.iter().map(String::as_str).filter(|line| !line.trim().is_empty()).collect();
@@ -241,7 +240,7 @@ fn write_hunk(text: &mut String, hunk: &Hunk, room: usize) -> bool {
         .map(|line| line.len() - line.trim_start().len())
         .min()
         .unwrap_or(0);
-    // Of both sides something should be seen: one line each in turn.
+    // Lines are chosen from both sides in turn, so that both are represented.
     let mut order: Vec<(bool, usize)> = Vec::new();
     for at in 0..removed.len().max(added.len()) {
         order.extend((at < removed.len()).then_some((false, at)));
@@ -282,7 +281,7 @@ fn write_hunk(text: &mut String, hunk: &Hunk, room: usize) -> bool {
     true
 }
 
-/// A line cut to its width around the part that differs from the other side.
+/// Cuts a long line around the part that differs from the other side.
 fn around_difference(line: &str, other: Option<&str>, indent: usize) -> String {
     let line = quoted(line.get(indent..).unwrap_or(line.trim_start()));
     let line = line.trim_end();
@@ -293,7 +292,7 @@ fn around_difference(line: &str, other: Option<&str>, indent: usize) -> String {
     let same = other.map_or(0, |other| {
         line.chars().zip(other.chars()).take_while(|(one, two)| one == two).count()
     });
-    // Some of what stands before the difference tells where it is.
+    // Some text before the difference shows its place.
     let from = same.saturating_sub(MAX_LINE_CHARS / 3);
     let mut shown: String = line.chars().skip(from).take(MAX_LINE_CHARS).collect();
     if from > 0 {

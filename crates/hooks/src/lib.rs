@@ -1,8 +1,8 @@
-//! What each hook of the client does with what it is told.
+//! Handlers for the hook events of the client.
 //!
-//! One rule over all: the record comes first. It goes into the database or, where that is not there in time, into the
-//! spool. Only then, and only while there is time left, is anything said. Whatever goes wrong is a line for the log and
-//! nothing else; the caller exits with 0.
+//! A handler first records the event, in the database or, if the database is not available in time, in the spool.
+//! Only then, and only before its deadline, may it print context for the model. Every error becomes a log line; the
+//! caller exits with 0.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use rutter_memory::store::hot::{HotStore, Unready};
 use rutter_memory::store::{Files, StoreError, spool};
 use rutter_memory::{Clean, Id, Time};
 
-/// Of a hook's own settings those that all have.
+/// Extracts the settings that all hooks share from the settings of one hook.
 macro_rules! settings {
     ($of:expr) => {
         Settings {
@@ -59,66 +59,66 @@ pub mod tally;
 pub use prompt::asked;
 pub use speech::Hands;
 
-/// Length of the line that the user sees where a hook has none of its own.
+/// Maximum length of the user's notice if it is taken from the text for the model.
 const NOTICE_CHARS: usize = 160;
-/// A log of changes that is longer is worth a process that folds it.
+/// WAL size above which the hook asks for maintenance, which checkpoints it.
 const FOLD: u64 = 1024 * 1024;
 
-/// What a hook knows beside what it is told.
+/// Everything a hook needs from outside of the payload: data directory, clock, configuration.
 #[derive(Debug)]
 pub struct Around {
-    /// The memory.
+    /// The data directory.
     pub files: Files,
-    /// What time it is.
+    /// The current time.
     pub now: Time,
-    /// When the process began to work.
+    /// The start of this process; deadlines count from here.
     pub begun: Instant,
-    /// How much of a command's output the client passes on.
+    /// Number of bytes of a command's output that the client passes on.
     pub window: usize,
-    /// The folder that the client was started in, where it says so.
+    /// The folder in which the client was started, if known.
     pub started_in: Option<PathBuf>,
-    /// The number of the process that started this one.
+    /// The id of the parent process.
     pub parent: Option<u32>,
-    /// The user's configuration, if there is one.
+    /// The path of the user's configuration file, which may not exist.
     pub config: PathBuf,
-    /// The user's home, where a setting speaks of it.
+    /// Returns the user's home, for settings that refer to it.
     pub home: fn() -> Option<PathBuf>,
-    /// How an agent can start this program. Asked only when something is said.
+    /// Returns the command with which an agent can start this program. Called only if there is a text for the agent.
     pub called: fn() -> String,
-    /// Whether a session that was started in a folder has the tools of our server, where that can be told. Asked only when
-    /// something is said.
+    /// Returns true if a session started in this folder has the tools of our server, and None if that is unknown. Called
+    /// only if there is a text for the agent.
     pub has_tools: fn(&Path) -> Option<bool>,
-    /// The file of a project that names a server as ours is named and starts something else: the folder that the client was
-    /// started in, and the name. Asked only before a tool of ours is called.
+    /// Returns the project file that registers another program under the name of our server. Takes the folder in which
+    /// the client was started, and the server name. Called only before a call of one of our tools.
     pub foreign_server: fn(&Path, &str) -> Option<PathBuf>,
 }
 
-/// What comes of it.
+/// The result of handling one hook event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// The event and the client's session, where it is an event that the contract knows.
+    /// The event and the client's session id, if the contract has the event.
     pub event: Option<(EventName, Clean)>,
-    /// What to print; empty is silence.
+    /// The text to print; empty for silence.
     pub stdout: String,
-    /// Whether there is work for `rutter tend`.
+    /// True if the caller should start `rutter tend`.
     pub tend: bool,
-    /// What went wrong.
+    /// Errors, for the log.
     pub faults: Vec<Clean>,
-    /// What the log is to have besides.
+    /// Other lines for the log.
     pub notes: Vec<Clean>,
 }
 
 impl Heard {
-    /// What came of something, or a line for the log.
+    /// Returns the value, or adds the error to the faults and returns None.
     fn take<T>(&mut self, what: &str, done: Result<T, StoreError>) -> Option<T> {
         done.map_err(|error| self.faults.push(Clean::new(&format!("{what}: {error}")))).ok()
     }
 }
 
-/// Takes in what a hook is told.
+/// Handles one hook event.
 ///
-/// `named` is the event where the payload does not say: one that was written by hand. `around` is asked for once there is
-/// something to do; nearly every call of a day ends before that, and nothing outside of the process is touched until then.
+/// `named` is the event name for a handwritten payload without `hook_event_name`. `around` is called once there is
+/// work to do. Most calls end before that, and until then nothing outside of the process is touched.
 pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) -> Heard {
     let mut heard = Heard::default();
     let wire = match Wire::parse(stdin) {
@@ -138,7 +138,7 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
     let session = || Clean::new(&wire.text("session_id").unwrap_or_default());
     heard.event = event.parse().ok().map(|event| (event, session()));
     let tool = || wire.text("tool_name").unwrap_or_default();
-    // What is not ours ends here, before anything is opened.
+    // Events that need no action end here, before any file is opened.
     match &*event {
         "SessionStart" => {
             let call = Call::of(&wire, around, |hooks| settings!(hooks.session_start));
@@ -156,21 +156,21 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
         "PreToolUse" => {
             let tool = tool();
             let settings = |hooks: &Hooks| match settings!(hooks.ghap_checkin) {
-                // It is there for two things then.
+                // PreToolUse on Agent both counts the call and looks up lessons for the subagent.
                 asks if pre_tool::is_agent(&tool) => {
                     let parks = settings!(hooks.subagent_start);
                     Settings { enabled: asks.enabled || parks.enabled, ..parks }
                 }
-                // Whose call it is has to be known, whoever is asked about anything.
+                // The caller of our own tools must be recorded even if check-ins are disabled.
                 asks if pre_tool::is_ours(&tool) => Settings { enabled: true, ..asks },
-                // Before a command, the files that it may change are looked at.
+                // Before a command, the files that it may change are copied.
                 asks if tool == "Bash" => {
                     Settings { enabled: asks.enabled || hooks.outcome_capture.enabled, ..asks }
                 }
                 asks => asks,
             };
             if pre_tool::is_ours(&tool) {
-                // Before any setting is read: a file of the project must not decide about this.
+                // Must precede the settings: a file of the project must not be able to disable this question.
                 let around = around();
                 if let Some(file) = pre_tool::find_foreign_server(&wire, &tool, &around) {
                     pre_tool::ask_about(&file, &mut heard);
@@ -212,19 +212,19 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
     heard
 }
 
-/// What every hook can be told: whether it is wanted, and when it stops trying to speak.
+/// The settings that every hook has.
 struct Settings {
     enabled: bool,
     deadline: Duration,
 }
 
-/// Stands for a text without telling it.
+/// Returns a checksum that stands for a text in the database without revealing it.
 fn fingerprint(text: &str) -> Clean {
     let sum = rutter_redact::checksum::of(text.as_bytes());
     Clean::new(&format!("{sum:016x}"))
 }
 
-/// A payload that was written by hand, with the name of its event.
+/// Adds the event name to a handwritten payload.
 fn with_name(payload: &[u8], event: &str) -> Option<Vec<u8>> {
     let mut fields: serde_json::Map<String, serde_json::Value> =
         serde_json::from_slice(payload).ok()?;
@@ -232,7 +232,7 @@ fn with_name(payload: &[u8], event: &str) -> Option<Vec<u8>> {
     serde_json::to_vec(&fields).ok()
 }
 
-/// The client's process: whoever started the hook, unless that was a shell, which is gone in a moment.
+/// Returns the client's process: the parent of the hook, unless that is a shell, which exits right after the hook.
 fn client(pid: u32) -> Option<Process> {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     let shell =
@@ -240,34 +240,35 @@ fn client(pid: u32) -> Option<Process> {
     (!shell && pid > 1).then(|| Process::of(pid))
 }
 
-/// A folder by its path from the root.
+/// Returns a folder relative to the root; empty if it is outside.
 fn folder_in(root: &Path, folder: &Path) -> String {
     let settled = folder.canonicalize();
     let inside = settled.as_deref().unwrap_or(folder).strip_prefix(root);
     inside.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// One call of a hook, and what it works with.
+/// A call of a hook: its session, project, settings and database.
 struct Call {
     around: Around,
     client: Clean,
     agent: Option<Clean>,
     located: Located,
     place: Place,
-    /// Where the client's shell is, from the root of the checkout.
+    /// The client's working directory, relative to the root of the checkout.
     folder: String,
     config: Config,
     deadline: Duration,
-    /// The database, once it was asked for.
+    /// The database, opened on first use.
     store: Option<Result<HotStore, Unready>>,
-    /// Whether something went to the spool.
+    /// True if an entry went to the spool.
     behind: bool,
-    /// What a user who wants a line is told, where it is not the beginning of what the model is told.
+    /// The notice for the user, if it is not the start of the text for the model.
     notice: Option<String>,
 }
 
 impl Call {
-    /// None where the client says neither who nor where it is, and where nobody wants it.
+    /// Returns None if the payload has no session id or absolute working directory, if the hook is disabled, or if the
+    /// folder is excluded or paused.
     fn of(
         wire: &Wire<'_>,
         around: impl FnOnce() -> Around,
@@ -303,7 +304,7 @@ impl Call {
         })
     }
 
-    /// Takes another folder for the one where it happened; whether it is one that anything may be kept of.
+    /// Switches to another folder as the place of the event. Returns false if that folder is excluded.
     fn enter(&mut self, folder: &Path) -> bool {
         let located = Located::find_from(folder, self.around.started_in.as_deref());
         if self.located.root != located.root {
@@ -316,7 +317,7 @@ impl Call {
         !self.is_excluded(folder)
     }
 
-    /// Whether nothing may be kept of a folder.
+    /// Returns true if the configuration excludes the folder from recording.
     fn is_excluded(&self, folder: &Path) -> bool {
         let scope = &self.config.scope;
         !scope.exclude.is_empty() && scope.excludes(folder, (self.around.home)().as_deref())
@@ -326,22 +327,22 @@ impl Call {
         self.around.begun.elapsed() < self.deadline
     }
 
-    /// Whether anything may be said: in time, and not to a session that is only watched. Nor where something could not be
-    /// written down: what was said would be said again.
+    /// Returns true if the deadline has not passed, all entries are in the database, and the session is not in the control
+    /// cohort. With an entry in the spool the same text would be shown again later.
     fn may_speak(&self) -> bool {
         self.is_in_time() && !self.behind && !self.config.cohort.is_control(&self.client)
     }
 
-    /// What the agent of this session does things with: what it has done them with, or what it has. It is told of nothing that
-    /// it may not have.
+    /// Returns the interface that texts for this agent should name: tools if the session has called one or has our server,
+    /// else commands. A text never names a tool that the agent may not have.
     fn hands(&mut self) -> Hands {
         let client = self.client.clone();
         let called = self.tells(|store| store.has_called(&client));
         self.hands_if(|call| called || call.has_tools() == Some(true))
     }
 
-    /// The same where a session begins, and whether a tool was called before, in it or in others here. The server may be gone
-    /// since.
+    /// Returns the same for the start of a session, and true if a tool was called before in this session or project. An
+    /// earlier call alone does not decide, as the server may have been removed since.
     fn hands_here(&mut self) -> (Hands, bool) {
         let (client, place) = (self.client.clone(), self.place.clone());
         let called =
@@ -358,13 +359,13 @@ impl Call {
         (self.around.has_tools)(folder)
     }
 
-    /// What the database says, if it does.
+    /// Returns the database's answer, or false if the database is not available.
     fn tells(&mut self, has: impl FnOnce(&HotStore) -> Result<bool, StoreError>) -> bool {
         self.store().as_ref().is_ok_and(|store| has(store).unwrap_or_default())
     }
 
-    /// Says something to the model, and a line of it to a user who wants that. Whether there is time was looked at before
-    /// it was written down as said; from then on it is said, or nobody would read it and nobody be told again.
+    /// Prints context for the model and, if configured, a notice for the user. Does not check the deadline: the caller did
+    /// so before it recorded the text as shown, and a text that is recorded but not printed would be lost.
     fn say<E: TakesContext + ShowsMessage>(&self, text: &str, heard: &mut Heard) {
         let message = match self.config.notify {
             Notify::Off => String::new(),
@@ -376,7 +377,7 @@ impl Call {
         self.say_with_message::<E>(text, if text.is_empty() { "" } else { &message }, heard);
     }
 
-    /// Says one text to the model and another to the user; an empty one is not said.
+    /// Prints one text for the model and another for the user, each unless it is empty.
     fn say_with_message<E: TakesContext + ShowsMessage>(
         &self,
         text: &str,
@@ -428,7 +429,7 @@ impl Call {
         rows.iter().map(of).collect()
     }
 
-    /// The database, opened once.
+    /// Returns the database, which is opened on the first call.
     fn store(&mut self) -> &mut Result<HotStore, Unready> {
         let (files, deadline) = (&self.around.files, self.deadline);
         self.store.get_or_insert_with(|| HotStore::open(files, deadline))
@@ -447,8 +448,8 @@ impl Call {
         }
     }
 
-    /// Writes down what is about to be said, into the database and nowhere else: what waits in the spool would count as
-    /// said, and is not said. Whether it could be.
+    /// Records a text that is about to be shown, in the database only: an entry in the spool would count as shown although
+    /// the text is withheld. Returns true on success.
     fn record_said(&mut self, whats: Vec<What>, heard: &mut Heard) -> bool {
         let entries: Vec<Entry> = whats.into_iter().map(|what| self.entry(what)).collect();
         let written = match self.store() {
@@ -461,11 +462,11 @@ impl Call {
         written.is_ok()
     }
 
-    /// Writes down what happened, into the database or the spool.
+    /// Records an event in the database, or in the spool if the database is not available.
     fn record(&mut self, whats: Vec<What>, heard: &mut Heard) {
         let entries: Vec<Entry> = whats.into_iter().map(|what| self.entry(what)).collect();
         let files = self.around.files.clone();
-        // What is followed is followed in order: red, then the change, then green.
+        // Runs and changes must stay in order (failure, change, success), so they queue behind a non-empty spool.
         let ordered =
             entries.iter().any(|entry| matches!(entry.what, What::Ran(_) | What::Changed(..)));
         let unready = if ordered && spool::waits(&files) {
@@ -489,7 +490,7 @@ impl Call {
         heard.tend = true;
         self.behind = true;
         match spool::append(&files, &entries) {
-            // That there is none yet, or that others wait as well, is no fault.
+            // A missing database or a non-empty spool is normal and not logged as a fault.
             Ok(()) if matches!(unready, Unready::Missing | Unready::Behind) => {}
             Ok(()) => heard.faults.push(Clean::new(&format!("spooled: {unready}"))),
             Err(error) => heard.faults.push(Clean::new(&format!("lost: {unready}; {error}"))),

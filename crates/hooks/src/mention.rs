@@ -1,25 +1,25 @@
 //! Mentions: the tests, files and error texts that a prompt names.
 //!
 //! Recall ranks by words and by meaning. That is enough for a lesson, which is a sentence about a topic. It is not
-//! enough for an episode, which is one failure of one test: most prompts that share words with it are about something
-//! else. So an episode is shown to somebody who did not ask for it only where the prompt names it, and in one line where
-//! the prompt names no more than its file.
+//! enough for an episode, which is one failure of one test: most prompts that share words with it are about another
+//! topic. So an unrequested episode is shown only if the prompt names its test or error, and in one line if the prompt
+//! names only its file.
 
 use rutter_memory::episode::{Episode, files_of, has_extension, is_same_file};
 use rutter_runs::clues::own_name;
 
-/// Words of a prompt that are looked at. The rest of a longer prompt is pasted text.
+/// Maximum number of words of a prompt that are compared. The rest of a longer prompt is pasted text.
 const MAX_WORDS: usize = 2_000;
-/// Paths of a prompt that are looked at.
+/// Maximum number of paths of a prompt that are compared.
 const MAX_PATHS: usize = 16;
-/// Consecutive words that make a quotation of an error.
+/// Minimum number of consecutive words that count as a quotation of an error.
 const MIN_QUOTED_WORDS: usize = 3;
-/// Letters and digits that such words have together.
+/// Minimum number of characters in these words.
 const MIN_QUOTED_CHARS: usize = 12;
-/// Length of the shortest name of a test that a prompt can mention.
+/// Minimum length of a test name that a prompt can mention.
 const MIN_NAME_CHARS: usize = 4;
 
-/// Words that most errors and most sentences have. They tell no error from another.
+/// Words that most errors and most sentences contain. They do not distinguish errors.
 const GENERIC_WORDS: &str = "a actual all an and any are argument arguments array as assert assertion at attribute be been bool boolean but \
     by call called can cannot could did do does equal equals error exception expected expression fail failed failing \
     fails failure false field file find float for found from function get given got had has have identifier if \
@@ -35,18 +35,18 @@ const AFTER_TEST: &[&str] = &[
     "passes", "still",
 ];
 
-/// What a prompt names, found once and compared with many episodes.
+/// The names in a prompt, parsed once and compared with many episodes.
 #[derive(Debug)]
 pub(crate) struct Mentions<'a> {
     text: &'a str,
     words: Vec<String>,
-    /// The words that are no part of a path: many prompts and many errors have the same folders.
+    /// The words outside of paths: many prompts and many errors share folder names.
     prose: Vec<String>,
     paths: Vec<&'a str>,
 }
 
 impl<'a> Mentions<'a> {
-    /// Finds the words and the paths of a prompt.
+    /// Extracts the words and the paths of a prompt.
     pub(crate) fn parse(text: &'a str) -> Self {
         Self {
             text,
@@ -56,7 +56,7 @@ impl<'a> Mentions<'a> {
         }
     }
 
-    /// The paths and file names in the prompt, as typed but without line numbers and punctuation.
+    /// Returns the paths and file names in the prompt, as typed but without line numbers and punctuation.
     pub(crate) fn paths(&self) -> &[&'a str] {
         &self.paths
     }
@@ -76,7 +76,7 @@ impl<'a> Mentions<'a> {
     fn name_test(&self, test: &str) -> bool {
         let name = own_name(test);
         if name.contains(' ') {
-            // A title in words: the prompt has to quote it.
+            // A title of several words: the prompt must quote it.
             let title: Vec<String> = words(name).collect();
             return is_distinctive(&title) && contains_run(&self.words, &title);
         }
@@ -87,7 +87,7 @@ impl<'a> Mentions<'a> {
         self.occurrences(name).any(|at| is_identifier || self.is_about_test(at, name, test))
     }
 
-    /// The places where the prompt has a name as a whole word.
+    /// Returns the byte offsets at which the prompt has a name as a whole word.
     fn occurrences(&self, name: &str) -> impl Iterator<Item = usize> {
         let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
         self.text.match_indices(name).map(|(at, _)| at).filter(move |at| {
@@ -96,8 +96,8 @@ impl<'a> Mentions<'a> {
         })
     }
 
-    /// Returns true if a name that is also an ordinary word stands for the test here: in code marks, behind the rest of
-    /// the test's path, or beside the word "test".
+    /// Returns true if a name that is also an ordinary word means the test here: it is in backticks, follows the rest of
+    /// the test's path, or is next to the word "test".
     fn is_about_test(&self, at: usize, name: &str, test: &str) -> bool {
         let (before, after) = (&self.text[..at], &self.text[at + name.len()..]);
         if before.ends_with('`') && after.starts_with('`') {
@@ -140,41 +140,41 @@ impl<'a> Mentions<'a> {
     }
 }
 
-/// Words as they are compared: lower case, letters, digits and `_`.
+/// Splits a text into words for comparison: lower case, letters, digits and `_`.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
 }
 
-/// Words of a text without its paths, unless these are quoted as in `Cannot find module './cart'`.
+/// Splits a text into words without its paths, except quoted paths as in `Cannot find module './cart'`.
 fn prose(text: &str) -> impl Iterator<Item = String> {
     let is_prose = |part: &&str| !part.contains('/') || part.starts_with(['\'', '"', '`']);
     text.split_whitespace().filter(is_prose).flat_map(words)
 }
 
-/// Returns true if a name could not be an ordinary word: it has an underscore, a digit or an inner capital.
+/// Returns true if a name cannot be an ordinary word: it has an underscore, a digit or an inner capital.
 fn is_identifier(name: &str) -> bool {
     let inner =
         name.chars().skip(1).any(char::is_uppercase) && name.chars().any(char::is_lowercase);
     inner || name.contains(|sign: char| sign == '_' || sign.is_ascii_digit())
 }
 
-/// Returns true if a word says what an error is about.
+/// Returns true if a word carries information about an error.
 fn is_content(word: &str) -> bool {
     word.chars().count() > 2
         && !word.chars().all(|sign| sign.is_ascii_digit())
         && !GENERIC_WORDS.split(' ').any(|generic| generic == word)
 }
 
-/// Returns true if words are enough to tell what they were taken from.
+/// Returns true if words are enough to identify the text that they were taken from.
 fn is_distinctive(run: &[String]) -> bool {
     run.len() >= MIN_QUOTED_WORDS
         && run.iter().map(|word| word.chars().count()).sum::<usize>() >= MIN_QUOTED_CHARS
         && run.iter().any(|word| is_content(word))
 }
 
-/// The number of leading words of `run` that stand in `words` one behind the other.
+/// Returns the maximum number of leading words of `run` that occur consecutively in `words`.
 fn longest_run(words: &[String], run: &[String]) -> usize {
     let shared =
         |at: usize| words[at..].iter().zip(run).take_while(|(one, other)| one == other).count();
@@ -185,7 +185,7 @@ fn contains_run(words: &[String], run: &[String]) -> bool {
     longest_run(words, run) == run.len()
 }
 
-/// The type or the code of an error: `KeyError`, `E0382`, `TS2345`, `ENOENT`.
+/// Returns the type or the code of an error: `KeyError`, `E0382`, `TS2345`, `ENOENT`.
 fn code_of(error: &str) -> Option<&str> {
     let is_type = |word: &str| {
         word.starts_with(char::is_uppercase)
@@ -220,7 +220,7 @@ fn paths(text: &str) -> Vec<&str> {
     found
 }
 
-/// The path that a word of a prompt is, without a mark in front, line numbers and punctuation.
+/// Returns the path in a word of a prompt, without a leading `@`, line numbers and punctuation.
 fn path_in(word: &str) -> Option<&str> {
     let path = word.trim_start_matches('@');
     if path.contains("://") {

@@ -1,10 +1,10 @@
-//! The offer to start a GHAP: once per session, on the first failure that nothing is known about.
+//! The offer to start a GHAP: once per session, on the first failure without a known fix.
 
 use super::{Call, Heard};
 use crate::speech;
 use rutter_memory::store::entry::What;
 
-/// Returns the offer, written down as made; None if it is not wanted or was made before.
+/// Returns the offer and records it as made; None if it is disabled or was made before.
 pub(super) fn offer(call: &mut Call, heard: &mut Heard) -> Option<String> {
     if !call.config.hooks.outcome_capture.offer_ghap || !call.may_speak() {
         return None;

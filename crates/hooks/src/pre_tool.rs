@@ -1,5 +1,5 @@
-//! A tool is about to run: every so often an agent is asked whether it still believes what it said; and an agent that is
-//! about to be started gets what was learnt about its task.
+//! The PreToolUse hook: asks an agent every so many calls if its hypothesis still holds, recalls lessons for a subagent
+//! that is about to start, records the caller of our own tools, and copies files that a command may change.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use rutter_memory::store::entry::{Parked, What};
 use rutter_memory::store::{StoreError, hot::Unready, spool};
 use rutter_runs::command_line::CommandLine;
 
-/// What is read of the input of `Agent`.
+/// The fields of the input of `Agent` that are read.
 #[derive(Deserialize)]
 struct Task<'a> {
     #[serde(borrow)]
@@ -30,7 +30,7 @@ struct Task<'a> {
     subagent_type: Option<Cow<'a, str>>,
 }
 
-/// What an agent is where nobody says.
+/// The type of a subagent if the input has none.
 const GENERAL: &str = "general-purpose";
 
 pub(super) fn hear(
@@ -44,7 +44,7 @@ pub(super) fn hear(
         park(wire, &mut call, heard);
     }
     if is_ours(tool) {
-        // The server is asked right behind this, and cannot tell whose question it is.
+        // Our server gets the call right after this hook, without the session and the agent.
         if let Some(tool_use) = wire.text("tool_use_id").filter(|id| !id.is_empty()) {
             let agent = call.agent.clone();
             call.record(vec![What::Calls(Clean::new(&tool_use), agent)], heard);
@@ -61,7 +61,8 @@ pub(super) fn hear(
     }
 }
 
-/// The file by which the project has put another server in the place of ours. Rules that allow our tools allow its tools, too.
+/// Finds the project file that registers another server under the name of ours. Permission rules for our tools also
+/// allow the tools of that server.
 pub(super) fn find_foreign_server(wire: &Wire<'_>, tool: &str, around: &Around) -> Option<PathBuf> {
     let server = tool.strip_prefix("mcp__")?.split("__").next()?;
     let cwd = wire.text("cwd");
@@ -72,7 +73,7 @@ pub(super) fn find_foreign_server(wire: &Wire<'_>, tool: &str, around: &Around) 
     (around.foreign_server)(folder, server)
 }
 
-/// Has the client ask the user about a call.
+/// Makes the client ask the user for permission.
 pub(super) fn ask_about(file: &Path, heard: &mut Heard) {
     let reason = format!(
         "`{}` names a server as rutter's server is named, and it starts something else. Allow this call only if you know that \
@@ -82,7 +83,7 @@ pub(super) fn ask_about(file: &Path, heard: &mut Heard) {
     heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
 }
 
-/// Reads the files that a command may change, while a failure is open.
+/// Copies the files that a command may change, if a failure is open.
 fn look_before(wire: &Wire<'_>, call: &mut Call) {
     let command = BashCall::typed(wire);
     let Some(command) =
@@ -96,12 +97,12 @@ fn look_before(wire: &Wire<'_>, call: &mut Call) {
     }
 }
 
-/// Whether a tool starts an agent, by its name of today or of before.
+/// Returns true if a tool starts a subagent. `Task` is its former name.
 pub(super) fn is_agent(tool: &str) -> bool {
     matches!(tool, "Agent" | "Task")
 }
 
-/// Whether a tool is one of our own server: registered by its name, or by the plugin of that name.
+/// Returns true if a tool belongs to our server, which is registered directly or by the plugin.
 pub(super) fn is_ours(tool: &str) -> bool {
     tool.starts_with("mcp__rutter__") || tool.starts_with("mcp__plugin_rutter_rutter__")
 }
@@ -113,11 +114,11 @@ fn check_in(call: &mut Call, heard: &mut Heard) {
     let (files, speaks) = (call.around.files.clone(), call.may_speak());
     let counted = match call.store() {
         Ok(store) => match store.has_active(&client) {
-            // Nearly always.
+            // The common case.
             Ok(false) => return,
             Ok(true) => match store.active(&place, &client, agent.as_ref()) {
                 Ok(None) => return,
-                // Whoever is only watched is counted, and never asked.
+                // Sessions of the control cohort are counted and never asked.
                 Ok(Some(ghap)) => store
                     .check_in(&entry, ghap.id, if speaks { frequency } else { u32::MAX })
                     .map(|calls| calls.map(|calls| (ghap, calls))),
@@ -126,7 +127,7 @@ fn check_in(call: &mut Call, heard: &mut Heard) {
             Err(error) => Err(error),
         },
         Err(Unready::Store(StoreError::Busy)) => Err(StoreError::Busy),
-        // Where there is no database, there is no GHAP either.
+        // Without a database no GHAP can be active.
         Err(_) => return,
     };
     match counted {
@@ -145,7 +146,7 @@ fn check_in(call: &mut Call, heard: &mut Heard) {
     }
 }
 
-/// Recalls for an agent that is about to start, which cannot be spoken to yet.
+/// Recalls lessons for a subagent that is about to start and stores their ids; its SubagentStart hook shows them.
 fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
     let task: Option<Task<'_>> =
         wire.raw("tool_input").and_then(|input| serde_json::from_str(input).ok());
@@ -171,12 +172,12 @@ fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
     else {
         return;
     };
-    // Also where there is nothing: or this agent would take what waits for the next one.
+    // Parked even if empty; otherwise this subagent would get the rows parked for the next one.
     let parked = Parked {
         kind: Clean::new(task.subagent_type.as_deref().unwrap_or(GENERAL)),
         prompt: fingerprint(&task.prompt),
         rows: context.rows(),
     };
-    // Not by the spool: what comes late would be the next agent's.
+    // Not by the spool: late rows would go to the next subagent.
     call.record_said(vec![What::Parked(parked)], heard);
 }

@@ -1,4 +1,4 @@
-//! A prompt: what was learnt that bears on it, and what a run said that nobody has said yet.
+//! The UserPromptSubmit hook: shows lessons that fit the prompt, and verdicts on predictions that were not shown yet.
 
 use rutter_contract::input::{UserPromptSubmit, Wire};
 
@@ -17,7 +17,7 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
         return;
     }
     let Some(mut call) = call() else { return };
-    // That somebody typed is worth a row, and no line in the spool: the session has begun in any case.
+    // A prompt is recorded as activity of the session, but is not worth an entry in the spool.
     if call.store().is_err() {
         return;
     }
@@ -38,14 +38,14 @@ pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: 
         }
     }
     texts.retain(|text| !text.is_empty());
-    // In one go, and before anything is said.
+    // All entries are written in one transaction, before the text is printed.
     if !call.record_said(records, heard) {
         return call.record(vec![What::Seen], heard);
     }
     call.say::<UserPromptSubmit>(&texts.join("\n\n"), heard);
 }
 
-/// How tags begin by which the client tells an agent something.
+/// Prefixes of tags in prompts that the client generates.
 const MACHINES: [&str; 8] = [
     "task-",
     "command-",
@@ -57,16 +57,16 @@ const MACHINES: [&str; 8] = [
     "agent-",
 ];
 
-/// Whether nobody typed it: the client tells an agent of things that ended by a prompt of its own.
+/// Returns true if the client generated the prompt, for example to report a finished task.
 fn is_machines(source: Option<&str>, prompt: &str) -> bool {
     let by_source =
         matches!(source, Some("system" | "loop_wakeup" | "schedule_wakeup" | "poll_event"));
     let tag = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split(['>', ' ']).next());
-    // People type tags too: these are the client's.
+    // Users type tags too; only the client's tags count.
     by_source || tag.is_some_and(|tag| MACHINES.iter().any(|start| tag.starts_with(start)))
 }
 
-/// What is asked for, without the name of a command.
+/// Returns the prompt without the name of a slash command.
 pub fn asked(prompt: &str) -> &str {
     let trimmed = prompt.trim();
     match trimmed.strip_prefix('/').and_then(|rest| rest.split_once(char::is_whitespace)) {
@@ -76,7 +76,7 @@ pub fn asked(prompt: &str) -> &str {
     }
 }
 
-/// Tells the user in one line the gist of the first thing that is shown.
+/// Returns the gist of the first item in one line, for the user.
 fn notice(call: &mut Call, context: &Context, heard: &mut Heard) -> Option<String> {
     let first = context.items.first()?;
     let store = call.store().as_ref().ok()?;
@@ -110,7 +110,7 @@ fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
     }
 }
 
-/// What a run says about the prediction, where there was no time to say it when it ended.
+/// Returns the verdict of a run on the prediction, if the deadline prevented it from being shown after the run.
 fn settled(call: &mut Call, heard: &mut Heard) -> Option<(What, String)> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     if !call.config.hooks.outcome_capture.auto_capture {

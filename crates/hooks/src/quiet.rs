@@ -1,4 +1,4 @@
-//! Whether nothing may be kept or told: the folder is excluded, or somebody has asked for a pause. Hooks and tools ask here.
+//! The check for excluded folders and pauses, for hooks and MCP tools.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use rutter_memory::config::Config;
 use rutter_memory::pause;
 use rutter_memory::store::Files;
 
-/// Why nothing is kept and nothing told.
+/// The reason why nothing may be recorded or shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quiet {
     /// The user has excluded the folder.
     Excluded,
-    /// Somebody has paused everything.
+    /// The user has paused all sessions.
     Paused,
-    /// Somebody has paused the session.
+    /// The user has paused this session.
     SessionPaused,
 }
 
 impl Quiet {
-    /// None where nobody wants quiet. `config` is what counts for the folder; the home is asked for only where a setting may
-    /// speak of it.
+    /// Returns None if recording is allowed. `config` is the configuration of the folder; `home` is called only if the
+    /// configuration has excluded folders, as their paths may refer to it.
     pub fn of(
         files: &Files,
         config: &Config,

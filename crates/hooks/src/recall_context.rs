@@ -1,4 +1,4 @@
-//! What could be put before an agent, out of the database.
+//! Selection of rows from the database for a context.
 
 use rutter_memory::document::Axis;
 use rutter_memory::store::entry::Place;
@@ -9,42 +9,42 @@ use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
 use crate::mention::Mentions;
 use crate::{file_references, reference};
 
-/// How many are looked at for one that is shown.
+/// Number of rows that are examined for each one that is shown.
 const LOOKED_AT: usize = 4;
 
-/// For whom a context is put together. That decides which episodes are shown: an episode is one failure of one test, and
-/// most texts that share words with it are about something else.
+/// The reader of a context, which decides which episodes are shown: an episode is one failure of one test, and most
+/// texts that share words with it are about another topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Somebody who asked: every episode that fits.
+    /// A user or agent that asked for recall: every episode that fits.
     Asker,
-    /// An agent that was given a prompt: episodes whose test or error the prompt names, and one-line references to what is
-    /// known about the files that it names.
+    /// An agent that got a prompt: episodes with a test or error that the prompt names, and one-line references to failures
+    /// in the files that it names.
     Prompt,
-    /// A subagent that was given a task: episodes whose test, error or file the task names.
+    /// A subagent that got a task: episodes with a test, error or file that the task names.
     Subagent,
 }
 
-/// What is wanted.
+/// A request for a context.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// For what.
+    /// The prompt, task or query.
     pub text: &'a str,
-    /// Where.
+    /// The project and checkout.
     pub place: &'a Place,
-    /// Of other projects too.
+    /// True if rows of other projects are included.
     pub everywhere: bool,
-    /// Of which kinds; none is all.
+    /// The kinds to include; empty for all.
     pub kinds: &'a [Source],
-    /// How much.
+    /// The level of detail.
     pub depth: Depth,
-    /// At most so many things.
+    /// Maximum number of items.
     pub limit: usize,
-    /// At most so many tokens.
+    /// Maximum number of tokens.
     pub tokens: usize,
-    /// For whom it is.
+    /// The kind of reader.
     pub audience: Audience,
-    /// To whom it is shown, by the client's name for the session; nothing is shown twice to the same agent.
+    /// The client's session id and the agent that read it; no item is shown twice to the same agent.
     pub to: Option<(&'a str, Option<&'a Clean>)>,
 }
 
@@ -54,7 +54,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Assembles a context of rows that were chosen before.
+/// Assembles a context from rows that were chosen before.
 pub fn context_of_rows(
     reader: Reader<'_>,
     rows: &[(Id, f64)],
@@ -63,7 +63,7 @@ pub fn context_of_rows(
 ) -> Result<Context, StoreError> {
     let mut candidates = Vec::new();
     for (row, confidence) in rows {
-        // A row that is in no index can only be a value.
+        // A row without a search document can only be a value.
         let kind = reader.kind(*row)?.map_or(Source::Value, Source::from);
         if let Some(text) = said(reader, kind, *row, wanted, now)? {
             let refused = is_shown(reader, wanted, *row, now)?.then_some(LeftOut::Shown);
@@ -80,7 +80,7 @@ pub fn context_of_rows(
     Ok(Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens))
 }
 
-/// Returns the gist of a row in one line, for the user; None if it is gone or has none.
+/// Returns the gist of a row in one line, for the user; None if the row is deleted or has none.
 pub(crate) fn notice(
     reader: Reader<'_>,
     row: Id,
@@ -126,7 +126,7 @@ pub fn recall_context(
         } else {
             None
         };
-        // Nobody reads the whole text of what is not shown.
+        // The full text is rendered only for rows that may be shown.
         let text = match refused {
             Some(_) => Some(recall.text.to_string()),
             None => said(reader, kind, row, wanted, now)?,
@@ -152,7 +152,7 @@ pub fn recall_context(
     Ok(context)
 }
 
-/// What is known about the files that the text names, without what is shown in full.
+/// Returns references to failures in the files that the text names, without rows that are shown in full.
 fn references(
     reader: Reader<'_>,
     wanted: &Wanted<'_>,
@@ -172,7 +172,7 @@ fn references(
     Ok(found)
 }
 
-/// Returns true if a text names an episode as its audience needs it.
+/// Returns true if a text names an episode as strictly as its audience requires.
 fn is_named(
     reader: Reader<'_>,
     row: Id,
@@ -189,7 +189,7 @@ fn is_named(
     }))
 }
 
-/// The values that have anything to do with what is wanted, each with its rank.
+/// Returns the values that are related to the text, each with its rank.
 fn fitting_values(
     reader: Reader<'_>,
     wanted: &Wanted<'_>,
@@ -220,7 +220,7 @@ fn fitting_values(
     Ok(found)
 }
 
-/// A text with the mark of its row behind it.
+/// Appends the mark of an unconfirmed row to its text.
 fn marked(reader: Reader<'_>, row: Id, place: &Place, text: String) -> Result<String, StoreError> {
     Ok(match reader.unconfirmed(row, place)? {
         Some(unconfirmed) => unconfirmed.mark(&text),
@@ -240,7 +240,7 @@ fn is_shown(
     }
 }
 
-/// What is said of a row; nothing of one that is gone.
+/// Renders a row; None if it is deleted.
 fn said(
     reader: Reader<'_>,
     kind: Source,

@@ -1,4 +1,4 @@
-//! One-line references to what was fixed, learnt or remembered.
+//! One-line references to fixes, lessons and memories.
 //!
 //! A reference names a row and its gist. It does not replace the row: the whole fix is still shown when the same failure
 //! comes back.
@@ -13,17 +13,17 @@ use rutter_memory::ghap::{Ghap, Status};
 use rutter_memory::quote::{ago, cite, end_of, in_line, reads_like_instruction};
 use rutter_runs::clues::own_name;
 
-/// Tokens of the name of a test.
+/// Maximum number of tokens of a test name.
 const TEST_TOKENS: usize = 12;
-/// Tokens of an error.
+/// Maximum number of tokens of an error.
 const ERROR_TOKENS: usize = 14;
-/// Quarters of a token of a path, whose end is shown.
+/// Maximum length of a path in quarters of a token. The end of a longer path is shown.
 const PATH_CHARS: usize = 44;
-/// Tokens of the changed line, of a goal, of a lesson.
+/// Maximum number of tokens of a changed line, a goal or a lesson.
 const TEXT_TOKENS: usize = 20;
-/// Tokens of a lesson that the user is told of.
+/// Maximum number of tokens of a lesson in a notice for the user.
 const NOTICE_TOKENS: usize = 30;
-/// Beginnings of lines that explain or bring in code and do not change what it does.
+/// Starts of comment and import lines, which do not change what the code does.
 const MINOR_LINES: [&str; 10] =
     ["//", "# ", "#include", "/*", "* ", "-- ", "import ", "from ", "use ", "\"\"\""];
 
@@ -35,7 +35,7 @@ pub(crate) fn recent_fix(episode: &Episode, now: Time) -> Option<String> {
     Some(format!("Fixed {when}: {}{}", failure(episode), describe(change, None)?))
 }
 
-/// Describes a resolved GHAP as recent work; None for one that was given up or is active.
+/// Describes a resolved GHAP as recent work; None for an abandoned or active one.
 pub(crate) fn recent_ghap(ghap: &Ghap, now: Time) -> Option<String> {
     let resolution = ghap.resolution.as_ref()?;
     let ended = match ghap.status {
@@ -63,7 +63,7 @@ pub(crate) fn open_failure(episode: &Episode, file: &str, now: Time) -> String {
     )
 }
 
-/// Describes the last fix of a file, for a prompt that names the file; None if no line in it is known to be the fix.
+/// Describes the last fix in a file, for a prompt that names the file; None if no change in it is certain to be the fix.
 pub(crate) fn last_fix(episode: &Episode, file: &str, now: Time) -> Option<String> {
     let ending = episode.ending.as_ref()?;
     let change = ending
@@ -75,7 +75,7 @@ pub(crate) fn last_fix(episode: &Episode, file: &str, now: Time) -> Option<Strin
     Some(format!("{}: last fix {when}, for {}{text}", path(file), failure(episode)))
 }
 
-/// Says to the user in one line how a failure was fixed before; None if no line of the fix can be shown.
+/// Renders an earlier fix in one line for the user; None if no line of the fix can be shown.
 pub(crate) fn fix_notice(episode: &Episode) -> Option<String> {
     let change = best_change(episode.ending.as_ref()?)?;
     let of = episode.test.as_deref().map_or_else(
@@ -85,12 +85,12 @@ pub(crate) fn fix_notice(episode: &Episode) -> Option<String> {
     Some(format!("earlier fix of {of}{}", describe(change, None)?))
 }
 
-/// Says to the user in one line what was learnt or remembered.
+/// Renders a lesson or memory in one line for the user.
 pub(crate) fn lesson_notice(lesson: &str) -> String {
     format!("from earlier work: {}", cite(lesson, NOTICE_TOKENS))
 }
 
-/// The test and the error of a failure.
+/// Describes a failure by its test and error.
 fn failure(episode: &Episode) -> String {
     let error = cite(&episode.error, ERROR_TOKENS);
     match episode.test.as_deref() {
@@ -100,13 +100,13 @@ fn failure(episode: &Episode) -> String {
     }
 }
 
-/// A path in backticks; a long one without its beginning.
+/// Returns a path in backticks; a long one without its start.
 fn path(file: &str) -> String {
     format!("`{}`", end_of(&in_line(file), PATH_CHARS))
 }
 
-/// Describes a change, to follow the description of a failure: its file unless that was named already, and the line that
-/// says most. One that is not certain is not called the fix.
+/// Describes a change, as a continuation of the description of a failure: its file unless that was named already, and
+/// its most informative line. An uncertain change is not called the fix.
 fn describe(change: &Change, named_file: Option<&str>) -> Option<String> {
     let line = changed_line(change)?;
     let is_named = named_file == Some(&*change.name);
@@ -121,8 +121,8 @@ fn describe(change: &Change, named_file: Option<&str>) -> Option<String> {
     })
 }
 
-/// The line of a change that says most: one that came and is code, else any that came, else one that went. For a command,
-/// the command; for another way to run one, the difference.
+/// Returns the most informative line of a change: an added line of code, else a removed line of code, else any added or
+/// removed line. For a command it is the command; for a changed invocation, the difference.
 fn changed_line(change: &Change) -> Option<String> {
     if change.sort != Sort::Edit {
         return Some(cite(&change.name, TEXT_TOKENS));

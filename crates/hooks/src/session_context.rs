@@ -1,7 +1,7 @@
-//! What a session begins with: the open GHAP, preferences, values, recent work, and where things stand.
+//! The context at session start: the open GHAP, preferences, values, recent work, branch and last runs.
 //!
-//! One implementation for the hook, `rutter context` without a prompt, and the server. All of it is found by an index:
-//! the hook has a few milliseconds, whatever the size of the memory.
+//! One implementation for the hook, `rutter context` without a prompt, and the server. All rows are found by an index:
+//! the hook has a few milliseconds, even with a large store.
 
 use rutter_memory::config::SessionStart;
 use rutter_memory::ghap::Ghap;
@@ -13,48 +13,48 @@ use rutter_memory::{Clean, Id, Time};
 use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
 use crate::{Hands, reference, speech};
 
-/// Runs that are told of.
+/// Maximum number of test runs that are shown.
 const MAX_RUNS: usize = 2;
-/// Rows that are looked at for one that is shown: some are in the context already.
+/// Number of rows that are examined for each one that is shown, as some are in the context already.
 const LOOKED_AT: usize = 4;
 
-/// What a session is to begin with, and how much of it.
+/// The parts and limits of the context at session start.
 #[derive(Debug, Clone)]
 pub struct SessionWanted<'a> {
-    /// Where.
+    /// The project and checkout.
     pub place: &'a Place,
-    /// The session and the agent that it is for; nothing is shown twice to the same agent.
+    /// The session and the agent that read it; no item is shown twice to the same agent.
     pub to: Option<(&'a str, Option<&'a Clean>)>,
-    /// What the agent acts with.
+    /// The interface of the agent: tools or commands.
     pub hands: &'a Hands,
-    /// The GHAP that the session works on, if that is to be shown.
+    /// The GHAP of the session, if it should be shown.
     pub own: Option<&'a Ghap>,
-    /// Whether a GHAP that an earlier session left open is shown.
+    /// True if a GHAP that an earlier session left open is shown.
     pub orphan: bool,
-    /// Recent work of other projects too.
+    /// True if recent work of other projects is included.
     pub everywhere: bool,
-    /// Only these kinds; none is all.
+    /// The kinds to include; empty for all.
     pub kinds: &'a [Source],
-    /// Preferences at most.
+    /// Maximum number of preferences.
     pub preferences: usize,
-    /// Values at most.
+    /// Maximum number of values.
     pub values: usize,
-    /// Lines of recent work at most.
+    /// Maximum number of lines of recent work.
     pub recent_work: usize,
-    /// Whether branch and last runs are told.
+    /// True if branch and last runs are shown.
     pub card: bool,
-    /// The branch, for the card.
+    /// The branch, shown if `card` is true.
     pub branch: Option<&'a str>,
-    /// A text behind everything else, where there is room.
+    /// A text at the end, if it fits.
     pub last: String,
-    /// Items at most.
+    /// Maximum number of items.
     pub limit: usize,
-    /// Tokens at most.
+    /// Maximum number of tokens.
     pub tokens: usize,
 }
 
 impl<'a> SessionWanted<'a> {
-    /// Everything that a new session gets, as it is configured. A depth that is asked for brings its own bounds.
+    /// Returns the request for a new session with the configured limits. `Depth::Rich` replaces them with its own limits.
     pub fn new(
         place: &'a Place,
         hands: &'a Hands,
@@ -87,7 +87,7 @@ impl<'a> SessionWanted<'a> {
     }
 }
 
-/// Assembles the context that a session begins with, or returns the first error.
+/// Assembles the context at session start, or returns the first error.
 pub fn session_context(
     reader: Reader<'_>,
     wanted: &SessionWanted<'_>,
@@ -100,7 +100,7 @@ pub fn session_context(
     failed.map_or(Ok(context), Err)
 }
 
-/// Assembles the context that a session begins with. A part that cannot be read is left out and reported to `fault`.
+/// Assembles the context at session start. A part that cannot be read is left out and reported to `fault`.
 pub(crate) fn session_context_with(
     reader: Reader<'_>,
     wanted: &SessionWanted<'_>,
@@ -142,7 +142,7 @@ pub(crate) fn session_context_with(
     Context::begin(before, candidates, after, wanted.limit, wanted.tokens)
 }
 
-/// The GHAP that the session works on, else the newest that an earlier one left open.
+/// Renders the GHAP of the session, else the newest one that an earlier session left open.
 fn open_ghap(
     reader: Reader<'_>,
     wanted: &SessionWanted<'_>,
@@ -159,7 +159,7 @@ fn open_ghap(
     Ok(orphans.first().map(|ghap| speech::orphan(ghap, now, wanted.hands)).unwrap_or_default())
 }
 
-/// Preferences of the greatest importance: those of the project before those for every project, the newest first.
+/// Returns the most important preferences: those of the project before those for every project, the newest first.
 fn preferences(
     reader: Reader<'_>,
     wanted: &SessionWanted<'_>,
@@ -187,7 +187,7 @@ fn session_values(
     candidates(reader, wanted, Section::Values, wanted.values, found, now)
 }
 
-/// What was fixed and what GHAPs taught, the newest first, one line each.
+/// Returns recent fixes and resolved GHAPs, the newest first, one line each.
 fn recent_work(
     reader: Reader<'_>,
     wanted: &SessionWanted<'_>,
@@ -216,7 +216,7 @@ fn recent_work(
     candidates(reader, wanted, Section::RecentWork, wanted.recent_work, found, now)
 }
 
-/// The first `most` rows that are not in the context yet, and those before them that are.
+/// Returns the first `most` rows that are not in the context yet, and the rows before them that are.
 fn candidates(
     reader: Reader<'_>,
     wanted: &SessionWanted<'_>,
@@ -236,13 +236,13 @@ fn candidates(
         if fresh == most {
             break;
         }
-        // The same failure fixed twice is one line.
+        // Two fixes of the same failure become one line.
         let is_same = |known: &Candidate| gist(&known.text) == gist(&text);
         if section == Section::RecentWork && candidates.iter().any(is_same) {
             continue;
         }
         let text = match reader.unconfirmed(row, wanted.place)? {
-            // Nobody has asked for it, so it waits until a person has accepted it.
+            // An imported row is shown unasked only after the user has accepted it.
             Some(Unconfirmed::Imported) => continue,
             Some(unconfirmed) => unconfirmed.mark(&text),
             None => text,
@@ -254,7 +254,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// A reference without the time in front of it.
+/// Returns a reference without the time at its start.
 fn gist(text: &str) -> &str {
     text.split_once(": ").map_or(text, |(_, rest)| rest)
 }

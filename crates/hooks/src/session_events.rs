@@ -1,4 +1,4 @@
-//! A session begins, goes on or ends.
+//! The SessionStart and SessionEnd hooks.
 
 use rutter_contract::input::{SessionStart, Wire};
 
@@ -31,7 +31,7 @@ pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     if !call.may_speak() {
         return;
     }
-    // What could not be written down as shown is left out, and the rest is said.
+    // Items that could not be recorded as shown are omitted; the rest of the context is still printed.
     if !context.items.is_empty() {
         let shown = call.shown_context(EVENT, &fingerprint(""), &context);
         if !call.record_said(shown, heard) {
@@ -46,8 +46,8 @@ pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
     call.say_with_message::<SessionStart>(&context.markdown(), &message, heard);
 }
 
-/// What the session begins with. A new session gets everything; after a compaction and on resume it gets the GHAP and
-/// the preferences that are not in its context; a fork has its context already.
+/// Assembles the context of the session. A new session gets everything; after a compaction and on resume it gets the
+/// GHAP and the preferences that are not in its context; a fork has its context already.
 fn context(call: &mut Call, source: Source, heard: &mut Heard) -> Context {
     let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
     let settings = call.config.hooks.session_start.clone();
@@ -56,10 +56,10 @@ fn context(call: &mut Call, source: Source, heard: &mut Heard) -> Context {
     let is_new = source == Source::Startup && settings.inject_light_context;
     let has_preferences = settings.inject_light_context && source != Source::Fork;
     let goes_on = matches!(source, Source::Resume | Source::Compact);
-    // Without the database there is nothing to say; the reason was logged with the record.
+    // No database, no context; `record` has logged the reason.
     let Ok(store) = call.store() else { return Context::default() };
     let own = if goes_on { heard.take("GHAP", store.active(&place, &client, None)) } else { None };
-    // An agent that has called a tool knows what the tools are for.
+    // An agent that has called a tool needs no introduction to the tools.
     let introduces = is_new && (!has_called || hands != Hands::Tools);
     let none_unless = |is_wanted: bool, most: u32| if is_wanted { most as usize } else { 0 };
     let wanted = SessionWanted {
@@ -79,7 +79,7 @@ fn context(call: &mut Call, source: Source, heard: &mut Heard) -> Context {
     })
 }
 
-/// Tells the user in one line what the session begins with; None if it begins with nothing of the project's.
+/// Returns a line for the user about the context of the session; None if the context has no items and no GHAP.
 fn notice(context: &Context) -> Option<String> {
     let count =
         |section: Section| context.items.iter().filter(|item| item.section == section).count();

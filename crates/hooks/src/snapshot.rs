@@ -1,8 +1,8 @@
-//! What a command changes in files: they are read before it runs and compared when it has ended.
+//! Copies of files before a command runs, compared with the files after it has ended, to find its changes.
 //!
-//! Only while a failure is open in the checkout, only for commands that may change files, and only files that the command
-//! names, that the open failures name or that were edited meanwhile. The copies hold no secrets and are removed when the
-//! command has ended.
+//! Made only while a failure is open in the checkout, only for commands that may change files, and only of files that the
+//! command names, that the open failures name or that were edited since. The copies are redacted and are removed when
+//! the command has ended.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -19,13 +19,13 @@ use rutter_memory::{Clean, Time, checksum};
 use rutter_runs::command_line::{CommandLine, Folder};
 use rutter_runs::place::tested_by;
 
-/// How many files of one command are compared.
+/// Maximum number of files that are compared for one command.
 const MAX_FILES: usize = 32;
-/// How many of them are files that the failing tests are about, by their names.
+/// Maximum number of files that are found by the names of failing tests.
 const MAX_TESTED_FILES: usize = 12;
-/// A file that is longer is not compared.
+/// Maximum size of a file that is compared.
 const MAX_FILE_BYTES: u64 = 128 * 1024;
-/// How many bytes of all files are read.
+/// Maximum size of all files that are compared for one command.
 const MAX_TOTAL_BYTES: u64 = 384 * 1024;
 
 /// The files of a checkout before a command.
@@ -36,13 +36,13 @@ struct Snapshot {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SnapshotFile {
-    /// From the root of the checkout.
+    /// Relative to the root of the checkout.
     path: String,
-    /// None where there was no such file.
+    /// None if the file did not exist.
     text: Option<Clean>,
 }
 
-/// Reads the files that a command may change, where it may change any.
+/// Copies the files that a command may change, if a failure is open.
 pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
     let Some(path) = snapshot_path(wire, call) else { return };
     let place = call.place.clone();
@@ -51,7 +51,7 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
         return;
     }
     let mut paths = named_paths(call, line);
-    // Files that are not named: those that the failures are about, and those that were edited.
+    // Files that are not named: those of the failures, and those that were edited.
     let root = call.located.root.clone();
     let names_file = paths.iter().any(|path| root.join(path).is_file());
     if !names_file || undoing(line).is_some_and(|undoing| undoing != Undoing::BringsBack) {
@@ -60,7 +60,7 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
         {
             paths.extend(files.iter().map(ToString::to_string));
         }
-        // What a commit changed that is taken back differs from no index.
+        // Files of a commit that is reverted do not differ from the index.
         let tested: Vec<String> = paths.iter().map(|file| tested_by(file).to_owned()).collect();
         let tested: Vec<&str> = tested.iter().map(String::as_str).collect();
         paths.extend(files_named(&root, &tested, MAX_TESTED_FILES));
@@ -86,12 +86,12 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
         return;
     }
     if let Ok(bytes) = serde_json::to_vec(&Snapshot { files }) {
-        // Without it the command itself is what is kept.
+        // If the snapshot cannot be written, only the command itself is recorded.
         drop(write_new(&path, &bytes));
     }
 }
 
-/// Compares the files with what they were before the command, and removes the copies.
+/// Compares the files with their copies and removes the copies.
 pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
     let Some(path) = snapshot_path(wire, call) else { return Vec::new() };
     let Ok(bytes) = fs::read(&path) else { return Vec::new() };
@@ -119,34 +119,34 @@ pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) ->
     changes
 }
 
-/// Removes the copies without looking at them.
+/// Removes the copies without a comparison.
 pub(super) fn discard(wire: &Wire<'_>, call: &Call) {
     if let Some(path) = snapshot_path(wire, call) {
         drop(fs::remove_file(path));
     }
 }
 
-/// Returns true if a file may be read: it lies in the checkout, also where a folder is a link, and in no excluded folder.
+/// Returns true if a file may be read: it is in the checkout after links are resolved, and in no excluded folder.
 fn is_kept(call: &Call, path: &str) -> bool {
     let root = &call.located.root;
     let path = root.join(path);
     let Some(folder) = path.parent() else { return false };
     let is_inside = match (folder.canonicalize(), root.canonicalize()) {
         (Ok(folder), Ok(root)) => folder.starts_with(root),
-        // A folder that is not there yet holds no file that could be read.
+        // A folder that does not exist yet contains no file to read.
         _ => !folder.exists(),
     };
     is_inside && !call.is_excluded(folder)
 }
 
-/// The file of the copies for one tool call.
+/// Returns the path of the copies for one tool call.
 fn snapshot_path(wire: &Wire<'_>, call: &Call) -> Option<PathBuf> {
     let id = wire.text("tool_use_id").filter(|id| !id.is_empty())?;
     let name = format!("{:016x}", checksum::of(id.as_bytes()));
     Some(call.around.files.snapshots().join(name))
 }
 
-/// The files that a line names, from the root of the checkout; none outside of it.
+/// Returns the files that a command line names, relative to the root of the checkout, without those outside of it.
 fn named_paths(call: &Call, line: &CommandLine) -> Vec<String> {
     let root = &call.located.root;
     let mut paths = Vec::new();
@@ -167,7 +167,7 @@ fn named_paths(call: &Call, line: &CommandLine) -> Vec<String> {
             continue;
         }
         paths.push(inside.to_string_lossy().into_owned());
-        // A patch that is applied names more files.
+        // A patch file names more files.
         if matches!(inside.extension().and_then(|end| end.to_str()), Some("patch" | "diff")) {
             paths.extend(files_of_patch(&path));
         }
@@ -175,7 +175,7 @@ fn named_paths(call: &Call, line: &CommandLine) -> Vec<String> {
     paths
 }
 
-/// The files that a pattern with one `*` in its last part stands for, from the root of the checkout.
+/// Returns the files that match a pattern with one `*` in its last part, relative to the root of the checkout.
 fn matching_files(root: &Path, pattern: &Path) -> Vec<String> {
     let (Some(folder), Some(name)) = (pattern.parent(), pattern.file_name()) else {
         return Vec::new();
@@ -207,7 +207,7 @@ fn files_of_patch(path: &Path) -> Vec<String> {
     names.map(|name| name.trim().to_owned()).filter(|name| !name.contains("..")).collect()
 }
 
-/// The text of a file without its secrets: `Some(None)` where there is no file, none where it cannot or should not be read.
+/// Returns the redacted text of a file: `Some(None)` if there is no file, None if it cannot or should not be read.
 #[expect(clippy::option_option, reason = "no file and no reading are two answers")]
 fn read_file(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
     let metadata = match path.symlink_metadata() {

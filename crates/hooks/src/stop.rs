@@ -1,5 +1,5 @@
-//! A turn ends. Whoever speaks here prolongs it, so nothing is said unless the user wants to be asked, and then once for
-//! each GHAP and never in answer to itself.
+//! The Stop hook: a turn ends. Output prolongs the turn, so it asks about the open GHAP only if the user has enabled
+//! that, once per GHAP, and never in a turn that a Stop hook prolonged.
 
 use rutter_contract::input::{Stop, Wire};
 

@@ -1,4 +1,4 @@
-//! An agent starts: it gets what was recalled for its task.
+//! The SubagentStart hook: gives a subagent the lessons that were recalled for its task.
 
 use rutter_contract::input::{SubagentStart, Wire};
 

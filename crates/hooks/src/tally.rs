@@ -1,8 +1,9 @@
-//! Which events have reached us, and how often: what tells a hook that is silent from one that is dead.
+//! Counts of received hook events, which distinguish a silent hook from a dead one.
 //!
-//! A file of one short record for each event, with a count for each of the last [`DAYS`] days and the time of the last. A hook reads
-//! and writes its record in place: no lock, no row in the database, a few microseconds. Of two hooks that do so at the same moment one may
-//! not be counted, which is near enough for what it is for. Nothing of a payload is in it.
+//! The file has one short record per event, with a count for each of the last [`DAYS`] days and the time of the last
+//! event. A hook reads and writes its record in place: no lock, no row in the database, a few microseconds. If two
+//! hooks do so at the same moment, one event may not be counted, which is accurate enough for the purpose. The file
+//! contains no data of payloads.
 
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -12,36 +13,36 @@ use rutter_contract::EventName;
 use rutter_memory::data_dir::{Files, open_own, private};
 use rutter_memory::{Time, checksum};
 
-/// How far back it counts.
+/// Number of days that are counted.
 pub const DAYS: usize = 14;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// The first bytes of the file.
 const MARK: &[u8; 8] = b"rutally1";
-/// The name of the event as a checksum, when it was last seen, the day of the newest count, the counts.
+/// Size of a record: checksum of the event name, time of the last event, day of the newest count, counts.
 const RECORD: usize = 8 + 8 + 8 + 4 * DAYS;
 
-/// An event, and how often it came.
+/// The count of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
     /// The event.
     pub event: EventName,
-    /// When it came last.
+    /// The time of the last one.
     pub last: Time,
-    /// How often in the last [`DAYS`] days.
+    /// The number of events in the last [`DAYS`] days.
     pub times: u64,
 }
 
-/// A record as it is kept.
+/// A record of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Record {
     last: i64,
     day: i64,
-    /// Of the newest day first.
+    /// Counts per day, the newest day first.
     counts: [u32; DAYS],
 }
 
 impl Record {
-    /// What bytes say about an event; nothing where they are not about it.
+    /// Decodes the record of an event; None if the bytes belong to another event.
     fn read(bytes: &[u8; RECORD], event: EventName) -> Option<Self> {
         let (name, rest) = bytes.split_first_chunk::<8>()?;
         let (last, rest) = rest.split_first_chunk::<8>()?;
@@ -63,9 +64,9 @@ impl Record {
         bytes
     }
 
-    /// With the counts as they are on a day: what is older falls out behind.
+    /// Shifts the counts to a day and drops older ones.
     fn on(mut self, day: i64) -> Self {
-        // A clock that was set back counts on where it was.
+        // With a clock that was set back, counting continues on the newest day.
         let later = usize::try_from(day.saturating_sub(self.day)).unwrap_or_default();
         if later > 0 {
             self.counts.rotate_right(later.min(DAYS) % DAYS);
@@ -80,13 +81,13 @@ fn name_of(event: EventName) -> u64 {
     checksum::of(event.as_str().as_bytes())
 }
 
-/// Where the record of an event stands.
+/// Returns the offset of an event's record.
 fn place(event: EventName) -> u64 {
     let number = EventName::ALL.iter().position(|other| *other == event).unwrap_or_default();
     (MARK.len() + number * RECORD) as u64
 }
 
-/// Counts an event. Where there is no memory yet, it is not counted.
+/// Counts an event. Fails if the data directory does not exist yet.
 pub fn count(files: &Files, event: EventName, now: Time) -> io::Result<()> {
     let options = private().read(true).write(true).create(true).truncate(false).to_owned();
     let file = open_own(&files.tally(), &options)?;
@@ -94,7 +95,7 @@ pub fn count(files: &Files, event: EventName, now: Time) -> io::Result<()> {
     let known = if file.read_exact_at(&mut bytes, place(event)).is_ok() {
         Record::read(&bytes, event)
     } else {
-        // It ends before that.
+        // The file ends before this record.
         file.write_all_at(MARK, 0)?;
         None
     };
@@ -104,7 +105,7 @@ pub fn count(files: &Files, event: EventName, now: Time) -> io::Result<()> {
     file.write_all_at(&record.bytes(event), place(event))
 }
 
-/// What was counted, as of now, in the order of the events. Those that never came are not in it.
+/// Returns the counts as of now, in the order of the events. Events that never occurred are left out.
 pub fn read(files: &Files, now: Time) -> io::Result<Vec<Seen>> {
     let bytes = match std::fs::read(files.tally()) {
         Ok(bytes) => bytes,
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(seen(14), [(EventName::PreToolUse, 2), (EventName::Stop, 0)]);
         assert_eq!(seen(15), [(EventName::PreToolUse, 1), (EventName::Stop, 0)]);
         assert_eq!(seen(500), [(EventName::PreToolUse, 0), (EventName::Stop, 0)]);
-        // Set back: nothing is lost and nothing turns round.
+        // The clock is set back: no count is lost or shifted.
         count(&files, EventName::PreToolUse, at(2)).unwrap();
         assert_eq!(seen(13)[0], (EventName::PreToolUse, 5));
         assert_eq!(read(&files, at(13)).unwrap()[0].last, at(2));
@@ -173,7 +174,7 @@ mod tests {
             count(&files, EventName::SessionStart, at(0)).unwrap();
             let seen = read(&files, at(0)).unwrap();
             let seen: Vec<_> = seen.iter().map(|seen| (seen.event, seen.times)).collect();
-            // A file of somebody else's is not counted in, and not taken for ours.
+            // Counts are not read from a file without our mark.
             let expected: &[_] =
                 if bytes.starts_with(b"\xff") { &[] } else { &[(EventName::SessionStart, 2)] };
             assert_eq!(seen, expected, "{bytes:?}");

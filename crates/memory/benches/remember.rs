@@ -1,5 +1,5 @@
-//! Measures the time to add a row to an existing store, in process. Part of `cargo xtask bench recall`, which passes the
-//! data directory. Prints a name and a median in microseconds.
+//! Measures the time to add a row to an existing store, in process. Part of `cargo xtask bench recall`, which passes
+//! the data directory. Prints a name and a median in microseconds.
 
 #![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]
 

@@ -1,8 +1,8 @@
-//! The one store: SQLite with a write-ahead log, one database per user.
+//! The store: one SQLite database per user, in WAL mode.
 //!
-//! [`Store`] is for commands and servers. It may create, migrate and wait. Hooks use [`hot::HotStore`], which may do
-//! none of that, and hand over to the [`spool`] what they cannot write in time; [`tend`] drains it. All of them
-//! write through the same functions, so what one writes the others see at once.
+//! Commands and servers use [`Store`], which may create and migrate the database and wait for locks. Hooks use
+//! [`hot::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and [`tend`]
+//! drains it later. All of them write through the same functions, so each sees the rows of the others at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,121 +76,121 @@ pub use sessions::SessionSummary;
 pub use spoken::Settled;
 pub use values::{Bearing, Followed, Held, NewValue, ValueEdit, ValueFilter, Written};
 
-/// The memory, open for everything.
+/// The store, opened by a command or a server.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     files: Files,
     set_aside: Option<PathBuf>,
-    /// Which file it has open.
+    /// Inode of the open database file.
     inode: Option<u64>,
-    /// The origin of the rows that it writes; none where nobody has said.
+    /// Origin of the rows that this handle writes. None if [`Store::write_as`] was not called.
     author: Option<Origin>,
     is_read_only: bool,
-    /// Behind the connection, so that it is closed first. None where not even a lock can be taken.
+    /// After `connection`, so that the connection is closed first. None if the store is read-only and cannot be locked.
     _using: Option<Lock>,
 }
 
-/// Why the store cannot do what it was asked.
+/// An error of the store.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// A file or folder.
+    /// An operation on a file or folder failed.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed, as a verb.
         what: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Another user could read or change what would be written.
+    /// Another user could read or change the data.
     #[error(transparent)]
     Unsafe(#[from] UnsafePath),
-    /// Written by a newer program.
+    /// The database was written by a newer version of the program.
     #[error("{} was written by a newer rutter (schema {found}, this one knows {VERSION}); update this one", path.display())]
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its version.
+        /// The schema version of the database.
         found: u32,
     },
-    /// Somebody else's database.
+    /// The database belongs to another program.
     #[error("{} is a database of another program; move it away, or set RUTTER_HOME to another folder", path.display())]
     Foreign {
         /// The database.
         path: PathBuf,
     },
-    /// Somebody else is writing.
+    /// Another process holds the write lock.
     #[error("another process has the memory locked; try again")]
     Busy,
-    /// The disk has no room. Nothing was written.
+    /// The disk is full. Nothing was written.
     #[error("the disk is full; nothing was written")]
     Full,
-    /// The disk fails, or is so full that not even the bookkeeping fits. Nothing was written.
+    /// The disk fails, or is too full for SQLite's bookkeeping. Nothing was written.
     #[error("the disk fails or is full ({0}); nothing was changed")]
     Disk(String),
-    /// The disk cannot be written. Nothing was written.
+    /// The database cannot be written. Nothing was changed.
     #[error("the memory cannot be written: {0}; nothing was changed")]
     ReadOnly(String),
-    /// The file is broken somewhere.
+    /// The database file is corrupt.
     #[error("the database is damaged: {0}; `rutter doctor --repair` saves what can be read")]
     Damaged(String),
-    /// Rows were deleted, and their bytes are not overwritten yet.
+    /// Rows were deleted, but their bytes are not overwritten yet.
     #[error("the rows are gone, but not every byte of them yet ({0}); `rutter tend` finishes it")]
     NotErased(String),
-    /// Something in the spool could not be read now.
+    /// A hook is writing to a spool file, which therefore could not be drained.
     #[error("a hook is in the middle of writing to the spool; try again")]
     SpoolInUse,
-    /// Anything else that SQLite says.
+    /// Any other SQLite error.
     #[error("the database said: {0}")]
     Sql(rusqlite::Error),
-    /// A GHAP cannot do that.
+    /// An operation on a GHAP is not allowed.
     #[error(transparent)]
     Ghap(#[from] GhapError),
-    /// A memory cannot be so.
+    /// A memory is invalid.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// A value cannot be so.
+    /// A value is invalid.
     #[error(transparent)]
     Value(#[from] ValueError),
-    /// Nothing has this id.
+    /// No row has this id.
     #[error("no {what} has an id that ends in {id}")]
     NotFound {
-        /// What was looked for.
+        /// The kind of row, for the message.
         what: &'static str,
-        /// What was typed.
+        /// The end of the id that the user typed.
         id: IdSuffix,
     },
-    /// Several have.
+    /// Several rows have an id with this end.
     #[error("{count} ids end in {id}; type more of it")]
     Ambiguous {
-        /// What was typed.
+        /// The end of the id that the user typed.
         id: IdSuffix,
-        /// How many.
+        /// Number of matching rows.
         count: usize,
     },
-    /// Several projects have the name.
+    /// Several projects have this name.
     #[error("{count} projects are called `{name}`; `rutter project list` shows their keys")]
     SeveralProjects {
         /// The name.
         name: String,
-        /// How many.
+        /// Number of matching projects.
         count: usize,
     },
-    /// No such project.
+    /// No project has this name or key.
     #[error("no project is known as `{0}`; `rutter project list` shows them")]
     NoProject(String),
-    /// What was accepted cannot be done.
+    /// The user accepted a proposal that cannot be carried out.
     #[error("it cannot be accepted: {0}")]
     NotAccepted(String),
-    /// No such session.
+    /// No session has this name or id.
     #[error("no session is known as `{0}`; `rutter sessions list --all` shows them")]
     NoSession(String),
 }
 
 impl StoreError {
-    /// Returns true if the memory cannot be written, or not even be locked.
+    /// Returns true if the error means that the store cannot be written or locked.
     fn is_read_only(&self) -> bool {
         match self {
             Self::ReadOnly(_) => true,
@@ -220,7 +220,7 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// Gives an error of the file system its place.
+/// Returns a function that turns an I/O error into a [`StoreError`] with the operation and the path.
 pub(crate) fn at<'a>(
     what: &'static str,
     path: &'a Path,
@@ -233,9 +233,10 @@ pub(crate) fn at<'a>(
 }
 
 impl Store {
-    /// Opens the memory in a folder, creating or migrating it where needed. One that cannot be written is opened for reading.
+    /// Opens the store in a data directory. Creates or migrates the database if needed, and opens it read-only if it cannot be
+    /// written.
     ///
-    /// A file that is no database any more is put aside and a new one begun; [`Store::set_aside`] tells.
+    /// If the file is corrupt, moves it aside and creates a new database; [`Store::set_aside`] then returns its path.
     pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
         let files = Files::new(folder);
         files.make_folder().map_err(at("make", folder))?;
@@ -261,7 +262,7 @@ impl Store {
         }
     }
 
-    /// Opens the memory without writing anything: neither the database nor what SQLite keeps beside it.
+    /// Opens the store without writing anything: neither the database nor SQLite's files next to it.
     fn read(files: &Files) -> Result<Self, StoreError> {
         let path = files.database();
         let using = files.using(data_dir::PATIENCE).ok();
@@ -288,12 +289,12 @@ impl Store {
         })
     }
 
-    /// Returns true if the memory cannot be written.
+    /// Returns true if the store cannot be written.
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
-    /// Fails if the memory cannot be written, with the reason and what to type.
+    /// Fails if the store cannot be written; the error has the reason and the command to type.
     fn check_writable(&self) -> Result<(), StoreError> {
         if self.is_read_only {
             return Err(StoreError::ReadOnly(self.files.why_unwritable()));
@@ -315,13 +316,13 @@ impl Store {
                 schema::migrate(&mut connection)?;
             }
         }
-        // It is ours: whoever is the last to leave may fold the log.
+        // The database has our schema, so the last process that closes it may checkpoint the WAL.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         settle(&connection)?;
-        // As in hooks: a server asks the same over and over.
+        // As in hooks: a server runs the same statements over and over.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(hot::STATEMENTS);
-        // A commit that was acknowledged outlives a power cut as well; a command has the time.
+        // An acknowledged commit also survives a power cut. Unlike a hook, a command has time for the sync.
         connection.pragma_update(None, "synchronous", "FULL")?;
         wait_for_others(&mut connection)?;
         let inode = inode(&path);
@@ -337,8 +338,8 @@ impl Store {
         })
     }
 
-    /// Whether this handle can be kept for what comes next: its file is still in its place and of the form that this program
-    /// writes, and nobody is about to create, migrate, repair or put aside one. Whoever keeps one asks each time.
+    /// Returns true if this handle can be used for another request: its file is still in place and has the current schema, and no
+    /// process is creating, migrating, repairing or moving aside a database. Servers that cache a handle check it before each use.
     pub fn is_good(&self) -> bool {
         !self.is_read_only
             && self.files.is_unclaimed()
@@ -347,17 +348,17 @@ impl Store {
             && matches!(schema::find(&self.connection), Ok(schema::Found::Current))
     }
 
-    /// The damaged database that was put aside when this one was opened.
+    /// Returns the path of the damaged database that was moved aside when this store was opened.
     pub fn set_aside(&self) -> Option<&Path> {
         self.set_aside.as_deref()
     }
 
-    /// Where it is kept.
+    /// Returns the data directory of the store.
     pub fn files(&self) -> &Files {
         &self.files
     }
 
-    /// Runs a change as a whole: everything or nothing.
+    /// Runs a change in one transaction.
     fn write<T>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
@@ -372,15 +373,15 @@ impl Store {
     }
 }
 
-/// Opens a database to look at it. It is not created ([`create`] alone does that, whole), and closing it changes
-/// nothing: it may be a newer program's, or broken. One thread uses a handle at a time.
+/// Opens an existing database. It does not create one (only [`create`] does, and always a complete one), and closing it does not
+/// checkpoint: the file may be corrupt or belong to a newer program. Only one thread may use the connection at a time.
 pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     data_dir::check_path(path).map_err(at("open", path))?;
     Ok(connect(path, patience)?)
 }
 
-/// Opens a database that [`data_dir::check_path`] has passed. SQLite itself refuses a link in the place of the log of changes and
-/// of its index, but follows one in the place of the database.
+/// Opens a database that [`data_dir::check_path`] has accepted. The check is necessary because SQLite refuses a symbolic link in
+/// place of the WAL and its index, but follows one in place of the database.
 fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -389,12 +390,12 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Erro
     Ok(connection)
 }
 
-/// How often, and in what steps, a command or a server asks for a lock that another process has.
+/// Interval at which a command or server retries a lock that another process holds, and the number of retries.
 const STEP: Duration = Duration::from_micros(500);
 const STEPS: u128 = data_dir::PATIENCE.as_nanos() / STEP.as_nanos();
 
-/// Has a handle wait for others as long as a command does. SQLite's own way sleeps longer each time, up to a tenth of a second: of
-/// eight that write all the time, one in twenty waited for that.
+/// Makes a connection wait for locks as long as a command does. SQLite's own handler doubles its sleep up to 100 ms; with eight
+/// processes that write constantly, one write in twenty waited that long.
 pub(crate) fn wait_for_others(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(|asked| {
         let go_on = u128::try_from(asked).is_ok_and(|asked| asked < STEPS);
@@ -410,20 +411,20 @@ fn inode(path: &Path) -> Option<u64> {
     path.metadata().ok().map(|metadata| metadata.ino())
 }
 
-/// What is set once, in the file.
+/// Sets the properties that are stored in the database file.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA journal_mode = WAL")
 }
 
-/// What every handle sets, hooks included.
+/// Sets the properties that every connection needs, including those of hooks.
 pub(crate) fn settle(connection: &Connection) -> rusqlite::Result<()> {
-    // What is deleted is overwritten; nothing is put into files elsewhere.
+    // Overwrite deleted rows, and keep temporary tables out of other files.
     connection.execute_batch(
         "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY",
     )
 }
 
-/// Makes the database beside its place and moves it there, so that nobody ever opens half of one.
+/// Creates the database under a temporary name and renames it, so that no process ever opens an incomplete one.
 fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
     let path = files.database();
     if path.exists() {
@@ -437,7 +438,7 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
             .try_for_each(|part| data_dir::remove_if_there(part))
             .map_err(at("remove", &fresh))
     };
-    // Left by a process that was killed in the middle; the lock says that no other is at it.
+    // A killed process may have left these files. The lock guarantees that no other process is using them.
     clear()?;
     let made = (|| {
         data_dir::private()
@@ -447,8 +448,8 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
             .map_err(at("create", &fresh))?;
         let mut connection = look(&fresh, data_dir::PATIENCE)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        // The log of changes comes last. Closing folds it, and says nothing where the disk has no room for that: the database
-        // would be moved into its place without what stands in the log.
+        // Switch to WAL mode last. Closing checkpoints the WAL and reports no error if the disk is full; the database would then be
+        // renamed without the rows that are only in the WAL.
         schema::migrate(&mut connection)?;
         prepare(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
@@ -461,7 +462,7 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
     made
 }
 
-/// Puts a damaged database aside and begins a new one, if it still is damaged once nobody else can touch it.
+/// Moves a damaged database aside and creates a new one, unless another process has repaired it before this one got the lock.
 fn put_aside(
     files: &Files,
     now: Time,

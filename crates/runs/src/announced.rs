@@ -1,9 +1,9 @@
-//! Exit statuses that a line prints itself: `pytest; echo "exit $?"`, `go build && echo OK || echo FAILED`.
+//! Exit statuses that a command line prints: `pytest; echo "exit $?"`, `go build && echo OK || echo FAILED`.
 
 use super::command_line::{Command, CommandLine};
 use super::shell::Joiner;
 
-/// The exit status of the command at a position, as far as a later command of the line prints it.
+/// Returns the exit status of the command at position `at`, if a later command of the line printed it.
 pub(super) fn exit_status(line: &CommandLine, at: usize, text: &str) -> Option<i32> {
     if line.commands[at].is_condition {
         return None;
@@ -23,11 +23,11 @@ pub(super) fn exit_status(line: &CommandLine, at: usize, text: &str) -> Option<i
     }
 }
 
-/// The number that `echo "exit: $?"` printed.
+/// Returns the number that `echo "exit: $?"` printed.
 fn printed_status(echo: &Command, text: &str) -> Option<i32> {
     let said = echo.words[1..].join(" ");
     let (before, after) = said.split_once("$?")?;
-    // What is expanded beside it cannot be compared.
+    // A text with other variables cannot be compared.
     if before.contains('$') || after.contains('$') {
         return None;
     }
@@ -37,7 +37,7 @@ fn printed_status(echo: &Command, text: &str) -> Option<i32> {
     })
 }
 
-/// The text that an `echo` prints; none where that is not plain, or too short to tell.
+/// Returns the text that an `echo` prints; None if it has variables, or is too short to identify a line.
 fn literal(echo: &Command) -> Option<String> {
     let said = echo.words[1..].join(" ");
     let plain = said.len() > 1 && !said.contains(['$', '\\', '*']) && !said.starts_with('-');

@@ -1,4 +1,4 @@
-//! Runs a reader over the recorded outputs of its runner, whole and cut.
+//! Runs a reader over the recorded outputs of its runner, whole and truncated.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn differs(runner: &Runner, case: &Value, text: &str) -> Option<String> {
                 })
             })
             .collect();
-        // A part that is left out is not compared.
+        // A field that the case leaves out is not compared.
         let fits = |(got, wanted): (&Value, &Value)| {
             wanted.as_object().unwrap().iter().all(|(key, value)| got[key] == *value)
         };
@@ -69,11 +69,11 @@ fn differs(runner: &Runner, case: &Value, text: &str) -> Option<String> {
     cut(runner, text, &report)
 }
 
-/// Lines that end a part of a run. Where these runners are done they say no more, so that a text that is cut
-/// right behind one cannot be told from a whole one; whoever cuts it knows.
+/// Lines that end a part of a run. These runners print nothing after their last part, so that a text that ends right
+/// behind one looks complete; only the code that cut it can tell.
 const ENDS: &[&str] = &["test result: ok. ", "     Running ", "ok  \t", "Passed!  - "];
 
-/// A text that was cut off may say less than the whole, and nothing better.
+/// Checks that truncated texts give no better verdict than the whole text.
 fn cut(runner: &Runner, text: &str, whole: &Report) -> Option<String> {
     let points = (0..200).map(|part| text.len() * part / 200).chain([10_000]);
     for point in points.filter(|point| *point < text.len()) {

@@ -8,34 +8,34 @@ use crate::report::Failure;
 use crate::selection::Failed;
 use rutter_redact::Clean;
 
-/// Maximum length of a kept error. Errors differ at their beginning.
+/// Maximum length of a stored error. Errors differ at their start.
 const MAX_ERROR_CHARS: usize = 200;
 
-/// One thing that failed.
+/// A failure of a run, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// The test, by the runner's name; a path in it starts at the root of the checkout.
+    /// The test, by the runner's name; a path in it is relative to the root of the checkout.
     pub test: Option<Clean>,
-    /// The package, crate or file around the test, where its name does not contain it.
+    /// The package, crate or file around the test, if its name does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Clean>,
     /// The error, in one line.
     pub error: Clean,
-    /// The file it points at, from the root of the checkout.
+    /// The file of the error, relative to the root of the checkout.
     pub file: Option<Clean>,
-    /// The code did not compile.
+    /// True if the code did not compile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compile_error: bool,
-    /// Its shape; none where there is nothing to go by.
+    /// The signature; None if the failure has too little text for one.
     pub signature: Option<Clean>,
-    /// Places and identifiers that it names.
+    /// The places and identifiers that the failure names.
     #[serde(default, skip_serializing_if = "Clues::is_empty")]
     pub clues: Clues,
 }
 
 impl Fault {
-    /// The failure, as far as it matters for whether a run executed it.
+    /// Returns the parts of the failure that decide if a later run covers it.
     pub fn failed(&self) -> Failed<'_> {
         Failed {
             test: self.test.as_deref(),
@@ -45,7 +45,7 @@ impl Fault {
         }
     }
 
-    /// Builds the fault that the store keeps from a failure of a report.
+    /// Builds the stored fault from a failure of a report.
     pub fn new(failure: &Failure, signature: &str, clues: Clues, kind: Kind) -> Self {
         let parts = [failure.error.as_deref(), failure.message.as_deref()];
         let error = parts
@@ -54,7 +54,7 @@ impl Fault {
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join(": ");
-        // First without its secrets, then cut: a half of one would not be recognised.
+        // Redacted before it is cut, as half of a secret would not be recognised.
         let clean = Clean::new(error.lines().next().unwrap_or_default());
         let error: String = clean.chars().take(MAX_ERROR_CHARS).collect();
         let is_typecheck = failure.error.as_deref() == Some("typecheck");

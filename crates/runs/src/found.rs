@@ -1,5 +1,5 @@
-//! The runs of a command line: which programs run tests, builds or checks, whose exit status the line has, and how much
-//! of their output is shown.
+//! The runs of a command line: the programs that run tests, builds or checks, the meaning of the line's exit status for
+//! each, and the part of its output that is shown.
 
 use super::command_line::{Command, CommandLine};
 use super::shell::{Joiner, Stream, Target};
@@ -20,20 +20,20 @@ pub enum Program {
 /// The meaning of the line's exit status for one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It is the run's own.
+    /// The line has the exit status of the run.
     Own,
-    /// It is the run's own, if the run was reached: a command before it may have failed.
+    /// The line has the exit status of the run, unless a command before it failed.
     OwnIfReached,
-    /// Zero means that the run succeeded; anything else may be another command's.
+    /// Zero means that the run succeeded; any other status may belong to another command.
     ZeroOnly,
-    /// It says nothing.
+    /// The status is unrelated to the run.
     Hidden,
 }
 
-/// A program that the output of a run goes through.
+/// A program that filters the output of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// Keeps the first lines, so many at most; none where the line does not tell.
+    /// Keeps at most this number of first lines; None if the number is unknown.
     Head(Option<usize>),
     /// Keeps the last lines.
     Tail(Option<usize>),
@@ -41,31 +41,31 @@ pub enum Filter {
     Some,
 }
 
-/// The way from a run's output to the reader.
+/// The part of a run's output that is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shown {
-    /// Nothing of it is shown: it went to a file that the line does not print.
+    /// True if nothing is shown: the output went to a file that the line does not print.
     pub is_lost: bool,
-    /// Standard error is not shown.
+    /// True if standard error is not shown.
     pub loses_errors: bool,
-    /// Filters that it passes through, in order.
+    /// Filters that the output passes through, in order.
     pub filters: Vec<Filter>,
 }
 
-/// One run in a command line.
+/// A run in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundRun {
     /// The runner or task.
     pub program: Program,
-    /// The position of its command in the line.
+    /// The position of the command in the line.
     pub at: usize,
-    /// The meaning of the line's exit status for it.
+    /// The meaning of the line's exit status for the run.
     pub status: Status,
-    /// The way from its output to the reader.
+    /// The part of the output that is shown.
     pub shown: Shown,
 }
 
-/// The runs of a line, in order. Tasks and scripts that may be runs are among them; a run in the background is not.
+/// Returns the runs of a line, in order. Includes tasks and scripts that may be runs, but no run in the background.
 pub fn find_runs(line: &CommandLine) -> Vec<FoundRun> {
     let found = line.commands.iter().enumerate().filter_map(|(at, command)| {
         let program = table::find_runner(&command.words)
@@ -81,7 +81,7 @@ pub fn find_runs(line: &CommandLine) -> Vec<FoundRun> {
     found.take(MAX_RUNS).collect()
 }
 
-/// A command that looks like a test, a build or a check by its words, and is none that is known: `platformio test`.
+/// Returns a command that looks like a test, a build or a check by its words, but is unknown: `platformio test`.
 pub fn unknown_run(line: &CommandLine) -> Option<String> {
     line.commands.iter().find_map(|command| {
         let [program, rest @ ..] = command.words.as_slice() else { return None };
@@ -96,7 +96,7 @@ pub fn unknown_run(line: &CommandLine) -> Option<String> {
 }
 
 impl FoundRun {
-    /// Returns true if the line alone says that it is a test, a build or a check.
+    /// Returns true if the command line alone shows that it is a test, a build or a check.
     pub fn is_certain(&self) -> bool {
         match &self.program {
             Program::Runner(_) => true,
@@ -105,13 +105,13 @@ impl FoundRun {
     }
 }
 
-/// Returns true if the shell does not wait for the command, or for the pipe that it begins.
+/// Returns true if the shell does not wait for the command, or for the pipe that it starts.
 fn is_in_background(line: &CommandLine, at: usize) -> bool {
     let end = line.commands[at..].iter().find(|command| command.joiner != Joiner::Pipe);
     end.is_some_and(|command| command.joiner == Joiner::Background)
 }
 
-/// The commands that a command is piped into.
+/// Returns the commands that a command is piped into.
 fn pipe(line: &CommandLine, at: usize) -> &[Command] {
     let length = line.commands[at..].iter().take_while(|one| one.joiner == Joiner::Pipe).count();
     &line.commands[at + 1..(at + 1 + length).min(line.commands.len())]
@@ -124,7 +124,7 @@ fn shown(line: &CommandLine, at: usize) -> Shown {
     for redirection in &command.redirections {
         let path = match &redirection.target {
             Target::File(path) | Target::Append(path) => path,
-            // `2>&1` shows errors again where the output goes.
+            // `2>&1` sends errors to the output.
             Target::Descriptor(_) | Target::Text(_) => continue,
         };
         let output = matches!(redirection.stream, Stream::Output | Stream::Both);
@@ -138,7 +138,7 @@ fn shown(line: &CommandLine, at: usize) -> Shown {
     let errors_follow = command.redirections.iter().any(|redirection| {
         redirection.stream == Stream::Error && matches!(redirection.target, Target::Descriptor(_))
     });
-    // What a later command prints of that file is the run's output.
+    // A later command that prints that file shows the run's output.
     if let Some(file) = file.filter(|file| *file != "/dev/null") {
         let printing = line.commands[at + 1..].iter().find(|later| {
             later.words.len() > 1 && later.words[1..].iter().any(|word| word == file)
@@ -156,7 +156,7 @@ fn shown(line: &CommandLine, at: usize) -> Shown {
     shown
 }
 
-/// The filter that a command is; none where it passes everything on.
+/// Returns the filter of a command; None if it passes everything on.
 fn filter(command: &Command) -> Option<Filter> {
     match command.program() {
         "cat" | "tee" | "less" | "more" | "ts" | "nl" | "bat" | "sponge" => None,
@@ -166,7 +166,7 @@ fn filter(command: &Command) -> Option<Filter> {
     }
 }
 
-/// The number of lines that `head` or `tail` keeps; none where it counts otherwise.
+/// Returns the number of lines that `head` or `tail` keeps; None if it counts in another way.
 fn line_count(command: &Command) -> Option<usize> {
     let mut words = command.words[1..].iter();
     let mut count = Some(10);
@@ -193,19 +193,19 @@ fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
     let pipefail = commands[..at].iter().any(|command| {
         command.program() == "set" && command.words.iter().any(|word| word == "pipefail")
     });
-    // Where all of a pipe counts, a `grep` that finds nothing fails as well, and so may a `head` that closes it.
+    // Under `pipefail`, a `grep` that finds nothing fails too, and so may a program when `head` closes the pipe.
     let mut own = !shown.filters.iter().any(|filter| !matches!(filter, Filter::Tail(_)));
     let mut in_own_pipe = true;
     for command in &commands[at..] {
         match command.joiner {
             Joiner::End => break,
             Joiner::And => (own, in_own_pipe) = (false, false),
-            // What `&&` joins runs only if the run succeeded, through whatever it is piped.
+            // A command joined by `&&` runs only if the run succeeded, even if it has a pipe.
             Joiner::Pipe if pipefail || !in_own_pipe => {}
             _ => return Status::Hidden,
         }
     }
-    // Behind `;` a new list begins, whatever came before.
+    // `;` starts a new list, independent of the commands before it.
     let begins = commands[..at]
         .iter()
         .rposition(|command| matches!(command.joiner, Joiner::Then | Joiner::Background))

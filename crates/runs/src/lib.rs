@@ -1,7 +1,7 @@
-//! Test, build, lint and type-check runs: finding them in a command line and reading what they printed.
+//! Test, build, lint and type-check runs: finding them in a command line and reading their output.
 //!
-//! [`command_line`](self) parses what was typed, [`runners`] lists the programs that are known, and [`read`](mod@read) turns
-//! a command and its output into a verdict with its failures.
+//! [`command_line`](self) parses a command line, [`runners`] lists the known programs, and [`read`](mod@read) turns a
+//! command and its output into a verdict with its failures.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ mod wrappers;
 pub use time::{BadTime, Time};
 
 choice! {
-    /// What was run.
+    /// The kind of a run.
     Kind, "kind of run" {
         /// Tests.
         Test = "test",
@@ -48,25 +48,25 @@ choice! {
 }
 
 choice! {
-    /// How a run went. On doubt it is unknown, never passed.
+    /// The result of a run. If in doubt it is unknown, never passed.
     Verdict, "verdict" {
-        /// Everything that ran was fine.
+        /// Everything that ran succeeded.
         Passed = "passed",
-        /// Something was not.
+        /// At least one part failed.
         Failed = "failed",
-        /// Nobody can say.
+        /// The result cannot be determined.
         Unknown = "unknown",
     }
 }
 
-/// How many tests went which way.
+/// Numbers of tests by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Were fine.
+    /// Tests that passed.
     pub passed: u32,
-    /// Were not, errors included.
+    /// Tests that failed, errors included.
     pub failed: u32,
-    /// Did not run.
+    /// Tests that did not run.
     pub skipped: u32,
 }

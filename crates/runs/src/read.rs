@@ -1,7 +1,7 @@
-//! From a command line and what it printed to the outcome of each run in it, or to the reason why there is none.
+//! Reading of a command line and its output: the outcome of each run in it, or the reason why it has none.
 //!
-//! The exit status comes first, as far as the command line lets it through; the text second. A failure that is visible is a
-//! failure. A pass is never guessed: where the two contradict each other, or neither says anything, the outcome is unknown.
+//! The exit status comes first, as far as the command line passes it on; the text second. A visible failure is a
+//! failure. A pass is never guessed: if the two contradict each other, or neither decides, the outcome is unknown.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use super::table::{self, Runner, Task};
 use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
 use super::{Counts, Kind, Verdict, announced, signature, tells, text};
 
-/// The exit status and output of a command line that has ended.
+/// The exit status and output of a finished command line.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
-    /// The exit status of the line, where it is known.
+    /// The exit status of the line, if known.
     pub exit: Option<i32>,
-    /// Its stdout and stderr, in any order.
+    /// The bytes of stdout and stderr, in any order.
     pub output: &'a [u8],
-    /// The client cut some of the output off.
+    /// True if the client truncated the output.
     pub cut: bool,
 }
 
@@ -28,46 +28,46 @@ pub struct Seen<'a> {
 pub struct Reading {
     /// Tests, a build or a check.
     pub kind: Kind,
-    /// The runner's name, or that of the task if nothing told its runner.
+    /// The runner's name, or that of the task if its runner is unknown.
     pub runner: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Numbers of tests, where the text has them.
+    /// Numbers of tests, if the text has them.
     pub counts: Option<Counts>,
     /// Names of the failing tests, as the runner prints them.
     pub failing: Vec<String>,
-    /// The shape of the failure.
+    /// The signature of the failure.
     pub signature: Option<String>,
-    /// The exit status, where it is the run's own.
+    /// The exit status, if it is that of the run.
     pub exit: Option<i32>,
     /// Duration that the runner prints, in milliseconds.
     pub duration: Option<u64>,
     /// The reason for the verdict.
     pub because: &'static str,
-    /// The failures, as far as the text has them.
+    /// The failures that the text shows.
     pub failures: Vec<Failure>,
     /// Tests that the text names as passed.
     pub passed: Vec<PassedTest>,
-    /// Every failure of the run is among the failures.
+    /// True if the text is complete, so that `failures` has every failure of the run.
     pub is_whole: bool,
-    /// The command lines that make up the run; several where a line starts the same runner more than once.
+    /// The command lines that make up the run; several if a line starts the same runner more than once.
     pub invocations: Vec<Invocation>,
 }
 
-/// One command line of a runner.
+/// A command line of a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// The runner's name, or that of the task if nothing told its runner.
+    /// The runner's name, or that of the task if its runner is unknown.
     pub program: String,
-    /// The words behind the runner's start.
+    /// The words after the start of the runner's command line.
     pub arguments: Vec<String>,
-    /// The folder in which it ran, relative to where the line was typed.
+    /// The folder in which it ran, relative to the working directory of the line.
     pub folder: Folder,
-    /// The task that started it, with the arguments that were passed to it: `make test`.
+    /// The task that started it, with the arguments passed to it: `make test`.
     pub task: Option<String>,
-    /// Some of the arguments are not known, because the task does not tell what it runs.
+    /// True if some arguments are unknown because the task does not print its command.
     pub is_partial: bool,
-    /// The package that the task belongs to, where its wrapper names it.
+    /// The package of the task, if its wrapper names it.
     pub package: Option<String>,
 }
 
@@ -75,10 +75,10 @@ pub struct Invocation {
 pub const NO_RUN: &str =
     "no command in it is a run of tests, a build or a check that is waited for";
 
-/// The reason why a run has no outcome where `only` lists others.
+/// The reason why a run has no outcome if `only` lists other commands.
 pub const NOT_WANTED: &str = "`hooks.outcome_capture.only` lists other commands";
 
-/// Reads every run of a command line; or says why there is no outcome in it. The worst one comes last.
+/// Reads every run of a command line, or returns the reason why it has no outcome. The worst run comes last.
 pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'static str> {
     let runs = find_runs(line);
     if runs.is_empty() {
@@ -103,7 +103,7 @@ pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'
         let read =
             ReadGroup { line, seen, text: &text, runs: &group, alone: runs.len() == group.len() };
         let found = read.readings();
-        // What `&&` joins behind a run that failed did not run.
+        // Commands that `&&` joins behind a failed run did not run.
         if found.iter().any(|one| one.verdict == Verdict::Failed) && read.stops_the_line() {
             unreached = Some(group[group.len() - 1].at);
         }
@@ -112,7 +112,7 @@ pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'
     if readings.is_empty() {
         return Err(NO_RUN);
     }
-    // A stable order within a verdict: what was typed first stands first.
+    // The sort is stable: runs with the same verdict stay in typed order.
     readings.sort_by_key(|reading| match reading.verdict {
         Verdict::Unknown => 0,
         Verdict::Passed => 1,
@@ -121,7 +121,7 @@ pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'
     Ok(readings)
 }
 
-/// Reads a command line as one run: the worst of those in it.
+/// Reads a command line as one run: the worst of its runs.
 pub fn read_line(command: &str, seen: &Seen<'_>) -> Result<Reading, &'static str> {
     let mut readings = read_runs(&CommandLine::parse(command), seen)?;
     readings.pop().ok_or(NO_RUN)
@@ -130,14 +130,14 @@ pub fn read_line(command: &str, seen: &Seen<'_>) -> Result<Reading, &'static str
 /// Commands that the user has configured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Configured<'a> {
-    /// Commands that are runs beside those that are known.
+    /// Commands that count as runs in addition to the known ones.
     pub matchers: &'a [String],
-    /// If there are any, no other commands are runs.
+    /// If not empty, no other commands count as runs.
     pub only: &'a [String],
 }
 
 impl Configured<'_> {
-    /// Reads every run of a command line, as far as the configuration wants it; or says why there is no outcome in it.
+    /// Reads every run of a command line that the configuration includes, or returns the reason why it has no outcome.
     pub fn read_runs(
         self,
         line: &CommandLine,
@@ -156,7 +156,7 @@ impl Configured<'_> {
     }
 }
 
-/// The first of some configured commands that one of the line's commands starts with. `./run_tests.sh` also stands for
+/// Returns the first configured command that a command of the line starts with. `./run_tests.sh` also matches
 /// `bash ./run_tests.sh -x`.
 fn matching<'a>(configured: &'a [String], line: &CommandLine) -> Option<&'a str> {
     configured.iter().map(|matcher| matcher.trim()).find(|matcher| {
@@ -168,13 +168,13 @@ fn matching<'a>(configured: &'a [String], line: &CommandLine) -> Option<&'a str>
     })
 }
 
-/// Reads a command line that the user has configured as a run, by the name that was given for it.
+/// Reads a command line that the user has configured as a run, under its configured name.
 fn read_configured(
     line: &CommandLine,
     seen: &Seen<'_>,
     name: &str,
 ) -> Result<Reading, &'static str> {
-    // Of a line with several commands the exit status may be any one's.
+    // The exit status of a line with several commands may belong to any of them.
     let exit = seen.exit.filter(|_| line.commands.len() == 1);
     if exit.is_some_and(|exit| matches!(exit, 126 | 127) || exit > 128) {
         return Err("it could not be started, or a signal or a time-out ended it");
@@ -207,7 +207,7 @@ fn read_configured(
     Ok(conclude(runner, kind, report, &evidence, vec![invocation]))
 }
 
-/// Puts runs of one runner together: they print into one text, and one report tells of all of them.
+/// Groups runs of the same runner: they print into one text, which is read as one report.
 fn groups(runs: &[FoundRun]) -> Vec<Vec<FoundRun>> {
     let same = |one: &FoundRun, other: &FoundRun| match (&one.program, &other.program) {
         (Program::Runner(one), Program::Runner(other)) => one.runner == other.runner,
@@ -231,27 +231,27 @@ const MAX_BLANK_LINES: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Missing {
     Nothing,
-    /// The beginning, which `tail` cut off. The summary is there.
+    /// The start, cut off by `tail`. The summary is there.
     Beginning,
-    /// Lines that a filter dropped: the end, or some in between.
+    /// Lines that a filter dropped: the end, or lines in between.
     Filtered,
-    /// Anything, because the client cut it.
+    /// Any part, because the client truncated the output.
     Cut,
 }
 
-/// Evidence beside the report of a reader.
+/// Evidence besides the report of a reader.
 #[expect(clippy::struct_excessive_bools, reason = "each is an observation of its own")]
 struct Evidence {
-    /// The exit status, as far as it is the run's own.
+    /// The exit status, if it is that of the run.
     exit: Option<i32>,
-    /// A status other than 0 may be that of a command before the run.
+    /// True if a status other than 0 may be that of a command before the run.
     if_reached: bool,
     is_task: bool,
     wrapper_failed: bool,
     missing: Missing,
-    /// The runner prints nothing when all is well, and printed nothing.
+    /// True if the runner prints nothing on success, and printed nothing.
     is_silent: bool,
-    /// The end of its output is there, and would say if anything had failed.
+    /// True if the end of the output is there, which would report a failure.
     ends_well: bool,
 }
 
@@ -260,14 +260,14 @@ struct ReadGroup<'a> {
     seen: &'a Seen<'a>,
     text: &'a str,
     runs: &'a [FoundRun],
-    /// No other runs print into the text.
+    /// True if no other runs print into the text.
     alone: bool,
 }
 
 impl ReadGroup<'_> {
     fn readings(&self) -> Vec<Reading> {
         let first = &self.runs[0];
-        // Output that went elsewhere is not what is shown.
+        // Redirected output is not in the text.
         let text = if first.shown.is_lost { "" } else { self.text };
         match &first.program {
             Program::Runner(found) => vec![self.read_runner(found.runner, text)],
@@ -275,7 +275,7 @@ impl ReadGroup<'_> {
         }
     }
 
-    /// Returns true if a failure of this run keeps the rest of the line from running.
+    /// Returns true if a failure of this run prevents the rest of the line from running.
     fn stops_the_line(&self) -> bool {
         let last = &self.runs[self.runs.len() - 1];
         matches!(last.status, Status::ZeroOnly | Status::Own | Status::OwnIfReached)
@@ -293,7 +293,7 @@ impl ReadGroup<'_> {
             && !self.seen.cut
             && !shown.filters.contains(&Filter::Some);
         let evidence = Evidence { is_silent, ..self.evidence(false) };
-        // cargo says at the very end that something failed.
+        // cargo reports a failure at the very end.
         let ends_well = runner.name == "cargo test"
             && self.alone
             && evidence.missing == Missing::Beginning
@@ -324,7 +324,7 @@ impl ReadGroup<'_> {
         conclude(runner.name.to_owned(), kind, report, &evidence, invocations)
     }
 
-    /// A task may run several runners, and each of them in several packages, so it can have several outcomes.
+    /// Reads the outcomes of a task, which may use several runners, each in several packages.
     fn read_task(&self, task: &Task, text: &str) -> Vec<Reading> {
         let command = &self.line.commands[self.runs[0].at];
         let mut readings = Vec::new();
@@ -351,7 +351,7 @@ impl ReadGroup<'_> {
         readings
     }
 
-    /// The outcomes of a task in one package.
+    /// Reads the outcomes of a task in one package.
     fn read_package(&self, task: &Task, output: &PackageOutput<'_>) -> Vec<Reading> {
         let command = &self.line.commands[self.runs[0].at];
         let echoes = matches!(command.program(), "make" | "just") || task.name.contains('.');
@@ -388,7 +388,7 @@ impl ReadGroup<'_> {
         read.collect()
     }
 
-    /// Weighs the exit status and the shown text.
+    /// Collects the exit status and the missing part of the output.
     fn evidence(&self, is_task: bool) -> Evidence {
         let last = &self.runs[self.runs.len() - 1];
         let mut if_reached = false;
@@ -402,7 +402,7 @@ impl ReadGroup<'_> {
                 Some(code)
             }
         };
-        // Of several runs all have to have succeeded, and one of them has failed.
+        // For several runs a status of 0 means that all succeeded, any other that one of them failed.
         if self.runs.len() > 1 {
             let hidden = self.runs.iter().any(|run| run.status == Status::Hidden);
             if_reached = true;
@@ -437,11 +437,11 @@ impl Missing {
     }
 }
 
-/// Determines the part of a run's output that is missing. `alone` is true if the text is that of this run only: then
-/// `head -20` that printed 12 lines has cut nothing off.
+/// Determines the missing part of a run's output. `alone` is true if the text has only this run: then a `head -20` that
+/// printed 12 lines has cut nothing off.
 fn missing(shown: &Shown, text: &str, alone: bool) -> Missing {
     let lines = text.lines().count();
-    // The client takes blank lines away at the end.
+    // The client removes blank lines at the end.
     let has_all =
         |count: Option<usize>| alone && count.is_some_and(|count| lines + MAX_BLANK_LINES < count);
     shown.filters.iter().fold(Missing::Nothing, |known, filter| {
@@ -453,7 +453,7 @@ fn missing(shown: &Shown, text: &str, alone: bool) -> Missing {
     })
 }
 
-/// The runs behind the commands that a task printed, by runner.
+/// Returns the runs in the commands that a task printed, by runner.
 fn inner_runs(
     commands: &[InnerCommand<'_>],
     passed_on: &[String],
@@ -467,7 +467,7 @@ fn inner_runs(
             let Some(runner) = table::find_runner(&command.words) else { continue };
             let mut arguments = command.words[runner.arguments.min(command.words.len())..].to_vec();
             if inner.is_cut {
-                // The last word is a part of one; what was passed on stands behind it.
+                // The last word is incomplete; the arguments passed to the task come after it.
                 arguments.pop();
                 arguments.extend_from_slice(passed_on);
             }
@@ -491,8 +491,8 @@ fn inner_runs(
     found
 }
 
-/// Corrects the verdicts of a task with several parts, of which a status other than 0 is that of one. Where one failed by its
-/// text, the others did not fail by the status; where none did, it was the last one that is not known to have passed.
+/// Corrects the verdicts of a task with several parts, as a status other than 0 belongs to only one. If a part failed by
+/// its text, the others did not fail by the status; otherwise the last part that is not known to have passed failed.
 fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
     if readings.len() < 2 || exit.is_none_or(|exit| exit == 0) {
         return;
@@ -521,7 +521,7 @@ fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
     }
 }
 
-/// The reports of the readers that understand the output of an unknown program.
+/// Returns the reports of the readers that understand the output of an unknown program.
 fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
     let reports = tells::telling(text).into_iter().filter_map(|reader| {
         let runner = table::runner_named(reader.name)?;
@@ -529,7 +529,7 @@ fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
         report.is_known().then_some((runner, report))
     });
     let mut reports: Vec<(&'static Runner, Report)> = reports.collect();
-    // What counts tests knows more than what lists complaints; one failure is told by one of them.
+    // Readers that count tests have more information than readers that list findings, which may report the same failure.
     reports.sort_by_key(|(_, report)| report.counts.is_none());
     let counted = reports.iter().filter(|(_, report)| report.counts.is_some()).count();
     if counted > 0 {
@@ -539,7 +539,7 @@ fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
     reports
 }
 
-/// Puts together what was run, how it ended, and what it printed.
+/// Combines runner, report and evidence into a reading.
 fn conclude(
     runner: String,
     kind: Kind,
@@ -606,7 +606,7 @@ fn decide(report: &Report, runner: &str, evidence: &Evidence) -> (Verdict, &'sta
         (None, _) if evidence.wrapper_failed => {
             (Verdict::Failed, "the exit status is hidden; its wrapper says that it failed")
         }
-        // Of several parts each has its summary: the one that failed may be missing.
+        // With several parts each has its summary, and that of the failed part may be missing.
         (None, Verdict::Passed)
             if evidence.missing == Missing::Cut
                 || (evidence.missing == Missing::Filtered && !has_one_summary(runner)) =>
@@ -628,17 +628,17 @@ fn decide(report: &Report, runner: &str, evidence: &Evidence) -> (Verdict, &'sta
     }
 }
 
-/// Returns true if a runner prints one summary that counts failures too, so that the line alone is enough.
+/// Returns true if a runner prints one summary that includes failures, so that this line alone is enough.
 fn has_one_summary(runner: &str) -> bool {
     matches!(runner, "pytest" | "vitest" | "jest" | "bun test" | "rspec" | "playwright test")
 }
 
-/// Exit statuses by which a runner says that it ran no test.
+/// Returns true if an exit status of a runner means that it ran no test.
 fn means_nothing_ran(runner: &str, code: i32) -> bool {
     matches!((runner, code), ("pytest", 4 | 5) | ("unittest", 5))
 }
 
-/// The text of an output as readers want it.
+/// Returns the plain text of an output for readers.
 pub fn plain_text(output: &[u8]) -> Cow<'_, str> {
     text::plain(output)
 }

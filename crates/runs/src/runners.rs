@@ -1,4 +1,4 @@
-//! The runners, one file each.
+//! The readers, one file per runner.
 
 mod autopep8;
 mod ava;
@@ -79,9 +79,9 @@ mod xctest;
 
 use super::report::Runner;
 
-/// Every runner there is a reader for.
+/// All readers.
 pub static RUNNERS: &[&Runner] = &[
-    // One a line, in the order of the alphabet.
+    // One per line, in alphabetical order.
     &autopep8::RUNNER,
     &ava::RUNNER,
     &bats::RUNNER,
@@ -160,7 +160,7 @@ pub static RUNNERS: &[&Runner] = &[
     &xctest::RUNNER_XCODEBUILD_TEST,
 ];
 
-/// The runner of a name.
+/// Returns the reader of the runner with this name.
 pub fn named(name: &str) -> Option<&'static Runner> {
     RUNNERS.iter().copied().find(|runner| runner.name == name)
 }

@@ -1,11 +1,11 @@
-//! Scanners for readers: rules, amounts, places and errors, as many runners print them. Plain scanning: this
-//! runs in a hook.
+//! Scanners for readers: rules, amounts, places and errors in the formats of many runners. They use plain string scanning
+//! because they run in a hook.
 
-/// How many failures are kept of a run. Whoever has more has one reason for them, and a hook has no time to lose: names are
-/// looked up among each other.
+/// Maximum number of failures that are kept of a run. More failures have a common cause, and readers compare the names
+/// with each other, which takes too long for a hook.
 pub(super) const MOST: usize = 1000;
 
-/// The title in a rule such as `==== title ====`.
+/// Returns the title of a rule such as `==== title ====`.
 pub(super) fn ruled(line: &str, mark: char) -> Option<&str> {
     let inner = line.trim_start_matches(mark);
     let title = inner.trim_end_matches(mark);
@@ -16,18 +16,18 @@ pub(super) fn ruled(line: &str, mark: char) -> Option<&str> {
     (!title.is_empty() && !title.starts_with(mark)).then_some(title)
 }
 
-/// A number and the words after it: `3 passed`.
+/// Splits `3 passed` into the number and the words after it.
 pub(super) fn amount(text: &str) -> Option<(u32, &str)> {
     let (number, words) = text.split_once(' ')?;
     Some((number.parse().ok()?, words))
 }
 
-/// Milliseconds in `1.5`, which are seconds.
+/// Parses seconds such as `1.5` to milliseconds.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     decimal(text, 1000)
 }
 
-/// A plain decimal number times a scale, cut to a whole. Nothing else that a float could be: no sign, no exponent.
+/// Parses a plain decimal number, multiplied by `scale` and truncated. Accepts no sign and no exponent.
 pub(super) fn decimal(text: &str, scale: u64) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -43,9 +43,9 @@ pub(super) fn decimal(text: &str, scale: u64) -> Option<u64> {
     Some(value)
 }
 
-/// The error in `package.Name: what it says`, `Name [CODE]: …` or a bare `Name`, and what it says.
+/// Splits `package.Name: message`, `Name [CODE]: message` or a bare `Name` into the error's name and message.
 ///
-/// A name starts its last part with a capital; prose such as `Note that this: …` has blanks before the colon.
+/// The last part of a name starts with a capital; prose such as `Note that this: …` has blanks before the colon.
 pub(super) fn error(line: &str) -> Option<(&str, &str)> {
     let end = line
         .find(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | '.' | '$')))
@@ -71,7 +71,7 @@ pub(super) fn error(line: &str) -> Option<(&str, &str)> {
 pub(super) struct Place<'a> {
     /// The path, as printed.
     pub(super) path: &'a str,
-    /// The line, counted from 1; none if it is not printed or is no line number.
+    /// The line, counted from 1; None if it is missing or not a line number.
     pub(super) line: Option<u32>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Parses `path:12` and `path:12:5`. Returns the place and what follows the numbers.
+/// Parses `path:12` and `path:12:5`. Returns the place and the text after the numbers.
 pub(super) fn located(text: &str) -> Option<(Place<'_>, &str)> {
     let mut from = 0;
     loop {
@@ -103,7 +103,7 @@ pub(super) fn located(text: &str) -> Option<(Place<'_>, &str)> {
     }
 }
 
-/// Returns true if a file is the project's own, not the language's and not a library's.
+/// Returns true if a file belongs to the project, not to the language or a library.
 pub(super) fn own(path: &str) -> bool {
     const OTHERS: &[&str] = &[
         "site-packages",
@@ -117,14 +117,14 @@ pub(super) fn own(path: &str) -> bool {
     !path.starts_with('<') && !OTHERS.iter().any(|other| path.contains(other))
 }
 
-/// The number at the start of a text, and the rest.
+/// Splits a text after the number at its start.
 pub(super) fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     Some((digits.parse().ok()?, rest))
 }
 
-/// `1 failed` and the like: the number before a word of a list that `, ` or `; ` separates.
+/// Returns the number before a word, in a list such as `1 failed, 2 passed` that `, ` or `; ` separates.
 pub(super) fn counted(list: &str, word: &str) -> Option<u32> {
     list.split([',', ';']).find_map(|part| {
         let (number, rest) = number(part.trim())?;
@@ -132,12 +132,12 @@ pub(super) fn counted(list: &str, word: &str) -> Option<u32> {
     })
 }
 
-/// The file of `src/lib.rs:19:17`: what stands before the line, with a Windows drive left alone.
+/// Returns the file of `src/lib.rs:19:17`. A Windows drive stays part of the path.
 pub(super) fn file(place: &str) -> Option<&str> {
     self::place(place).map(|place| place.path)
 }
 
-/// Parses `src/lib.rs:19:17` at the start of a text. Leaves a Windows drive alone.
+/// Parses `src/lib.rs:19:17` at the start of a text. A Windows drive stays part of the path.
 pub(super) fn place(text: &str) -> Option<Place<'_>> {
     let mut from = if text.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
     while let Some(colon) = text.get(from..)?.find(':').map(|at| at + from) {
@@ -151,7 +151,7 @@ pub(super) fn place(text: &str) -> Option<Place<'_>> {
     None
 }
 
-/// Returns true if a line is what `time` prints about a command: of zsh, of bash, or of GNU time.
+/// Returns true if a line is output of `time`: that of zsh, of bash, or of GNU time.
 pub(super) fn is_timing(line: &str) -> bool {
     let is_bash = |name: &str| {
         let rest = line.strip_prefix(name).and_then(|rest| rest.strip_prefix('\t'));
@@ -165,12 +165,12 @@ pub(super) fn is_timing(line: &str) -> bool {
         || line.ends_with("pagefaults 0swaps")
 }
 
-/// Returns true if a file's name ends in an extension.
+/// Returns true if a file has an extension.
 pub(super) fn has_extension(file: &str, extension: &str) -> bool {
     file.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
 }
 
-/// The text of the first pair of quotes.
+/// Returns the text in the first pair of quotes.
 pub(super) fn quoted(text: &str, quote: char) -> Option<&str> {
     let (_, rest) = text.split_once(quote)?;
     rest.split_once(quote).map(|(inside, _)| inside)

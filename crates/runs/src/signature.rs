@@ -1,34 +1,34 @@
-//! The shape of a failure: what stays the same when the same bug fails again, on another line, machine or day.
+//! Signatures of failures: the parts that stay the same when the same bug fails again, on another line, machine or day.
 
 use super::report::Failure;
 use rutter_redact::Clean;
 
-/// Stands between the parts.
+/// Separator of the parts of a signature.
 const PART: &str = " | ";
-/// So many letters make a message.
+/// Minimum number of letters of a message that identifies a failure.
 const WORDS: usize = 6;
-/// A message is told apart long before this.
+/// Maximum length of a masked message. Messages differ long before this.
 const LENGTH: usize = 160;
-/// So much of it is looked at.
+/// Maximum number of characters of a message or name that are read.
 const READ: usize = 2_000;
 
-/// The signature of a run's failures; none where there is nothing to go by.
+/// Returns the signature of a run's failures; None if none of them has one.
 ///
-/// Of several failures the first by name speaks for all: their order in the output is chance.
+/// Of several signatures it is the first in alphabetical order, as their order in the output is random.
 pub fn of_failures(failures: &[Failure]) -> Option<String> {
     failures.iter().filter_map(of_failure).min()
 }
 
-/// The signature of one failure.
+/// Returns the signature of one failure; None if it has too little text.
 pub fn of_failure(failure: &Failure) -> Option<String> {
-    // Once its digits are masked, nobody would know a secret any more.
+    // Redacted before masking: with masked digits a secret would not be recognised.
     let clean = |text: &str| Clean::new(&text.chars().take(READ).collect::<String>());
     let message = failure.message.as_deref().map(|text| masked(&clean(text))).unwrap_or_default();
     let frame = failure.frame.as_deref().map(file_of).unwrap_or_default();
     let error = failure.error.as_deref().unwrap_or_default();
     let test =
         failure.test.as_deref().map(|test| without_addresses(&clean(test))).unwrap_or_default();
-    // Without a name of its own it takes words to tell a failure: a brace that was printed alone tells nothing.
+    // Without a test or error name only words identify a failure: a brace printed alone does not.
     let words = message.chars().filter(|c| c.is_alphabetic()).count() >= WORDS;
     if test.is_empty() && error.is_empty() && !words {
         return None;
@@ -36,8 +36,8 @@ pub fn of_failure(failure: &Failure) -> Option<String> {
     Some([test.as_str(), error, &message, &frame].join(PART))
 }
 
-/// Whether two signatures are of one failure: of the same test, and what one of them says the other says as well, or
-/// does not say. The end of a text, as `tail` shows it, often has no more than the name.
+/// Returns true if two signatures belong to the same failure: the test is the same, and every other part is equal or
+/// missing in one of them. The end of an output, as `tail` shows it, often has only the name.
 pub fn alike(one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -51,12 +51,12 @@ pub fn alike(one: &str, other: &str) -> bool {
         && one.iter().zip(&other).all(same)
 }
 
-/// The last part of a path: what is above it is one machine's.
+/// Returns the last part of a path; the folders differ between machines.
 fn file_of(path: &str) -> String {
     path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
 }
 
-/// A test's name with what is made anew for each run, and the line of a documentation test, taken out.
+/// Masks the parts of a test's name that differ between runs: addresses, and the line of a documentation test.
 fn without_addresses(name: &str) -> String {
     let mut kept = String::with_capacity(name.len());
     let mut rest = name;
@@ -70,7 +70,7 @@ fn without_addresses(name: &str) -> String {
     kept
 }
 
-/// A message without numbers, addresses, times, ids and folders.
+/// Masks the numbers, addresses, times and ids in a message and removes folders.
 pub fn masked(message: &str) -> String {
     let mut kept = String::new();
     for word in message.split_whitespace() {
@@ -86,7 +86,7 @@ pub fn masked(message: &str) -> String {
 }
 
 fn masked_word(word: &str) -> String {
-    // A path keeps its file; a slash alone, or `and/or`, is no path.
+    // A path is reduced to its file; a slash alone or in `and/or` does not make a path.
     let path = word.contains('/')
         && (word.starts_with(['/', '.', '~'])
             || word.matches('/').count() > 1
@@ -108,7 +108,7 @@ fn masked_word(word: &str) -> String {
         let digits = run.bytes().filter(u8::is_ascii_digit).count();
         let hex = run.bytes().all(|byte| byte.is_ascii_hexdigit()) || run.starts_with("0x");
         let number = digits > 0 && (hex || digits == run.len());
-        // Numbers that belong together, like 1.5, 12:30:01 or a UUID, are one.
+        // Numbers that belong together, like 1.5, 12:30:01 or a UUID, become one mark.
         let before = kept.trim_end_matches(['.', ':', '-']).len();
         let joined = kept[..before].ends_with('#')
             && (number || run.starts_with(|c: char| c.is_ascii_digit()));

@@ -1,24 +1,24 @@
-//! Which readers a text may say something to, found in one go over it.
+//! Selection of the readers that may understand a text, in one pass over it.
 //!
-//! Eighteen readers of tests took 15 ms for 300 KB, which is more than a hook has for everything.
+//! Eighteen readers of tests took 15 ms for 300 KB, which is more than the whole budget of a hook.
 
 use super::report::Runner;
 use super::runners::RUNNERS;
 
-/// The readers that have a word in the text, in their order. Those that have no words are never asked about the output of an
-/// unknown program.
+/// Returns the readers with a keyword in the text, in their order. Readers without keywords are never used for the output
+/// of an unknown program.
 pub(super) fn telling(text: &str) -> Vec<&'static Runner> {
     let runners: Vec<&'static Runner> =
         RUNNERS.iter().copied().filter(|runner| !runner.tells.is_empty()).collect();
     let mut asked: Vec<bool> = vec![false; runners.len()];
     let mut words = Words::of(&runners, &asked);
-    // The first and the last line begin and end like all others.
+    // Line breaks around the text let keywords match at its first and last line.
     let bytes = [b"\n", text.as_bytes(), b"\n"].concat();
     for (at, three) in bytes.windows(LEAST).enumerate() {
         if !words.may_begin(beginning([three[0], three[1], three[2]])) {
             continue;
         }
-        // Several may have the same word. What was found need not be looked for again.
+        // Several readers may have the same keyword. Keywords of readers that were found are dropped.
         while let Some(number) = words.find(&bytes[at..]) {
             asked[number] = true;
             words = Words::of(&runners, &asked);
@@ -27,27 +27,27 @@ pub(super) fn telling(text: &str) -> Vec<&'static Runner> {
     runners.into_iter().zip(asked).filter_map(|(runner, asked)| asked.then_some(runner)).collect()
 }
 
-/// Minimum length of a word.
+/// Minimum length of a keyword in bytes.
 const LEAST: usize = 3;
 
-/// Number of beginnings that are told apart.
+/// Number of distinct hashes of keyword prefixes.
 const BEGINNINGS: usize = 1 << 17;
 
-/// The beginning of a word, as a number below [`BEGINNINGS`]. Two may share one.
+/// Hashes the first bytes of a keyword to a number below [`BEGINNINGS`]. Two prefixes may share a hash.
 fn beginning([first, second, third]: [u8; LEAST]) -> usize {
     usize::from(first) << 9 ^ usize::from(second) << 5 ^ usize::from(third)
 }
 
-/// The words that are looked for.
+/// The keywords to search for.
 struct Words {
-    /// With how they begin, in that order, and whose they are.
+    /// Prefix hash, keyword and index of its reader, sorted by the hash.
     words: Vec<(usize, &'static [u8], usize)>,
-    /// One bit for each beginning there could be.
+    /// Bit set of the prefix hashes that occur.
     beginnings: [u64; BEGINNINGS / 64],
 }
 
 impl Words {
-    /// The words of those that are not asked yet.
+    /// Collects the keywords of the readers that were not found yet.
     fn of(runners: &[&'static Runner], asked: &[bool]) -> Self {
         let mut words = Vec::new();
         let mut beginnings = [0; BEGINNINGS / 64];
@@ -68,7 +68,7 @@ impl Words {
         self.beginnings[first / 64] & (1 << (first % 64)) != 0
     }
 
-    /// Whose word the text begins with.
+    /// Returns the index of a reader with a keyword at the start of the text.
     fn find(&self, text: &[u8]) -> Option<usize> {
         let first = beginning(*text.first_chunk()?);
         let from = self.words.partition_point(|(other, ..)| *other < first);

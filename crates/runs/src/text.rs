@@ -1,13 +1,13 @@
-//! The text of a run as a reader wants it: no escape sequences, one kind of line end, what a terminal would have left.
+//! The text of a run for readers: without escape sequences, with LF line ends, as a terminal would show it.
 
 use std::borrow::Cow;
 
 use rutter_redact::escape::{ESCAPE, after_any, after_escape};
 
-/// The text that a terminal would show of these bytes, as far as a reader of outcomes cares.
+/// Returns the text that a terminal would show for these bytes, as far as readers need it.
 ///
-/// Colours and other escape sequences go, CRLF becomes LF, a line that was written over (a progress bar) keeps what was
-/// written last, NULs go, and what is no UTF-8 becomes the replacement character. Plain text is borrowed.
+/// Removes colours, other escape sequences and NULs, turns CRLF into LF, keeps only the last version of an overwritten
+/// line (a progress bar), and replaces invalid UTF-8 with the replacement character. Borrows plain text.
 pub fn plain(bytes: &[u8]) -> Cow<'_, str> {
     if !bytes.iter().any(|byte| matches!(byte, &ESCAPE | b'\r' | 0)) {
         return String::from_utf8_lossy(bytes);
@@ -25,7 +25,7 @@ pub fn plain(bytes: &[u8]) -> Cow<'_, str> {
                 start = kept.len();
             }
             b'\r' => {
-                // Some terminals send several before the LF. One with nothing after it has overwritten nothing.
+                // Some terminals send several CRs before the LF. A CR without text after it overwrites nothing.
                 at = after_any(bytes, at, |next| next == b'\r');
                 if !matches!(bytes.get(at), None | Some(b'\n')) {
                     kept.truncate(start);

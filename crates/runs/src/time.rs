@@ -8,33 +8,33 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use thiserror::Error;
 
-/// The year 1: years before it are written in a way that not everybody reads.
+/// The start of year 1 in milliseconds. Earlier years have a notation that not every parser reads.
 const FIRST: i64 = -62_135_596_800_000;
 
 /// A point in time, to the millisecond, always UTC.
 ///
-/// A clock may be set back while a session lives, so nothing here assumes that a later event has a later time: a
-/// span that would be negative is none, and what must not move back is set with [`Time::max`].
+/// A clock may be set back during a session, so this type does not assume that a later event has a later time: negative
+/// spans become zero, and times that must not go back are set with [`Time::max`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Time(i64);
 
 impl Time {
-    /// From milliseconds since 1970; what no calendar can show becomes the nearest time that one can.
+    /// Converts milliseconds since 1970; values outside of the calendar become the nearest valid time.
     pub fn from_millis(millis: i64) -> Self {
         Self(millis.clamp(FIRST, Timestamp::MAX.as_second() * 1_000))
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     pub fn millis(self) -> i64 {
         self.0
     }
 
-    /// How long ago another time was; nothing when it lies ahead.
+    /// Returns the span since an earlier time; zero if that time is in the future.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).unsigned_abs())
     }
 
-    /// The time that lies so far back.
+    /// Returns the time that is earlier by `span`.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
@@ -42,7 +42,7 @@ impl Time {
     }
 }
 
-/// When a file was changed, for instance.
+/// Conversion of file times, for example.
 impl From<SystemTime> for Time {
     fn from(time: SystemTime) -> Self {
         let millis = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
@@ -56,7 +56,7 @@ impl From<SystemTime> for Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Timestamp::from_millisecond(self.0) {
-            // Always with milliseconds, so that equal lengths sort and columns align.
+            // Always with milliseconds, so that texts sort by time and columns align.
             Ok(time) => write!(f, "{time:.3}"),
             Err(_) => write!(f, "{} ms", self.0),
         }
@@ -69,7 +69,7 @@ impl Serialize for Time {
     }
 }
 
-/// The text is no time.
+/// The error for a text that is not an RFC 3339 time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a time must be RFC 3339, like 2026-11-15T08:00:00.000Z")]
 pub struct BadTime;

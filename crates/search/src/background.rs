@@ -1,16 +1,17 @@
-//! How common words are in texts about software, so that a store of three lessons knows that `test` says little.
+//! Frequencies of words in texts about software, so that `test` counts as a common word even in a store of three
+//! lessons.
 //!
-//! `background.txt` is sorted, one term and how many of ten thousand paragraphs have it on each line; it is searched where
-//! it lies. `cargo run -p rutter-search --example background` makes it from the documentation of the crates that this project
-//! depends on; the counts are facts about them, nothing of their text is in it.
+//! `background.txt` is sorted. Each line has one term and the number of paragraphs, out of ten thousand, that contain
+//! it. The text is searched in place. `cargo run -p rutter-search --example background` makes it from the documentation
+//! of the crates that this project depends on; it contains only counts, none of their text.
 
-/// Terms and their shares.
+/// The terms and their counts.
 static TABLE: &str = include_str!("background.txt");
 
-/// What a term that is not in the table is taken for.
+/// The assumed share of a term that is not in the table.
 const RARE: f64 = 0.5 / 10_000.0;
 
-/// The share of paragraphs that have a term.
+/// Returns the share of paragraphs that contain a term.
 pub fn share(term: &str) -> f64 {
     let (mut low, mut high) = (0, TABLE.len());
     let bytes = TABLE.as_bytes();

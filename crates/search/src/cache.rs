@@ -1,14 +1,14 @@
-//! What the files beside the database have in common.
+//! The format and life cycle that all cache files next to the database share.
 //!
-//! Whatever is wrong with one, it is as if it were not there, and is made again from the database. It is written beside and
-//! renamed, so a reader has the old one or the new one, whole, for as long as it looks.
+//! A damaged file is treated as missing and rebuilt from the database. A file is written under another name and then
+//! renamed, so a reader sees either the complete old file or the complete new one for as long as it has it open.
 //!
-//! Which database a file belongs to, and which state of it, is said by its *edition*: a number that was drawn for it, and that
-//! the database has as well. One that was put back from a copy, or begun anew, does not know it.
+//! The *edition* of a file, a random number that is also in the database, identifies the database and the state that
+//! the file belongs to. A database that was restored from a copy or created anew does not contain it.
 //!
-//! Reading everything for a checksum would cost as much as the search. Instead each record carries a seal, which is looked at
-//! on the way: what a disk loses it loses in sectors, a sector is longer than a record, so there is no hole without a broken
-//! seal.
+//! Reading everything for a checksum would cost as much as the search. Instead each record carries a seal that is
+//! checked when the record is read. A disk loses whole sectors, and a sector is longer than a record, so each hole
+//! breaks a seal.
 
 mod map;
 
@@ -23,41 +23,41 @@ use crate::file;
 const FORM: u32 = 2;
 pub(super) const HEADER: usize = 72;
 
-/// Which documents are asked for.
+/// The documents that a search covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
-    /// On which axis.
+    /// The axis, see [`Axis::number`](crate::document::Axis::number).
     pub axis: u8,
-    /// Of which kind of rows; none is all of them.
+    /// The kind of documents; all kinds if None.
     pub kind: Option<u8>,
-    /// Of which project, and those of everywhere; none is all of them.
+    /// The project; documents that hold everywhere are always included. All projects if None.
     pub project: Option<i64>,
 }
 
-/// What stands in place of the project of a document that holds everywhere: rows begin at 1.
+/// The project number of a document that holds in every project. Row ids begin at 1.
 pub const EVERYWHERE: i64 = 0;
 
 impl Scope {
-    /// Whether a project's documents of a kind are among them.
+    /// Returns true if documents of this project and kind are in the scope.
     pub fn has(&self, project: i64, kind: u8) -> bool {
         (project == EVERYWHERE || self.project.is_none_or(|asked| asked == project))
             && self.kind.is_none_or(|asked| asked == kind)
     }
 }
 
-/// What a file says of itself.
+/// The header of a cache file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    /// What kind of file it is.
+    /// Identifies the type of the file.
     pub(super) magic: [u8; 8],
-    /// The size of its records.
+    /// Size of a record in bytes.
     pub(super) record: usize,
-    /// What its numbers are made with.
+    /// Hash of the table that the vectors were computed with; 0 in files without vectors.
     pub(super) table: u64,
     pub(super) edition: i64,
-    /// Documents up to here are in it.
+    /// The file contains documents up to this row.
     pub(super) high_water: i64,
-    /// How many there are of what.
+    /// Number of entries in each section of the file.
     pub(super) counts: [u64; 3],
 }
 
@@ -81,14 +81,15 @@ impl Header {
         bytes
     }
 
-    /// What the seals of this file's records are made with: a sector of an older file breaks them too.
+    /// Returns the key of the seals of this file's records. A sector of an older file breaks the seals too.
     pub(super) fn key(&self) -> u64 {
         mix(fnv(&self.magic) ^ self.table, self.edition.cast_unsigned())
     }
 }
 
-/// A file as memory, with what it says of itself, if that is what is expected but for what only the file knows: up to where it
-/// goes, and how many there are of what. Its length is the caller's to check.
+/// Maps a file into memory and returns it with its header, or None unless the header is as expected. Edition,
+/// high-water mark and counts come from the file; the edition has to be one of `editions`. The caller checks the length
+/// of the file.
 pub(super) fn open(path: &Path, expected: Header, editions: &[i64]) -> Option<(Mmap, Header)> {
     let map = map::open(path)?;
     let bytes: &[u8; HEADER] = map.first_chunk()?;
@@ -103,8 +104,8 @@ pub(super) fn open(path: &Path, expected: Header, editions: &[i64]) -> Option<(M
     belongs.then_some((map, header))
 }
 
-/// A file that is being written, beside the one that it will replace. Only one process may be at it: the caller holds the
-/// lock of whoever tends the memory.
+/// A file that is being written under another name and will replace the current one. Only one process may do this at a
+/// time: the caller holds the maintenance lock.
 #[derive(Debug)]
 pub(super) struct Draft {
     out: Option<BufWriter<File>>,
@@ -115,7 +116,7 @@ pub(super) struct Draft {
 impl Draft {
     pub(super) fn begin(path: &Path) -> io::Result<Self> {
         let beside = beside(path);
-        // Left by a process that was killed in the middle.
+        // A process that was killed while writing left this file.
         file::remove_if_there(&beside)?;
         let file = file::private().write(true).create_new(true).open(&beside)?;
         let mut out = BufWriter::with_capacity(256 * 1024, file);
@@ -127,12 +128,13 @@ impl Draft {
         self.out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))
     }
 
-    /// The header comes last, when the counts are known; a file without is none.
+    /// Writes the header, syncs the file and renames it. The header comes last because the counts are known only now; a
+    /// file without a header is invalid.
     pub(super) fn finish(mut self, header: &Header) -> io::Result<()> {
         if let Some(mut out) = self.out.take() {
             out.rewind()?;
             out.write_all(&header.bytes())?;
-            // After a power cut the name must not be there without what it names.
+            // After a power cut the name must not exist without the content.
             out.into_inner()?.sync_all()?;
         }
         fs::rename(&self.beside, &self.path)
@@ -141,36 +143,36 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Once it was renamed it is not there.
+        // After the rename this file does not exist.
         drop(file::remove_if_there(&self.beside));
     }
 }
 
-/// Where a file is written until it is whole.
+/// Returns the path where a file is written until it is complete.
 fn beside(path: &Path) -> PathBuf {
     file::with_end(path, file::DRAFT)
 }
 
-/// Removes a file, and what a killed process left of the next one.
+/// Removes a file, and the unfinished draft of it that a killed process left.
 pub fn remove(path: &Path) -> io::Result<()> {
     file::remove_if_there(path)?;
     file::remove_if_there(&beside(path))
 }
 
-/// FNV-1a: against accidents, not against people, who could as well write a whole file.
+/// Returns the FNV-1a hash. It protects against accidents, not against attackers, who could write a whole valid file.
 pub(super) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Two numbers as one.
+/// Mixes two numbers into one.
 pub(super) fn mix(one: u64, other: u64) -> u64 {
     let mixed = (one ^ other).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
 }
 
-/// The upper half of a number, which hangs on all of its lower one.
+/// Returns the upper half of the mixed number, which depends on all lower bits.
 pub(super) fn seal(mixed: u64) -> [u8; 4] {
     let [_, _, _, _, seal @ ..] = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     seal

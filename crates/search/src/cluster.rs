@@ -1,8 +1,8 @@
-//! What many lessons have in common: groups of texts that are about the same, along each axis.
+//! Clusters: groups of lessons about the same subject, along each axis.
 //!
-//! Over the vectors that recall searches, without what all of them have in common. `docs/reference/clusters.md` has what this
-//! was compared with, and why it is the way that it is. Nothing here knows a database; `store::clusters` keeps what comes
-//! of it, and names.
+//! Works on the vectors that recall searches, minus the mean direction of all texts. `docs/reference/clusters.md` has
+//! the alternatives that this was compared with, and the reasons. This module does not touch the database;
+//! `store::clusters` stores the groups and names them.
 
 mod common;
 mod group;
@@ -17,7 +17,7 @@ pub use grow::Left;
 pub use grow::{FEWEST, Grouping, Shape};
 pub use rule::Rule;
 
-/// Where texts point together, by how much each counts.
+/// Returns the mean direction of weighted texts.
 pub fn middle(points: &[Point]) -> Option<crate::embed::Vector> {
     Group::of(points).direction().copied()
 }

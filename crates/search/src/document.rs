@@ -3,33 +3,33 @@
 use rutter_redact::choice;
 
 choice! {
-    /// What kind of row a document is.
+    /// The kind of row that a document is.
     Kind, "kind of document" {
-        /// What was asked to be remembered.
+        /// A memory that the user or the agent asked to remember.
         Memory = "memory",
-        /// What a resolved GHAP left.
+        /// The lesson of a resolved GHAP.
         Experience = "experience",
-        /// A failure and what turned it green.
+        /// A failure and the change that fixed it.
         Episode = "episode",
     }
 }
 
 choice! {
-    /// On what a document is asked.
+    /// The aspect of a document that is searched.
     Axis, "axis" {
-        /// All that it says.
+        /// The whole text.
         Full = "full",
-        /// How it was gone about.
+        /// The approach to the work.
         Strategy = "strategy",
-        /// What nobody had expected.
+        /// The unexpected part.
         Surprise = "surprise",
-        /// Why it was so.
+        /// The cause.
         RootCause = "root-cause",
     }
 }
 
 impl Axis {
-    /// What stands before its terms, so that each axis counts for itself.
+    /// Returns the prefix of the axis's terms, so that terms are counted per axis.
     pub const fn mark(self) -> &'static str {
         match self {
             Self::Full => "",
@@ -39,7 +39,7 @@ impl Axis {
         }
     }
 
-    /// As files have it.
+    /// Returns the number of the axis in cache files.
     pub const fn number(self) -> u8 {
         match self {
             Self::Full => 0,
@@ -51,7 +51,7 @@ impl Axis {
 }
 
 impl Kind {
-    /// As files have it.
+    /// Returns the number of the kind in cache files.
     pub const fn number(self) -> u8 {
         match self {
             Self::Memory => 0,

@@ -1,8 +1,9 @@
-//! A text as 256 small numbers, so that texts about the same thing are near each other without sharing a word.
+//! Embeddings: turns a text into a vector of 256 small numbers, so that texts about the same thing are near each other
+//! even if they share no word.
 //!
 //! The vector of a text is the sum of the vectors of its tokens, from a table in the binary. There is nothing to load,
-//! so a hook of a few milliseconds can afford it. What the table is, how it was made and what it is worth stands in
-//! `docs/reference/recall.md`.
+//! so a hook of a few milliseconds can afford it. `docs/reference/recall.md` describes the table, its origin and its
+//! quality.
 
 mod cover;
 mod dot;
@@ -18,32 +19,33 @@ pub use cover::Asked;
 pub use cover::Tokens;
 use table::Token;
 
-/// Numbers in a vector.
+/// Number of dimensions of a vector.
 pub const DIMS: usize = 256;
 
-/// How texts are read. One more whenever the same text and the same table would give another vector.
+/// Version of the tokenisation. Increase it whenever the same text and the same table would give another vector.
 const READING: u64 = 1;
 
-/// What vectors are made with, the table and how texts are read: others cannot be compared with them.
+/// Identifies the table and the tokenisation. Vectors with different hashes cannot be compared.
 pub const HASH: u64 = table::HASH.wrapping_add(READING);
 
-/// Bytes that are numbers from -128 to 127.
+/// The components of a vector: bytes that hold numbers from -128 to 127.
 type Numbers = [u8; DIMS];
 
-/// In a text that is longer, words come again so often that it pays to look each up once.
+/// Text length in bytes from which words repeat so often that it pays to look each one up only once.
 const LONG: usize = 4096;
 
-/// Where a text stops being read. No lesson is as long, and a log pasted into a prompt must not take a hook's time.
+/// Maximum number of tokens that are read. No lesson is as long, and a log pasted into a prompt must not slow down a
+/// hook.
 const MOST_TOKENS: usize = 8192;
 
-/// What a text is about. Of length one, as near as whole numbers come: `scale` brings it to exactly that.
+/// The meaning of a text as a direction: whole numbers, and the `scale` that brings them to length one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Vector {
     numbers: Numbers,
     scale: f32,
 }
 
-/// The vector of a text; nothing for a text of which the vocabulary knows no word.
+/// Returns the vector of a text, or None if the vocabulary has none of its words.
 pub fn embed(text: &str) -> Option<Vector> {
     let mut total = [0_f32; DIMS];
     let mut left = MOST_TOKENS;
@@ -60,13 +62,13 @@ pub fn embed(text: &str) -> Option<Vector> {
     Vector::near(&total)
 }
 
-/// Reads the tokens of a text until there are enough.
+/// Passes the tokens of a text to `goes_on` until it returns false.
 fn each_token(text: &str, mut goes_on: impl FnMut(Token) -> bool) {
     let mut take = |token| {
         if goes_on(token) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let mut read = wordpiece::Words::default();
-    // Where it broke off there was enough.
+    // A break only means that the caller has enough tokens.
     let _ = if text.len() < LONG {
         words::parts(text).try_for_each(|part| read.tokens(part, &mut take))
     } else {
@@ -86,7 +88,7 @@ fn each_token(text: &str, mut goes_on: impl FnMut(Token) -> bool) {
 }
 
 impl Vector {
-    /// A vector of these numbers; nothing if all are 0, which has no direction.
+    /// Returns the vector with these numbers, or None if all are 0, because that has no direction.
     pub fn new(numbers: [i8; DIMS]) -> Option<Self> {
         Self::of(numbers.map(i8::cast_unsigned))
     }
@@ -97,7 +99,7 @@ impl Vector {
         (square > 0).then(|| Self { numbers, scale: 1.0 / (square as f32).sqrt() })
     }
 
-    /// The vector of whole numbers that points where the sums do.
+    /// Returns the vector of whole numbers with the direction of the sums.
     pub fn near(sums: &[f32; DIMS]) -> Option<Self> {
         let largest = sums.iter().fold(0_f32, |largest, sum| largest.max(sum.abs()));
         if largest <= 0.0 {
@@ -113,22 +115,22 @@ impl Vector {
         Self::of(rounded)
     }
 
-    /// The numbers.
+    /// Returns the numbers.
     pub fn numbers(&self) -> [i8; DIMS] {
         self.numbers.map(u8::cast_signed)
     }
 
-    /// What makes the numbers a vector of length one.
+    /// Returns the factor that gives the vector a length of one.
     pub fn scale(&self) -> f32 {
         self.scale
     }
 
-    /// How alike two texts are: 1 for the same, about 0 for nothing in common.
+    /// Returns the similarity of two texts: 1 for the same text, about 0 for unrelated ones.
     pub fn cosine(&self, other: &Self) -> f32 {
         Near::to(self, 1).at(&other.numbers, other.scale)
     }
 
-    /// As it is kept in the database: the numbers alone, for the scale follows from them.
+    /// Reads a vector from the database form: the numbers alone, because the scale follows from them.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         Self::of(bytes.try_into().ok()?)
     }
@@ -138,15 +140,16 @@ impl Vector {
     }
 }
 
-/// Compares vectors with one of them, by the best instructions that the processor has. The sums are of whole numbers,
-/// so that all of them give the same.
+/// Compares many vectors with one, using the best instructions of the processor. All instruction sets give the same
+/// result, because they add whole numbers.
 pub struct Near<'a> {
     vector: &'a Vector,
     dot: fn(&Numbers, &Numbers) -> i32,
 }
 
 impl<'a> Near<'a> {
-    /// For about so many comparisons. Asking a virtual processor what it can do takes 27 µs, as long as 800 plain ones.
+    /// Prepares about `comparisons` comparisons. CPU detection on a virtual processor takes 27 µs, as long as 800 plain
+    /// ones.
     pub fn to(vector: &'a Vector, comparisons: usize) -> Self {
         Self { vector, dot: if comparisons < 800 { dot::portable } else { dot::best() } }
     }

@@ -1,5 +1,5 @@
-//! Files that are written beside their final name and then renamed. Only their owner can read them, and no symbolic link is
-//! followed.
+//! Files that are written beside their final name and then renamed. Only their owner can read them, and no symbolic
+//! link is followed.
 
 use std::fs::{self, OpenOptions};
 use std::io;

@@ -1,7 +1,7 @@
-//! Finding the right lesson for an ordinary sentence, and nothing when there is none.
+//! Search: finds the lessons that fit an ordinary sentence, and returns nothing if no lesson fits.
 //!
-//! Words and meaning: terms and vectors in files beside the database, both joined by what share of the query a document
-//! covers.
+//! Combines words and meaning. Term lists and vectors are files next to the database; the score of a document is the
+//! share of the query that it covers by both.
 
 pub mod background;
 pub mod cache;

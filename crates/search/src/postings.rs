@@ -1,4 +1,4 @@
-//! Which documents have which terms, in one file beside the database: a [`cache`].
+//! The inverted index, a [`cache`] file next to the database: the documents that contain each term.
 //!
 //! ```text
 //! header     72 bytes   RUTTERMS, form, size of a document, 0, edition, high-water mark, counts, check of these
@@ -7,8 +7,8 @@
 //! lists       6 bytes   the places of the documents in the first part (u32 each), then how often each has it (u16 each)
 //! ```
 //!
-//! All of it is little-endian. Terms are known by their hashes alone: of 64 bits, two of a million terms are the same once in
-//! forty million memories. A list is read where it lies; a search of a few terms touches little of the file.
+//! All numbers are little-endian. Terms are identified by their 64-bit hashes alone: two of a million terms collide
+//! once in forty million stores. A list is read in place; a search for a few terms touches little of the file.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,24 +28,24 @@ fn header() -> Header {
     Header { magic: MAGIC, record: DOCUMENT, table: 0, edition: 0, high_water: 0, counts: [0; 3] }
 }
 
-/// A document that terms stand in.
+/// A document of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
-    /// Its row.
+    /// Row id of the document.
     pub row: i64,
-    /// Of which project, or [`cache::EVERYWHERE`].
+    /// Row id of the project, or [`cache::EVERYWHERE`].
     pub project: i64,
-    /// Of which kind of rows.
+    /// Number of the document's kind.
     pub kind: u8,
-    /// How many terms it has, up to 16,777,215.
+    /// Number of terms, up to 16,777,215.
     pub length: u32,
 }
 
-/// The longest that a document is said to be. A text of so many terms is far beyond what is kept of any.
+/// Maximum recorded length of a document. No stored text has nearly as many terms.
 const LONGEST: u32 = (1 << 24) - 1;
 
 impl Document {
-    /// Its kind and its length as one number.
+    /// Returns kind and length as one number.
     fn shape(self) -> u32 {
         u32::from(self.kind) << 24 | self.length.min(LONGEST)
     }
@@ -55,14 +55,14 @@ impl Document {
 #[derive(Debug)]
 pub struct PostingFile {
     map: Mmap,
-    /// Where the terms and the lists begin.
+    /// Offsets of the terms and the lists.
     terms: usize,
     lists: usize,
     high_water: i64,
     key: u64,
 }
 
-/// Where a term stands.
+/// The documents that contain one term.
 #[derive(Debug, Clone, Copy)]
 pub struct List<'a> {
     bytes: &'a [u8],
@@ -70,11 +70,11 @@ pub struct List<'a> {
     check: [u8; 4],
 }
 
-/// The places of a list, and the times.
+/// The places of a list and the counts.
 type Halves<'a> = (&'a [[u8; PLACE]], &'a [[u8; TIMES]]);
 
 impl PostingFile {
-    /// The file at a path, if it is whole and one of these editions.
+    /// Opens the file at a path. Returns None if it is invalid or not one of these editions.
     pub fn open(path: &Path, editions: &[i64]) -> Option<Self> {
         let (map, header) = cache::open(path, header(), editions)?;
         let [documents, terms, lists] = header.counts.map(|count| usize::try_from(count).ok());
@@ -89,17 +89,17 @@ impl PostingFile {
         })
     }
 
-    /// Rows up to here are in the file.
+    /// Returns the last row that the file covers.
     pub fn high_water(&self) -> i64 {
         self.high_water
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn documents(&self) -> usize {
         (self.terms - HEADER) / DOCUMENT
     }
 
-    /// The document at a place; nothing if that part is lost.
+    /// Returns the document at a place, or None if that part of the file is damaged.
     pub fn document(&self, place: u32) -> Option<Document> {
         let records = self.map[HEADER..self.terms].as_chunks::<DOCUMENT>().0;
         let (row, rest) = records.get(place as usize)?.split_first_chunk()?;
@@ -115,7 +115,7 @@ impl PostingFile {
         (*seal == seal_of_document(self.key, document)).then_some(document)
     }
 
-    /// At which place a row is: nothing if that part is lost, and nothing in it if the row is not there.
+    /// Returns the place of a row: None if that part of the file is damaged, Some(None) if the row is missing.
     pub fn place(&self, row: i64) -> Option<Option<u32>> {
         let (mut low, mut high) = (0, u32::try_from(self.documents()).ok()?);
         while low < high {
@@ -129,8 +129,9 @@ impl PostingFile {
         Some(None)
     }
 
-    /// Where a term stands, which may be nowhere; nothing if that part is lost. Every entry that is met on the way is
-    /// looked at, and so is the one beside which it would be: no hole goes unnoticed that could hold it.
+    /// Returns the list of a term, empty if no document contains it, or None if that part of the file is damaged. The
+    /// binary search checks the seal of each entry that it visits, including the neighbours of a missing term, so it
+    /// notices every hole that could contain the term.
     pub fn list(&self, term: &str) -> Option<List<'_>> {
         let wanted = fnv(term.as_bytes());
         let entries = self.map[self.terms..self.lists].as_chunks::<TERM>().0;
@@ -162,7 +163,7 @@ impl PostingFile {
         Some((u64::from_le_bytes(*hash), list))
     }
 
-    /// The places and times of a list; nothing if a part of it is lost.
+    /// Returns the places and counts of a list, or None if a part of it is damaged.
     pub fn read<'a>(&self, list: &List<'a>) -> Option<impl Iterator<Item = (u32, u16)> + use<'a>> {
         let (places, times) = self.halves(list)?;
         Some(
@@ -173,7 +174,7 @@ impl PostingFile {
         )
     }
 
-    /// How many of these places are in a list; nothing if a part of it is lost.
+    /// Counts these places in a list, or returns None if a part of it is damaged.
     pub fn count_of(&self, list: &List<'_>, wanted: &[u32]) -> Option<usize> {
         if wanted.is_empty() || list.is_empty() {
             return Some(0);
@@ -191,7 +192,7 @@ impl PostingFile {
         is_whole.then_some((places.as_chunks().0, times.as_chunks().0))
     }
 
-    /// Whether no part of it is lost.
+    /// Returns true if no part of the file is damaged.
     pub fn is_whole(&self) -> bool {
         let mut documents = 0..u32::try_from(self.documents()).unwrap_or(u32::MAX);
         let mut terms = self.map[self.terms..self.lists].as_chunks::<TERM>().0.iter();
@@ -203,30 +204,30 @@ impl PostingFile {
 }
 
 impl List<'_> {
-    /// In how many documents.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether in none.
+    /// Returns true if no document contains the term.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// A file that is being written, in place of the one that is there. Its lists are in memory until it is finished: six bytes for
+/// A file that is being written to replace the current one. Its lists are in memory until it is finished: six bytes for
 /// each term of each document.
 #[derive(Debug)]
 pub struct PostingDraft {
     draft: Draft,
     header: Header,
     lists: HashMap<u64, Vec<(u32, u16)>>,
-    /// Of the document that is being read.
+    /// Term counts of the current document.
     times: HashMap<u64, u16>,
 }
 
 impl PostingDraft {
-    /// Begins one. Only one process may be at it: the caller holds the lock of whoever tends the memory.
+    /// Creates the draft. Only one process may do this at a time: the caller holds the maintenance lock.
     pub fn begin(path: &Path, edition: i64) -> io::Result<Self> {
         Ok(Self {
             draft: Draft::begin(path)?,
@@ -236,7 +237,7 @@ impl PostingDraft {
         })
     }
 
-    /// Adds a document and its terms, each with a mark before it; documents come in the order of their rows.
+    /// Adds a document and its terms, each with `mark` as a prefix. Documents come in the order of their rows.
     pub fn put<'t>(
         &mut self,
         document: Document,
@@ -263,7 +264,7 @@ impl PostingDraft {
         Ok(())
     }
 
-    /// Puts it in its place, and says up to which row it reaches.
+    /// Writes the terms, lists and header, and replaces the current file. The file covers rows up to `high_water`.
     pub fn finish(mut self, high_water: i64) -> io::Result<()> {
         let mut lists: Vec<(u64, Vec<(u32, u16)>)> = self.lists.drain().collect();
         lists.sort_unstable_by_key(|(term, _)| *term);
@@ -309,7 +310,7 @@ fn seal_of_term(key: u64, said: &[u8]) -> [u8; 4] {
     check(!key, said)
 }
 
-/// Eight bytes at a time, for lists are long.
+/// Returns a checksum, eight bytes at a time because lists are long.
 fn check(key: u64, bytes: &[u8]) -> [u8; 4] {
     let (words, rest) = bytes.as_chunks();
     let mixed = words.iter().fold(key, |mixed, word| mix(mixed, u64::from_le_bytes(*word)));

@@ -1,78 +1,78 @@
-//! How well a document fits a query: what share of the query it covers, by words and by meaning.
+//! The score of a document for a query: the share of the query that it covers, by words and by meaning.
 //!
-//! The lexical part is BM25 over what BM25 would be at best, so it is an absolute share of the query from 0 to 1, whatever
-//! the size of the store. Where few words are shared, the meaning decides by itself: that of the whole, and for what is
-//! best so far that of each word.
+//! The lexical part is BM25 divided by the best possible BM25, so it is an absolute share of the query from 0 to 1 that
+//! does not depend on the size of the store. If a document shares few words with the query, meaning decides alone: that
+//! of the whole text, and for the best candidates that of each word.
 
-/// BM25: how soon more of the same word stops counting, and how much length counts.
+/// BM25 parameters: saturation of repeated words (`K1`), and influence of the document length (`B`).
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// How much of a score is meaning.
+/// Share of meaning in a score.
 pub const MEANING: f64 = 0.4;
-/// How much it counts beside both what is covered word by word.
+/// Weight of the word-by-word coverage, relative to lexical part and meaning together.
 pub const COVERED: f64 = 0.3;
 
-/// Of what is less likely to fit nobody is told who did not ask.
+/// Minimum confidence of a document that is shown without being asked for.
 pub const FLOOR: f64 = 0.5;
 
-/// What is known of all documents.
+/// Statistics of all documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corpus {
-    /// How many there are.
+    /// Number of documents.
     pub documents: f64,
-    /// How many terms one has on average.
+    /// Average number of terms per document.
     pub length: f64,
 }
 
-/// How much it says that a document has a term that `found` of all documents have. Never zero or less.
+/// Returns the information value of a term that `found` of all documents contain. Always greater than zero.
 ///
-/// A small store says little about which words are rare, so it is read as a part of a larger one: `background` is the
-/// share of all texts about software that have the term.
+/// A small store says little about which words are rare, so it is treated as a part of a larger one: `background` is
+/// the share of all texts about software that contain the term.
 pub fn weight(found: f64, documents: f64, background: f64) -> f64 {
     let (all, with) = (documents + BACKGROUND, found + BACKGROUND * background);
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
 }
 
-/// How many documents the background stands for.
+/// Number of documents that the background counts as.
 const BACKGROUND: f64 = 200.0;
 
-/// What a term that stands in a document so often adds to its score.
+/// Returns the contribution of a term to the score of a document that contains it `times` times.
 pub fn gain(weight: f64, times: f64, length: f64, corpus: Corpus) -> f64 {
     let stretch = 1.0 - B + B * length / corpus.length.max(1.0);
     weight * times * (K1 + 1.0) / (times + K1 * stretch)
 }
 
-/// The most that a term could add.
+/// Returns the largest possible contribution of a term.
 pub fn best(weight: f64) -> f64 {
     weight * (K1 + 1.0)
 }
 
-/// What a document has in common with a query.
+/// The similarity of a document and a query, by several measures.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Fit {
-    /// Which share of the query's words it has.
+    /// Share of the query's words that the document contains.
     pub lexical: f64,
-    /// How much the words say that it shares with the query: their weights, whatever the length of the query.
+    /// Sum of the weights of the shared words. It does not depend on the length of the query.
     pub evidence: f64,
-    /// How near its meaning is as a whole.
+    /// Cosine of the two vectors.
     pub meaning: f64,
-    /// Which share of the query is covered, word by word, by words near in meaning.
+    /// Share of the query that is covered, word by word, by words of similar meaning.
     pub covered: f64,
 }
 
 impl Fit {
-    /// All parts as one, from 0 to 1; `meaning` is how much of it is meaning.
+    /// Combines all measures into a score from 0 to 1; `meaning` is the share of meaning in it.
     pub fn score(&self, meaning: f64) -> f64 {
         let whole = (1.0 - meaning) * self.lexical + meaning * self.meaning.max(0.0);
         if meaning > 0.0 { (whole + COVERED * self.covered) / (1.0 + COVERED) } else { whole }
     }
 
-    /// How likely it is that a document is what was meant, from 0 to 1, in a store of so many.
+    /// Returns the probability, from 0 to 1, that the document is relevant, in a store of `documents` documents.
     ///
-    /// A score is a share of the query: `thanks, go on` is covered by one word. So it takes evidence as well, which grows
-    /// with what the shared words say; and among more documents one that fits by chance is found more easily. The numbers
-    /// are a logistic regression, `docs/reference/recall.md` says on what. The floor is where nothing of what was fitted
-    /// to is shown wrongly more often than it may.
+    /// A score is a share of the query, and one word covers `thanks, go on`. So the probability also needs evidence,
+    /// which grows with the weight of the shared words. The more documents there are, the easier it is to find one that
+    /// fits by chance. The coefficients are a logistic regression; `docs/reference/recall.md` describes its data. On
+    /// that data, the floor keeps the rate of wrongly shown documents within the limit.
     pub fn confidence(&self, documents: f64) -> f64 {
         let meaning = self.meaning.max(0.0);
         let logit =
@@ -82,7 +82,8 @@ impl Fit {
     }
 }
 
-/// Below, chance does not count less: in a store of three a near miss is as near. Above, nothing was fitted.
+/// Range of store sizes for the regression. In a store of three a near miss is as near; above the range no data was
+/// fitted.
 const FEWEST: f64 = 100.0;
 const MOST: f64 = 10_000.0;
 
@@ -96,7 +97,7 @@ mod tests {
             [0.0, 1.0, 10.0, 500.0, 1_000.0].map(|found| weight(found, 1_000.0, 0.0)).to_vec();
         assert!(weights.windows(2).all(|pair| pair[0] > pair[1]), "{weights:?}");
         assert!(weights[4] > 0.0);
-        // In a store of three even a word that all of them have is weighed by what it is elsewhere.
+        // In a store of three, even a word that all documents contain gets its weight from the background.
         assert!(weight(3.0, 3.0, 0.5) < weight(0.0, 3.0, 0.0) / 3.0);
     }
 

@@ -1,7 +1,7 @@
-//! From text to the terms that are indexed and searched: the same for documents and queries.
+//! Splits a text into the terms that are indexed and searched, the same way for documents and queries.
 //!
-//! An identifier is its parts, stemmed like any other word, and itself: `parse_header` is found by "parse the header" and,
-//! better, by `parse_header`. Paths, test names and versions are identifiers too.
+//! An identifier gives its parts, stemmed like any other word, and itself: `parse_header` is found by "parse the
+//! header" and, with a higher score, by `parse_header`. Paths, test names and versions are identifiers too.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::words;
 
-/// A term is not longer: what is, is no word that anybody would ask for.
+/// Maximum length of a term in bytes. A longer one is not a word that a query would contain.
 const LONGEST: usize = 64;
 
-/// Words that say how a sentence is built, not what it is about; sorted. Without them the search for an ordinary sentence finds
-/// a twelfth more of what it should.
+/// Stop words, sorted. Ignoring them lets the search for an ordinary sentence find a twelfth more of the expected
+/// documents.
 #[rustfmt::skip]
 const BUILDING: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be",
@@ -28,22 +28,22 @@ const BUILDING: &[&str] = &[
     "who", "whom", "why", "will", "with", "won", "would", "wouldn", "you", "your", "yours",
 ];
 
-/// One term of a text.
+/// A term of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term {
-    /// How it is indexed.
+    /// The indexed form.
     pub text: String,
-    /// Whether it is an identifier as a whole, whose parts are terms beside it.
+    /// True for a whole identifier with parts that are terms as well.
     pub whole: bool,
 }
 
-/// The terms of a text, in its order.
+/// Returns the terms of a text, in order.
 pub fn terms(text: &str) -> Vec<Term> {
     of_words(text.split(is_outside))
 }
 
-/// Every term of a text once, sorted. Of a long one that is faster than to sort what [`terms`] finds: most words were there
-/// before.
+/// Returns each term of a text once, sorted. For a long text this is faster than sorting the result of [`terms`],
+/// because most of its words are repeated.
 pub fn distinct(text: &str) -> Vec<Term> {
     let mut seen = HashSet::new();
     let mut found = of_words(text.split(is_outside).filter(|raw| seen.insert(*raw)));
@@ -74,13 +74,13 @@ fn of_words<'t>(words: impl Iterator<Item = &'t str>) -> Vec<Term> {
     found
 }
 
-/// Signs that may not stand inside of an identifier.
+/// Returns true for characters that cannot be part of an identifier.
 fn is_outside(sign: char) -> bool {
     !(sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | '/' | ':' | '\\' | '@' | '$'))
 }
 
-/// Whether a word with several parts is a name, rather than two words that somebody joined: `read-only` and `and/or` are
-/// prose, `read_only`, `readOnly`, `src/read.rs` and `a::b` are not.
+/// Returns true if a word with several parts is a name and not two joined words: `read-only` and `and/or` are prose,
+/// `read_only`, `readOnly`, `src/read.rs` and `a::b` are names.
 fn is_identifier(raw: &str) -> bool {
     let humps = raw
         .chars()
@@ -98,14 +98,14 @@ fn is_identifier(raw: &str) -> bool {
 fn push_part(part: &str, stemmer: &Stemmer, found: &mut Vec<Term>) {
     let lower = part.to_lowercase();
     if lower.chars().any(is_unspaced) {
-        // Writing without blanks: two signs at a time.
+        // Scripts without spaces: two characters at a time.
         let signs: Vec<char> = lower.chars().collect();
         let pairs = signs.windows(2).map(|pair| pair.iter().collect::<String>());
         let one = (signs.len() == 1).then(|| lower.clone());
         found.extend(pairs.chain(one).map(|text| Term { text, whole: false }));
         return;
     }
-    // A letter or digit alone says nothing.
+    // A single letter or digit carries no information.
     if lower.chars().count() < 2
         || lower.len() > LONGEST
         || BUILDING.binary_search(&&*lower).is_ok()
@@ -120,7 +120,7 @@ fn push_part(part: &str, stemmer: &Stemmer, found: &mut Vec<Term>) {
     found.push(Term { text, whole: false });
 }
 
-/// Whether words of this writing stand without blanks between them.
+/// Returns true for characters of scripts that write words without spaces.
 fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '\u{0e00}'..='\u{0e7f}')
 }

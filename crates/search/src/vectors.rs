@@ -1,11 +1,11 @@
-//! The vectors of everything that can be found, in one flat file beside the database: a [`cache`].
+//! The vectors of all documents, in one flat [`cache`] file next to the database.
 //!
 //! ```text
 //! header   72 bytes   RUTVECTS, form, size of a record, hash of the table, edition, high-water mark, count, check of these
 //! records 284 bytes   256 numbers, row (i64), project (i64), scale (f32), axis (u8), kind (u8), 0 (u16), seal (u32)
 //! ```
 //!
-//! All of it is little-endian.
+//! All numbers are little-endian.
 
 mod top;
 
@@ -30,16 +30,16 @@ pub struct VectorFile {
     key: u64,
 }
 
-/// What there is to say of a vector.
+/// The document that a vector belongs to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// The row of its document.
+    /// Row id of the document.
     pub row: i64,
-    /// On which axis.
+    /// Number of the axis.
     pub axis: u8,
-    /// Of which kind of rows.
+    /// Number of the document's kind.
     pub kind: u8,
-    /// Of which project, or [`cache::EVERYWHERE`].
+    /// Row id of the project, or [`cache::EVERYWHERE`].
     pub project: i64,
 }
 
@@ -48,8 +48,8 @@ fn header(table: u64) -> Header {
 }
 
 impl VectorFile {
-    /// The file at a path, if it is whole, one of these editions, and its vectors are of this table ([`HASH`], but for
-    /// tests). Nothing otherwise: then it is to be made again, and until then as if there were no vectors.
+    /// Opens the file at a path. Returns None if it is invalid, not one of these editions, or made with another table
+    /// ([`HASH`], except in tests). Then it has to be rebuilt, and searches work without vectors until then.
     pub fn open(path: &Path, table: u64, editions: &[i64]) -> Option<Self> {
         let (map, header) = cache::open(path, header(table), editions)?;
         let [count, ..] = header.counts;
@@ -63,26 +63,26 @@ impl VectorFile {
         })
     }
 
-    /// How many vectors there are.
+    /// Returns the number of vectors.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns true if the file has no vectors.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Rows up to here are in the file, as far as they have a vector. Later ones are to be looked for elsewhere.
+    /// Returns the last row that the file covers. Rows without a vector are missing; later rows must be searched
+    /// elsewhere.
     pub fn high_water(&self) -> i64 {
         self.high_water
     }
 
-    /// The rows that are nearest to a query, are in the scope and are let through by the filter, at most `most`, nearest
-    /// first, with their cosines; rows that are equally near in their order. Nothing if a part of the file turns out to be
-    /// lost.
+    /// Returns up to `most` rows with their cosines: the nearest to the query that are in the scope and pass the
+    /// filter, nearest first, rows with equal cosines by row id. Returns None if a part of the file is damaged.
     ///
-    /// The filter is asked only about rows that would be among the nearest.
+    /// The filter is called only for rows that would be among the nearest.
     pub fn scan(
         &self,
         query: &Vector,
@@ -100,7 +100,7 @@ impl VectorFile {
         Some(top.into_sorted())
     }
 
-    /// Whether no part of it is lost.
+    /// Returns true if no part of the file is damaged.
     pub fn is_whole(&self) -> bool {
         self.each(|_, _, _| {}).is_some()
     }
@@ -128,7 +128,7 @@ impl VectorFile {
     }
 }
 
-/// A file that is being written, in place of the one that is there.
+/// A file that is being written to replace the current one.
 #[derive(Debug)]
 pub struct VectorDraft {
     draft: Draft,
@@ -136,12 +136,12 @@ pub struct VectorDraft {
 }
 
 impl VectorDraft {
-    /// Begins one. Only one process may be at it: the caller holds the lock of whoever tends the memory.
+    /// Creates the draft. Only one process may do this at a time: the caller holds the maintenance lock.
     pub fn begin(path: &Path, edition: i64) -> io::Result<Self> {
         Ok(Self { draft: Draft::begin(path)?, header: Header { edition, ..header(HASH) } })
     }
 
-    /// Adds a vector; each row comes once.
+    /// Adds a vector. Each row may be added once.
     pub fn put(&mut self, vector: &Vector, entry: Entry) -> io::Result<()> {
         self.draft.put(vector.bytes())?;
         self.draft.put(&entry.row.to_le_bytes())?;
@@ -153,7 +153,7 @@ impl VectorDraft {
         Ok(())
     }
 
-    /// Puts it in its place, and says up to which row it reaches.
+    /// Writes the header and replaces the current file. The file covers rows up to `high_water`.
     pub fn finish(self, high_water: i64) -> io::Result<()> {
         self.draft.finish(&Header { high_water, ..self.header })
     }

@@ -1,10 +1,10 @@
-//! Names taken apart, the same way for every kind of search.
+//! Splits names into parts, the same way for every kind of search.
 
-/// The parts of the names in a text: `parseHTTPHeader_v2` is `parse`, `HTTP`, `Header`, `v`, `2`.
+/// Returns the parts of the names in a text: `parseHTTPHeader_v2` gives `parse`, `HTTP`, `Header`, `v`, `2`.
 ///
-/// White space, `_`, `-`, `.`, `:` and both slashes stand between parts and are in none. Within them a part ends before
-/// a capital after a small letter, before the last of several capitals when a small letter follows, and between
-/// letters and digits. Every other character stays where it is.
+/// White space, `_`, `-`, `.`, `:` and both slashes separate parts and belong to none. Within these a part ends before
+/// a capital that follows a small letter, before the last of several capitals if a small letter follows, and between
+/// letters and digits. All other characters stay.
 pub fn parts(text: &str) -> Parts<'_> {
     Parts { rest: text }
 }
@@ -44,7 +44,7 @@ impl Kind {
         matches!(self, Self::Upper | Self::Lower)
     }
 
-    /// Whether a part ends between the two, with what comes after them.
+    /// Returns true if a part ends between `self` and `now`, given the kind of the character after them.
     fn breaks(self, now: Self, after: Self) -> bool {
         match (self, now) {
             (_, Self::Separator) | (Self::Lower, Self::Upper) => true,

@@ -1,8 +1,8 @@
 //! Replays generated histories with the real tools.
 //!
-//! `cargo run -p rutter-histories --example real_histories -- 0..20` writes every history to a temporary folder, runs each
-//! of its commands in a shell, and compares output, exit status and resulting files with the history. Commands of tools
-//! that are not installed are skipped and counted.
+//! `cargo run -p rutter-histories --example real_histories -- 0..20` writes every history to a temporary folder, runs
+//! each of its commands in a shell, and compares output, exit status and resulting files with the history. Commands of
+//! tools that are not installed are skipped and counted.
 
 #![allow(clippy::print_stdout, reason = "the example's result")]
 #![allow(clippy::disallowed_methods, reason = "files of a scratch folder")]

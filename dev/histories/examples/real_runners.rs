@@ -1,7 +1,7 @@
 //! Compares the output of virtual runs with that of the real tools.
 //!
-//! `cargo run -p rutter-histories --example real_runners -- python 0..4` writes projects to a temporary folder, puts every bug
-//! into them in every form, runs the real tool, and prints each difference. The tools must be in `PATH`.
+//! `cargo run -p rutter-histories --example real_runners -- python 0..4` writes projects to a temporary folder, puts
+//! every bug into them in every form, runs the real tool, and prints each difference. The tools must be in `PATH`.
 
 #![allow(clippy::print_stdout, reason = "the example's result")]
 #![allow(clippy::disallowed_methods, reason = "files of a scratch folder")]

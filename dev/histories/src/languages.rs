@@ -61,8 +61,8 @@ pub fn project(language: Language, layout: Layout, extras: Extras, dice: &mut Di
 /// Names for projects.
 const PROJECT_NAMES: [&str; 6] = ["shop", "ledger", "depot", "atlas", "harbor", "kiosk"];
 
-/// Chooses the functions of every package by module. The second package of a monorepo has two modules of the first, with
-/// the same names and other numbers.
+/// Chooses the functions of every package by module. The second package of a monorepo has two modules of the first,
+/// with the same names and other numbers.
 fn choose_units(
     packages: usize,
     dice: &mut Dice,

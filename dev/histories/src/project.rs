@@ -1,8 +1,8 @@
 //! A virtual project: its files, its checks, and the bugs that it can have.
 //!
-//! The files decide which checks fail. A bug is present in a tree if its regions hold the text of one of its forms; each form
-//! lists the failing checks and their failures. Only two other things make a check fail: a flaky check and a missing
-//! environment, which are parameters of a run.
+//! The files decide which checks fail. A bug is present in a tree if its regions hold the text of one of its forms;
+//! each form lists the failing checks and their failures. Only two other things make a check fail: a flaky check and a
+//! missing environment, which are parameters of a run.
 
 use crate::source::{Tree, lines_of};
 

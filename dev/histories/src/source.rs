@@ -1,8 +1,8 @@
 //! Files of a virtual checkout, made of named regions.
 //!
-//! A region is a group of lines that belong together: the body of a function, its documentation, one test, one line of a
-//! configuration file. Edits replace, insert, remove or move regions; line numbers and diffs are always derived from the
-//! resulting text, so they cannot contradict the files.
+//! A region is a group of lines that belong together: the body of a function, its documentation, one test, one line of
+//! a configuration file. Edits replace, insert, remove or move regions; line numbers and diffs are always derived from
+//! the resulting text, so they cannot contradict the files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -43,7 +43,8 @@ pub struct FailureTruth {
     pub is_placed: bool,
     /// Steps of runs that executed the check and failed in it.
     pub failed_at: Vec<usize>,
-    /// Steps of runs that executed the check and passed it. The episode may be closed from there until the next failure.
+    /// Steps of runs that executed the check and passed it. The episode may be closed from there until the next
+    /// failure.
     pub passed_at: Vec<usize>,
     /// Step after which the episode must be closed: a run that is known to have executed and passed the check.
     pub required_at: Option<usize>,
@@ -109,8 +110,8 @@ pub struct Sighting {
     pub name: Name,
     /// The expected text.
     pub expectation: Expectation,
-    /// Causes that the output cannot distinguish from this one: of a test of the same name in another package, or of the same
-    /// test if the error is not shown.
+    /// Causes that the output cannot distinguish from this one: of a test of the same name in another package, or of
+    /// the same test if the error is not shown.
     pub lookalikes: Vec<Cause>,
     /// Kinds of mess: of the earlier failure and of its return.
     pub tags: BTreeSet<String>,

@@ -1,4 +1,5 @@
-//! A simulated coding session: it changes files, runs tools, sends the payloads of the client's hooks, and records the truth.
+//! A simulated coding session: it changes files, runs tools, sends the payloads of the client's hooks, and records the
+//! truth.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             crate::files::replace(&path, text.unwrap_or_default().as_bytes())?;
         }
     }
-    for runner in std::fs::read_dir(root.join("crates/memory/fixtures/calls"))? {
+    for runner in std::fs::read_dir(root.join("crates/hooks/fixtures/calls"))? {
         let runner = runner?.path();
         if !runner.is_dir() {
             continue;

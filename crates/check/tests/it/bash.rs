@@ -104,7 +104,7 @@ impl Session {
             let folder = transcript.trim_end_matches(".jsonl");
             *kept = json!(format!("{folder}/tool-results/b01abcdef.txt"));
         }
-        let folder = rutter_testkit::root().join("crates/memory/fixtures/calls");
+        let folder = rutter_testkit::root().join("crates/hooks/fixtures/calls");
         let path = folder.join(name).with_extension("json");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         File::create(path).unwrap().write_all(format!("{payload}\n").as_bytes()).unwrap();

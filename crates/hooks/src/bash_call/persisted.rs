@@ -1,28 +1,29 @@
-//! The file in which the client keeps an output that is too long for a payload.
+//! The file in which the client stores an output that is too long for a payload.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 
 use rustix::fs::{Mode, OFlags, open};
 
-/// How much of its end is read: there the summary stands.
+/// Number of bytes that are read from the end of the file, which has the summary.
 const TAIL: u64 = 256 * 1024;
-/// How much of its beginning is read where the middle is left out: there stands what was run.
+/// Number of bytes that are read from the start of a file that is not read whole; the start shows which tests ran.
 const HEAD: u64 = 32 * 1024;
 
-/// What was read of an output.
+/// The part of an output that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept {
     pub(super) text: Vec<u8>,
-    /// Whether there was more.
+    /// True if the output was longer.
     pub(super) cut: bool,
 }
 
-/// Reads the file: all of it, or its first and its last lines. None where it cannot be read at once, or is no file.
+/// Reads the whole file, or its first and last lines. Returns None if it is not a regular file or cannot be read
+/// without blocking.
 ///
-/// `size` is how long the output was. The client keeps a few gigabytes at most.
+/// `size` is the length of the output. The client stores at most a few gigabytes.
 pub(super) fn read(path: &str, size: Option<u64>) -> Option<Kept> {
-    // A pipe in its place must not make a hook wait, and a link is nothing that the client made.
+    // A pipe under this path must not block the hook, and the client never creates a link.
     let flags =
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
     let mut file = File::from(open(path, flags, Mode::empty()).ok()?);
@@ -91,7 +92,7 @@ mod tests {
         let kept = String::from_utf8(kept.text).unwrap();
         assert!(kept.starts_with("line 000000\n") && kept.ends_with("line 099999\n"));
         assert!(kept.lines().all(|line| line.len() == "line 000000".len()), "half a line");
-        // One line and no end of it: there is nothing that is whole.
+        // One endless line has no complete line at either end.
         let endless = "x".repeat(400_000);
         assert_eq!(read_file(&file(&endless), None), Some(Kept { text: Vec::new(), cut: true }));
     }
@@ -105,7 +106,7 @@ mod tests {
         assert_eq!(read("", Some(1)), None);
         assert_eq!(read("a\0b", Some(1)), None);
         assert_eq!(read("/dev/zero", Some(1)), None);
-        // Nobody writes into it: whoever opens it to read would wait forever.
+        // The pipe has no writer: a blocking open would wait forever.
         let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap();
         assert!(made.success());
         assert_eq!(read(&at("pipe"), Some(1)), None);

@@ -4,7 +4,7 @@ use super::*;
 use rutter_memory::outcome::Verdict;
 use rutter_runs::read::read_line;
 
-/// A payload as the client sends it, of a call that it takes for a success.
+/// Builds the payload of a call that the client reports as a success.
 fn success(command: &str, response: &Value) -> String {
     let mut whole = json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false });
     for (key, value) in response.as_object().unwrap() {
@@ -13,7 +13,7 @@ fn success(command: &str, response: &Value) -> String {
     payload("PostToolUse", command, "tool_response", &whole)
 }
 
-/// A payload as the client sends it, of a call that it takes for a failure.
+/// Builds the payload of a call that the client reports as a failure.
 fn failure(command: &str, error: &str) -> String {
     payload("PostToolUseFailure", command, "error", &json!(error))
 }
@@ -59,7 +59,7 @@ fn a_failure_has_its_exit_status_in_the_first_line() {
         ("Exit code 1\nExit code 0", 1, "Exit code 0"),
         ("Exit code 255", 255, ""),
         ("Exit code 1\n\u{0}\u{fffd}\u{fffd}", 1, "\u{0}\u{fffd}\u{fffd}"),
-        // Not the client's words, but a test's.
+        // Printed by a test, not by the client.
         ("Exit code 1\nCommand timed out after 1s", 1, "Command timed out after 1s"),
         ("Exit code 143\na\nTerminated", 143, "a\nTerminated"),
     ] {
@@ -152,7 +152,7 @@ fn what_is_no_bash_call_that_has_ended_is_none() {
     assert_eq!(Call::command(&Wire::parse(good.as_bytes()).unwrap()).unwrap(), "pytest");
 }
 
-/// What the client leaves of a long failure: 5,000 units, its mark, and 5,000 units.
+/// Builds an error text as the client truncates it: 5,000 units, its mark, and 5,000 units.
 fn shortened(head: &str, missing: usize, tail: &str) -> String {
     format!("Exit code 1\n{head}\n\n... [{missing} characters truncated] ...\n\n{tail}")
 }
@@ -178,7 +178,7 @@ fn where_the_middle_of_a_failure_is_missing_so_are_the_lines_that_it_cut() {
 
 #[test]
 fn a_failure_that_fills_the_window_is_cut_without_a_mark() {
-    // Ten thousand characters of three bytes: too few for a mark, and all that the client has read.
+    // Ten thousand characters of three bytes: too few for a mark, and all that the client reads.
     let full = "漢".repeat(WINDOW / 3);
     for (output, cut) in [
         (full.clone(), true),
@@ -231,10 +231,10 @@ fn a_long_success_is_read_from_its_file() {
     let read_back = call(&payload);
     assert_eq!((text(&read_back), read_back.cut), (&whole[..], false));
     assert_eq!(read_line(&read_back.command, &read_back.seen()).unwrap().verdict, Verdict::Passed);
-    // It was longer than what is in the file.
+    // The output was longer than the file.
     let longer = success("cargo test | cat", &response(whole.len() + 1));
     assert!(call(&longer).cut);
-    // It is gone: what is left is the beginning.
+    // The file is gone: only the start of the output is left.
     std::fs::remove_file(&path).unwrap();
     let beginning = call(&payload);
     assert_eq!((text(&beginning), beginning.cut), (&whole[..29_999], true));
@@ -279,7 +279,7 @@ mod arbitrary {
 
     use super::*;
 
-    /// Values where the client puts texts.
+    /// Returns values for fields in which the client puts texts.
     fn value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),

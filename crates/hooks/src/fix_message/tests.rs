@@ -175,7 +175,7 @@ fn commands_and_invocations() {
     It passed when run with `GIT_CONFIG_GLOBAL=/dev/null`.
     3 days ago.
     ");
-    // What does something else tomorrow is no advice.
+    // A command that does something else tomorrow is not shown as a fix.
     let relative = Change { is_certain: true, ..Change::command("git revert HEAD", days(0)) };
     assert_eq!(
         render(&[(&episode(Some("t"), "e", vec![relative]), known())], Again::Failure),
@@ -264,7 +264,7 @@ fn nothing_to_show_is_silence() {
 }
 
 proptest! {
-    /// Any stored text: short, closed quotations, one line each.
+    /// Any stored text stays short, in closed quotations of one line each.
     #[test]
     fn any_text_stays_in_its_quotation(
         test in "\\PC{0,300}",

@@ -25,7 +25,7 @@ fn names_test_by_its_own_name() {
         (total, "test_total fails again", true),
         (total, "why does `test_total` fail?", true),
         (total, "look at Cart::test_total.", true),
-        // Near misses: part of a longer name, another case of letters, words of it.
+        // Near misses: part of a longer name, different case, single words of the name.
         (total, "test_totals fails again", false),
         (total, "my_test_total fails again", false),
         (total, "the total in the test is wrong", false),
@@ -33,7 +33,7 @@ fn names_test_by_its_own_name() {
         ("TestEvictsOldest", "TestEvictsOldest hangs", true),
         ("TestEvictsOldest", "TestEvictsOldestFirst hangs", false),
         ("TestEvictsOldest", "test that it evicts the oldest", false),
-        // An ordinary word is a name only where it stands for one.
+        // An ordinary word is a test name only with a sign that it is one.
         ("cart::tests::total", "the total is wrong", false),
         ("cart::tests::total", "the total test coverage is low", false),
         ("cart::tests::total", "`total` fails", true),
@@ -42,7 +42,7 @@ fn names_test_by_its_own_name() {
         ("cart::tests::total", "the total test fails", true),
         ("cart::tests::total", "fix test total", true),
         ("cart::tests::sum", "`sum` fails", false),
-        // A title in words has to be quoted.
+        // A title of several words must be quoted.
         (
             "cart > returns 404 when the user is gone",
             "returns 404 when the user is gone is red",
@@ -99,7 +99,7 @@ fn names_error_by_a_distinctive_part() {
         ("no such calendar month: 13", "there is no such calendar month", true),
         ("no such calendar month: 13", "no such luck this month", false),
         ("no such month: 13", "no such month", false),
-        // What most errors say names none of them.
+        // Words that most errors contain identify none of them.
         ("assertion `left == right` failed: 3", "assertion `left == right` failed: 7", false),
         ("AssertionError: 90.0 != 100", "AssertionError: 80.0 != 100 in the cart", false),
         ("AssertionError: 90.0 != 100", "AssertionError: 90.0 != 100 in the cart", true),

@@ -1,4 +1,5 @@
-//! Context at session start: the GHAP, preferences, values, recent work and current state, in this order and in one budget.
+//! Context at session start: the GHAP, preferences, values, recent work and current state, in this order and in one
+//! budget.
 
 use rutter_hooks::Hands;
 use rutter_hooks::session_context::{SessionWanted, session_context};

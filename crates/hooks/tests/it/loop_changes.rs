@@ -1,4 +1,5 @@
-//! Fixes made by commands and by git, the check if a change is still in the file, and the file copies that are compared.
+//! Fixes made by commands and by git, the check if a change is still in the file, and the file copies that are
+//! compared.
 //!
 //! These tests check the table in `docs/reference/episodes.md`.
 

@@ -1,4 +1,5 @@
-//! Recall finds lessons that fit and stays silent where none does: measured on our own sets, with stores of several sizes.
+//! Recall finds lessons that fit and stays silent where none does: measured on our own sets, with stores of several
+//! sizes.
 
 use std::collections::HashMap;
 

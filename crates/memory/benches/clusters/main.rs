@@ -1,9 +1,9 @@
 //! Compares methods of clustering lessons by quality, stability of cluster ids and speed: `cargo xtask bench clusters
 //! [speed | small | values | FILE]`.
 //!
-//! The similarity thresholds were chosen on lessons of every other cause. The printed figures are of the remaining causes,
-//! and of all. A file with a `text` on each line is grouped with the chosen thresholds, and its groups are printed for a
-//! person to read.
+//! The similarity thresholds were chosen on lessons of every other cause. The printed figures are of the remaining
+//! causes, and of all. A file with a `text` on each line is grouped with the chosen thresholds, and its groups are
+//! printed for a person to read.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]

@@ -102,7 +102,8 @@ pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
     done
 }
 
-/// Returns the number of texts that the common part was computed from: as in a store, it is computed again once a tenth is new.
+/// Returns the number of texts that the common part was computed from: as in a store, it is computed again once a tenth
+/// is new.
 fn taken(count: usize) -> usize {
     let mut taken = count.min(499);
     while taken >= 499 && taken + taken.div_ceil(10) <= count {

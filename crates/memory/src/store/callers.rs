@@ -1,8 +1,8 @@
-//! Whose call of a tool it is.
+//! Callers of MCP tools.
 //!
-//! A server of tools is told the name of a call, and neither the session nor the agent: its process lives on after `/clear`, and
-//! subagents share it. The hook that runs just before the call is told all three. So the hook writes them down, and the
-//! server looks them up.
+//! The MCP server receives the id of a tool call, but neither its session nor its agent: the server process survives `/clear`,
+//! and subagents share it. The hook that runs just before the call receives all three. So the hook records them, and the server
+//! looks them up.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::hot::HotStore;
 use super::{Owner, Store, StoreError, projects};
 use crate::{Clean, Time};
 
-/// A call comes right behind its hook, unless somebody is asked whether it may. What is older tells only that an agent has
-/// tools, which the next session here is told by.
+/// Age at which a recorded call is deleted. A call follows its hook immediately, unless the user is asked for permission; older
+/// rows only show that an agent has our tools, which decides how the next session in the project is addressed.
 pub(super) const KEPT: Duration = Duration::from_hours(14 * 24);
 
 pub(crate) fn calls(
@@ -41,7 +41,7 @@ pub(crate) fn calls(
 }
 
 impl HotStore {
-    /// Whether an agent of a session has called a tool of ours.
+    /// Returns true if an agent of a session has called one of our tools.
     pub fn has_called(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection
@@ -51,7 +51,7 @@ impl HotStore {
             .query_row([client], |row| row.get(0))?)
     }
 
-    /// Whether an agent of one of the last sessions here has.
+    /// Returns true if an agent of one of the last three sessions of a project has called one of our tools.
     pub fn is_called_in(&self, place: &Place) -> Result<bool, StoreError> {
         let Some(project) = projects::find(&self.connection, place)? else { return Ok(false) };
         Ok(self
@@ -66,7 +66,7 @@ impl HotStore {
 }
 
 impl Store {
-    /// On whose behalf a call is made, by the client's name for it.
+    /// Returns the session, agent and place of a tool call, by the client's id for the call.
     pub fn caller(&self, tool_use: &str) -> Result<Option<Owner>, StoreError> {
         let found: Option<(Clean, Clean, String)> = self
             .connection

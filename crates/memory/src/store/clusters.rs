@@ -1,7 +1,6 @@
-//! Clusters in the database: which experiences belong together on each axis.
+//! Clusters in the database: experiences that belong together on each axis.
 //!
-//! Over all projects: what went wrong here went wrong elsewhere in other words, one project rarely has three of a kind, and a
-//! cluster must not fall apart where two projects turn out to be one. Which project a value is for is the value's to say.
+//! Clusters span all projects: the same mistakes happen in other projects in other words, one project rarely has three of a kind, and a cluster must not fall apart when two projects turn out to be one. A value, not its cluster, records the project it holds in.
 
 use std::time::Duration;
 
@@ -21,90 +20,89 @@ mod regroup;
 
 pub use plotted::Plotted;
 
-/// How long somebody who asks waits for another process that brings them up to date.
+/// Maximum wait for another process that updates the clusters.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What came of bringing clusters up to date.
+/// The result of an update of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Regrouped {
-    /// Experiences that were looked at for the first time, on each axis.
+    /// Experiences that were grouped for the first time, counted per axis.
     pub placed: usize,
-    /// Experiences that belong to another cluster than before, or to none any more.
+    /// Experiences that moved to another cluster or left theirs.
     pub moved: usize,
-    /// Clusters that are new.
+    /// New clusters.
     pub born: usize,
-    /// Clusters that won or lost a member.
+    /// Clusters that gained or lost a member.
     pub changed: usize,
-    /// Clusters that are gone.
+    /// Clusters that ended.
     pub gone: usize,
     /// Values that were proposed.
     pub proposed: usize,
     /// Values that lost their standing.
     pub doubted: usize,
-    /// Whether nothing was done, because another process was at it for long.
+    /// True if nothing was done because another process took too long with its update.
     pub put_off: bool,
 }
 
-/// Experiences that belong together.
+/// A group of experiences about the same subject.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cluster {
-    /// Its identity, which stays while members come and go.
+    /// Id, which stays while members come and go.
     pub id: Id,
-    /// What they have in common.
+    /// The axis on which the members are similar.
     pub axis: Axis,
-    /// How many they are.
+    /// Number of members.
     pub size: u32,
-    /// How alike they are on average, from 0 to 1.
+    /// Average similarity of the members, from 0 to 1.
     pub cohesion: f64,
     /// The GHAP in the middle.
     pub medoid: Option<Id>,
-    /// What that one says, in short.
+    /// The text of the medoid on the axis.
     pub text: Option<Clean>,
-    /// Where they were made.
+    /// The projects of the members.
     pub projects: Vec<ProjectKey>,
-    /// The values that stand for it and are not retired.
+    /// Values of the cluster that are not retired.
     pub values: Vec<Id>,
-    /// Since when there is one.
+    /// Time when the cluster was created.
     pub created: Time,
-    /// When it last won or lost a member.
+    /// Time when it last gained or lost a member.
     pub changed: Time,
 }
 
-/// An experience of a cluster.
+/// A member of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Member {
     /// The GHAP.
     pub ghap: Id,
-    /// Where it was made.
+    /// The project of the GHAP.
     pub project: ProjectKey,
-    /// What kind of work it was.
+    /// The kind of work.
     pub domain: Domain,
-    /// How it ended.
+    /// The result of the GHAP.
     pub status: Status,
-    /// How well it is founded.
+    /// Quality of its evidence.
     pub tier: Option<Tier>,
-    /// When.
+    /// Time when it was resolved.
     pub at: Time,
-    /// How far it is from the middle, from 0 to 2.
+    /// Distance from the middle, from 0 to 2.
     pub distance: f64,
-    /// What it says on the axis, in short.
+    /// Its text on the axis.
     pub text: Clean,
 }
 
-/// Which clusters to list.
+/// A filter for the list of clusters.
 #[derive(Debug, Clone, Default)]
 pub struct ClusterFilter {
-    /// Along one axis.
+    /// Only clusters of this axis.
     pub axis: Option<Axis>,
-    /// With a member of one project.
+    /// Only clusters with a member of this project.
     pub project: Option<ProjectKey>,
-    /// At most so many.
+    /// Maximum number of clusters.
     pub limit: Option<usize>,
 }
 
 impl Store {
-    /// Brings clusters and values up to date. Never in a hook: where another process is at it, it is waited for, and where that
-    /// takes long, they stay as they are.
+    /// Updates clusters and values. Not for hooks: waits for another process that does the same. If that takes too long, nothing changes.
     pub fn bring_clusters_up_to_date(&mut self, now: Time) -> Result<Regrouped, StoreError> {
         if self.is_read_only {
             return Ok(Regrouped::default());
@@ -116,7 +114,7 @@ impl Store {
         }
     }
 
-    /// The same, for whoever tends.
+    /// Updates clusters and values for a caller that holds the maintenance lock.
     pub(crate) fn regroup(&mut self, _lock: &Lock, now: Time) -> Result<Regrouped, StoreError> {
         let mut done = Regrouped::default();
         let mut any = false;
@@ -134,7 +132,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Finds out what came of what was shown, and weighs values by it.
+    /// Determines the effects of shown rows, and weighs values by them.
     pub fn settle_shown(&mut self, now: Time) -> Result<(), StoreError> {
         if self.is_read_only {
             return Ok(());
@@ -162,7 +160,7 @@ impl Store {
         Ok(())
     }
 
-    /// The largest first.
+    /// Lists clusters, the largest first.
     pub fn clusters(&self, filter: &ClusterFilter) -> Result<Vec<Cluster>, StoreError> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut clusters = self.connection.prepare_cached(
@@ -179,7 +177,7 @@ impl Store {
         Ok(found)
     }
 
-    /// One, by its id.
+    /// Returns the cluster with an id.
     pub fn cluster(&self, id: Id) -> Result<Cluster, StoreError> {
         let found = self
             .connection
@@ -189,7 +187,7 @@ impl Store {
         found.ok_or_else(|| StoreError::NotFound { what: "cluster", id: id.into() })
     }
 
-    /// The experiences of a cluster, those in its middle first.
+    /// Returns the experiences of a cluster, those nearest to its middle first.
     pub fn members(&self, id: Id) -> Result<Vec<Member>, StoreError> {
         let cluster = self.cluster(id)?;
         let common = common(&self.connection, cluster.axis)?;
@@ -219,12 +217,12 @@ impl Store {
         Ok(members)
     }
 
-    /// The cluster that a person means.
+    /// Finds a cluster by the id or id suffix that a user typed.
     pub fn cluster_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         tables::by_suffix(&self.connection, "cluster", "cluster", id)
     }
 
-    /// The cluster of an experience on an axis; none where it belongs to none.
+    /// Returns the cluster of an experience on an axis, or None if it belongs to none.
     pub fn cluster_of(&self, ghap: Id, axis: Axis) -> Result<Option<Id>, StoreError> {
         let found = self
             .connection
@@ -237,7 +235,7 @@ impl Store {
         Ok(found)
     }
 
-    /// How many experiences say something on an axis, and how many of them belong to a cluster.
+    /// Returns the number of experiences with a text on an axis, and how many of them belong to a cluster.
     pub fn grouped(&self, axis: Axis) -> Result<(u64, u64), StoreError> {
         Ok(self.connection.query_row(
             "SELECT count(*), count(cluster) FROM grouped WHERE axis = ?1",
@@ -284,7 +282,7 @@ fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Cluster> {
     })
 }
 
-/// What a resolved GHAP says on an axis, in one sentence of its own.
+/// Returns the text of a resolved GHAP on an axis: the first of its columns that is filled.
 fn said(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
     let columns: &[&str] = match axis {
         Axis::Full => &["takeaway", "what_worked", "cause_text", "surprise", "goal"],
@@ -300,7 +298,7 @@ fn said(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
     Ok(Clean::default())
 }
 
-/// What the texts of an axis have in common, as it was when they were last grouped.
+/// Returns the mean of the texts of an axis, from the last update.
 pub(super) fn common(connection: &Connection, axis: Axis) -> Result<Common, StoreError> {
     let kept: Option<Vec<u8>> = connection
         .prepare_cached("SELECT mean FROM common WHERE axis = ?1")?
@@ -309,7 +307,7 @@ pub(super) fn common(connection: &Connection, axis: Axis) -> Result<Common, Stor
     Ok(kept.and_then(|kept| Common::of_bytes(&kept)).unwrap_or_else(|| Common::of(axis, [])))
 }
 
-/// Where a lesson points on an axis: by its document, and along all of it beside the work, which is another document of it.
+/// Returns the vector of a lesson on an axis. On the full axis the work is subtracted, which is another document of the same row.
 fn pointing(
     row: &Row<'_>,
     own: impl RowIndex,
@@ -324,14 +322,14 @@ fn pointing(
     })
 }
 
-/// A cluster with where its members point.
+/// A cluster with the vectors of its members.
 pub(super) struct Middle {
     pub(super) members: Vec<(Id, Point)>,
     group: Group,
 }
 
 impl Middle {
-    /// By what its members say on an axis, which need not be its own.
+    /// Reads the texts of the members on an axis, which may differ from the axis of the cluster.
     pub(super) fn of(
         connection: &Connection,
         cluster: Id,
@@ -359,24 +357,23 @@ impl Middle {
         Ok(Self { members, group })
     }
 
-    /// How alike the members are on average.
+    /// Returns the average similarity of the members.
     pub(super) fn cohesion(&self) -> f32 {
         self.group.cohesion()
     }
 
-    /// How near a text is to where the members point together.
+    /// Returns the similarity of a text to the mean direction of the members.
     pub(super) fn nearness(&self, vector: &Vector) -> f64 {
         self.group.direction().map_or(0.0, |direction| f64::from(direction.cosine(vector)))
     }
 
-    /// How far a text is from there.
+    /// Returns the distance of a text from the mean direction of the members.
     pub(super) fn distance(&self, vector: &Vector) -> f64 {
         (1.0 - self.nearness(vector)).clamp(0.0, 2.0)
     }
 }
 
-/// Lets go of what was made of experiences that are forgotten: of the means and sums of their vectors, and of clusters without
-/// a member.
+/// Deletes data derived from forgotten experiences: the means and sums of their vectors, and clusters without a member.
 pub(super) fn forget(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.execute_batch(
         "DELETE FROM common;

@@ -1,13 +1,13 @@
-//! What came of what was shown: whether the next run was better for it, or worse.
+//! Effects of injections: whether the next run was better or worse because of a row that was shown.
 //!
-//! On doubt nothing came of it. That something was shown and all went well says nothing: most things go well. So
-//! - the fix of an earlier failure *helped* where a part of it was made again and the failure is gone, and *hurt* where all of it
-//!   was and the failure is still there;
-//! - another lesson that was shown while a failure was open that it bears on *helped* where the next run that met the failure
-//!   found it fixed, by a change that has something to do with the lesson;
-//! - what an agent acted upon *helped* where a run bore the prediction out, and *hurt* where a run did not.
+//! A doubtful case has no effect. A success after an injection proves nothing by itself, because most runs succeed. So
+//! - the fix of an earlier failure *helped* if a part of it was applied again and the failure is gone, and *hurt* if all of it
+//!   was applied and the failure is still there;
+//! - another lesson that was shown during an open failure it is relevant to *helped* if the next run that executed the failing
+//!   test passed, and the fix shares a word with the lesson;
+//! - a lesson that an agent acted on *helped* if a run confirmed the agent's prediction, and *hurt* if a run falsified it.
 //!
-//! The first is said by the run itself as it is written down. The others are looked for by whoever tends.
+//! The first rule is applied when the run is recorded. Maintenance applies the others.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -27,12 +27,12 @@ use rutter_search::embed::Vector;
 use rutter_search::score::FLOOR;
 use rutter_search::terms::distinct;
 
-/// So near to a sentence is a belief that was held because of it, or could have been.
+/// Minimum cosine between a belief and a sentence at which the belief may be based on the sentence.
 const ACTED_UPON: f32 = 0.4;
-/// Sessions that were not seen for longer have nothing to add.
+/// Age of a session's last activity beyond which no more effects are looked for in it.
 const RECENT: Duration = Duration::from_hours(14 * 24);
 
-/// How often a row helped and hurt since a time.
+/// Returns how often a row helped and hurt since a time.
 pub(crate) fn of(connection: &Connection, row: Id, since: Time) -> Result<Effects, StoreError> {
     Ok(connection
         .prepare_cached(
@@ -44,12 +44,12 @@ pub(crate) fn of(connection: &Connection, row: Id, since: Time) -> Result<Effect
         })?)
 }
 
-/// The same from the beginning.
+/// Returns how often a row helped and hurt in all.
 pub(crate) fn ever(connection: &Connection, row: Id) -> Result<Effects, StoreError> {
     of(connection, row, Time::from_millis(0))
 }
 
-/// Says of what an agent was shown that it has left its context.
+/// Records that the rows shown to the main agent of a session have left its context.
 pub(super) fn left(connection: &Connection, session: i64, at: Time) -> Result<(), StoreError> {
     connection
         .prepare_cached(
@@ -59,7 +59,7 @@ pub(super) fn left(connection: &Connection, session: i64, at: Time) -> Result<()
     Ok(())
 }
 
-/// Has a session looked at again: something came late.
+/// Marks a session to be examined again, because one of its entries arrived late.
 pub(super) fn look_again(connection: &Connection, session: i64) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE session SET settled = 0 WHERE id = ?1 AND settled != 0")?
@@ -67,7 +67,7 @@ pub(super) fn look_again(connection: &Connection, session: i64) -> Result<(), St
     Ok(())
 }
 
-/// A run by an agent of a session that met a failure which was followed, or would have.
+/// A run that executed the test of an open episode, or would have.
 pub(super) struct Meeting<'a> {
     pub(super) project: i64,
     pub(super) root: &'a Clean,
@@ -77,8 +77,8 @@ pub(super) struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    /// Settles what came of earlier fixes that were shown for a failure, by whether it is gone. Where nothing of a fix was done it
-    /// says nothing of it.
+    /// Records the effects of earlier fixes that were shown for a failure, by whether the failure is gone. A fix of which nothing was
+    /// applied gets no effect.
     pub(super) fn settle(
         &self,
         connection: &Connection,
@@ -105,7 +105,7 @@ impl Meeting<'_> {
         let mut effects = Vec::new();
         while let Some(row) = rows.next()? {
             let (shown, fix): (Time, String) = (row.get(1)?, row.get(2)?);
-            // What is told of a fix is its first change.
+            // Agents are shown the first change of a fix.
             let fix: Vec<Change> = serde_json::from_str(&fix).unwrap_or_default();
             let Some(fix) = fix.first() else { continue };
             let mut since = episodes::changes(connection, self.project, self.root, shown)?;
@@ -121,14 +121,14 @@ impl Meeting<'_> {
     }
 }
 
-/// How much of a fix was done again.
+/// The part of a fix that was applied again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
-    /// Nothing that anybody could see.
+    /// No line, as far as the recorded changes show.
     Not,
-    /// Some of its lines.
+    /// Some lines.
     Partly,
-    /// All of them.
+    /// All lines.
     Wholly,
 }
 
@@ -146,7 +146,7 @@ impl Done {
         }
         let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
         for hunk in same.flat_map(Change::hunks) {
-            // What is taken out again was not done.
+            // A line that is removed again does not count as added.
             for line in telling(&hunk.removed) {
                 came.remove(&line);
                 went.insert(line);
@@ -176,24 +176,24 @@ impl Done {
     }
 }
 
-/// Lines by which a change is known again.
+/// Returns the trimmed lines that are long enough to identify a change.
 fn telling(lines: &[String]) -> impl Iterator<Item = String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| line.len() > 2)
 }
 
-/// What was believed when something was predicted, and what was learnt from it.
+/// The belief behind the prediction of a GHAP, and the lesson learnt from it.
 pub(crate) struct Belief {
     action: Clean,
     held: Vector,
     learnt: Option<Vector>,
 }
 
-/// What a belief is made of, of a GHAP: three columns.
+/// The three SQL columns of a GHAP from which a [`Belief`] is read.
 pub(crate) const BELIEF: &str = "ghap.hypothesis || char(10) || ghap.action, ghap.action,
     coalesce(ghap.surprise, '') || char(10) || coalesce(ghap.cause_text, '') || char(10) || coalesce(ghap.takeaway, '')";
 
 impl Belief {
-    /// By its columns, from one on; none where none of its words is known.
+    /// Reads a belief from three columns starting at `first`. Returns None if no word of it is in the vector table.
     pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Option<Self>, StoreError> {
         let (belief, learnt): (Clean, Clean) = (row.get(first)?, row.get(first + 2)?);
         let Some(held) = Sentence::of(&belief).vector else { return Ok(None) };
@@ -201,29 +201,29 @@ impl Belief {
         Ok(Some(Self { action: row.get(first + 1)?, held, learnt }))
     }
 
-    /// Whether it was held because of a sentence, or could have been. Whoever did the opposite did not act upon it; what was
-    /// believed to be the matter is often said with a *not*, so it is what was done that says which way it went.
+    /// Returns true if the belief is, or could be, based on a sentence. An agent that did the opposite did not act on the sentence.
+    /// The action decides that, because a hypothesis often contains a *not*.
     pub(crate) fn rests_on(&self, sentence: &Sentence) -> bool {
         let Some(vector) = &sentence.vector else { return false };
         let acted = self.held.cosine(vector);
-        // Whoever learnt just this from it had not acted upon it.
+        // A belief nearer to the lesson learnt than to the sentence was not based on the sentence.
         let learnt = self.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(vector));
         acted >= ACTED_UPON && acted > learnt && !value::opposed(&self.action, &sentence.text)
     }
 }
 
-/// What came of something that was shown.
+/// The effect of one injection.
 struct Came {
     injection: i64,
     effect: Effect,
-    /// When.
+    /// The time of the run.
     at: Time,
 }
 
-/// What can be said by now of what nothing was known of, to be written down.
+/// Effects that were found and are not recorded yet.
 pub(crate) struct Found {
     effects: Vec<Came>,
-    /// Whose sessions were looked at.
+    /// The sessions that were examined.
     sessions: Vec<i64>,
     now: Time,
 }
@@ -233,12 +233,12 @@ impl Found {
         self.effects.is_empty() && self.sessions.is_empty()
     }
 
-    /// Whether anything is known that was not.
+    /// Returns true if there are new effects.
     pub(crate) fn has_effects(&self) -> bool {
         !self.effects.is_empty()
     }
 
-    /// Writes it down.
+    /// Records the effects and marks the sessions as examined.
     pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
         write(connection, &self.effects)?;
         let mut looked =
@@ -250,7 +250,7 @@ impl Found {
     }
 }
 
-/// Looks for it in sessions in which something happened since they were looked at.
+/// Finds effects in the sessions with activity since they were last examined.
 pub(crate) fn found(connection: &Connection, now: Time) -> Result<Found, StoreError> {
     let sessions: Vec<i64> = connection
         .prepare_cached(
@@ -277,8 +277,8 @@ fn write(connection: &Connection, effects: &[Came]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Lessons that were shown while a failure was open that they bear on, where the next run that met it found it fixed by something
-/// that has to do with them. Not values: they are about anything. Nor earlier failures: the run itself has said what came of them.
+/// Finds lessons that helped to fix a failure: they were shown while it was open, and are relevant to it and to its fix. Leaves out
+/// values, which apply to any subject, and earlier failures, whose effects [`Meeting::settle`] records.
 fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT injection.id, injection.row, episode.uid, outcome.at
@@ -315,8 +315,8 @@ fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Resu
     Ok(())
 }
 
-/// Whether a lesson would be brought back for a failure by what it says, and what fixed it has to do with the lesson: a word that
-/// is not the failure's own.
+/// Returns true if the text of a lesson fits a failure, and the fix of the failure shares a word with the lesson that is not in
+/// the failure itself.
 fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, StoreError> {
     let failure = episodes::select(connection, "WHERE episode.uid = ?1", [failure])?.pop();
     let (Some(failure), Some(said)) = (failure, documents::said(connection, lesson)?) else {
@@ -339,7 +339,7 @@ fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, S
     Ok(of(&fix).iter().any(|term| said.contains(term) && !asked.contains(term)))
 }
 
-/// What an agent acted upon after it was shown, where a run has said since what the prediction was worth.
+/// Finds lessons that an agent acted on, where a run has since confirmed or falsified the prediction.
 fn resolved(
     connection: &Connection,
     session: i64,

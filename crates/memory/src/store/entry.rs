@@ -1,4 +1,4 @@
-//! What hooks write. An entry is applied by one function, be it at once or out of the spool.
+//! Entries: the events that hooks record. One function applies an entry, whether it arrives at once or through the spool.
 
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -15,22 +15,22 @@ use crate::run::Run;
 use crate::session::{Process, Source};
 use crate::{Clean, Id, Time};
 
-/// Where something happened, fit to be written down.
+/// The place where an entry was recorded: its project and folder, in a form that can be stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The project's strongest key.
     pub key: ProjectKey,
     /// Weaker keys of the same place, strongest first.
     pub aliases: Vec<ProjectKey>,
-    /// The folder.
+    /// The root folder of the checkout.
     pub root: Clean,
-    /// What people call it.
+    /// The display name of the project.
     pub name: Clean,
 }
 
 impl Place {
-    /// The main folder of the repository, which its linked worktrees share, or the folder itself without git. Other clones of
-    /// the same project have another one.
+    /// Returns the main folder of the repository, which linked worktrees share, or the folder itself without git. Other clones of
+    /// the same project have a different one.
     pub fn checkout(&self) -> Clean {
         let mut keys = std::iter::once(&self.key).chain(&self.aliases);
         let folder = keys.find(|key| key.is_folder());
@@ -50,85 +50,85 @@ impl From<&Located> for Place {
     }
 }
 
-/// One thing that happened in a session.
+/// An event in a session.
 ///
-/// Entries may arrive out of order, because some went through the spool. So each says where it belongs, makes its
-/// session where it is missing, and never moves a time back.
+/// Entries may arrive out of order, because some pass through the spool. So each names its place, creates its session if it is
+/// missing, and never moves a time back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The client's name for the session.
     pub client: Clean,
-    /// Where.
+    /// The place of the event.
     pub place: Place,
-    /// The client's process, where it is known.
+    /// The client's process, if known.
     pub process: Option<Process>,
-    /// When.
+    /// The time of the event.
     pub at: Time,
-    /// What.
+    /// The kind and content of the event.
     pub what: What,
 }
 
-/// What happened.
+/// The kind and content of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// The session began or goes on.
+    /// The session started or resumed.
     Began(Source),
-    /// It was seen.
+    /// The session was seen.
     Seen,
-    /// It is one that is only watched, and told nothing.
+    /// The session is in the control cohort: it is recorded but shown nothing.
     Watched,
-    /// It called a tool, by this agent; none is the main one. Only counted where somebody may ask.
+    /// An agent called a tool; None is the main agent. Recorded only while the count may be needed for a check-in.
     Called(Option<Clean>),
-    /// It is about to call a tool of ours, by the client's name for the call; by this agent.
+    /// An agent is about to call one of our tools: the client's id for the call, and the agent.
     Calls(Clean, Option<Clean>),
-    /// A run was captured.
+    /// A test run was captured.
     Ran(Box<Run>),
-    /// A command looks like a run and is not known as one.
+    /// A command looks like a test run but is not recognized as one.
     Unfollowed(Clean),
-    /// Something was changed, under this identity.
+    /// A change was made; the id identifies it.
     Changed(Id, Change),
-    /// Something was shown.
+    /// A row was shown to an agent.
     Shown(Box<Injection>),
-    /// An agent was told what a run says about its prediction.
+    /// An agent was told how a run compares with the prediction of its GHAP.
     Told(Id, Told),
     /// An agent was asked about a GHAP at the end of its turn.
     Stopped(Id),
-    /// It was told what went wrong before.
+    /// The session was shown a premortem.
     Warned,
-    /// It was offered to start a GHAP.
+    /// The session was invited to start a GHAP.
     Offered,
-    /// Something was recalled for an agent that is about to start.
+    /// Rows were recalled for a subagent that is about to start.
     Parked(Parked),
-    /// It ended; whether what it left open is given up.
+    /// The session ended.
     Ended {
-        /// With the reason that the session ended.
+        /// True if the session's open GHAPs are abandoned, with "session ended" as the reason.
         #[serde(default)]
         abandon: bool,
     },
 }
 
-/// What waits for an agent.
+/// Rows that were recalled for a subagent before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parked {
-    /// What kind of agent.
+    /// The type of the subagent.
     pub kind: Clean,
-    /// A hash of what it is to do.
+    /// A hash of the subagent's prompt.
     pub prompt: Clean,
-    /// Which rows, and how well they fit.
+    /// The rows and their scores.
     pub rows: Vec<(Id, f64)>,
 }
 
-/// When an entry is written down.
+/// The way in which an entry reaches the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// As it happens.
+    /// Directly, when the event happens.
     AtOnce,
-    /// Out of the spool: other things may have happened since, and been written.
+    /// Through the spool: later events may already be recorded.
     Late,
 }
 
-/// Writes an entry down.
+/// Applies an entry to the database.
 pub(crate) fn apply(
     connection: &Connection,
     entry: &Entry,
@@ -140,7 +140,7 @@ pub(crate) fn apply(
     }
     match &entry.what {
         What::Began(source) => {
-            // What was shown before has left the context.
+            // Rows that were shown before are no longer in the context.
             if matches!(source, Source::Clear | Source::Compact) {
                 connection
                     .prepare_cached("UPDATE session SET refreshed = max(coalesce(refreshed, 0), ?2) WHERE id = ?1")?
@@ -184,7 +184,7 @@ pub(crate) fn apply(
         What::Offered => spoken::offered(connection, session)?,
         What::Parked(parked) => spoken::park(connection, session, parked, entry.at)?,
         What::Ended { abandon } => {
-            // Unless it was seen since: then this comes late.
+            // If the session was seen since, this entry is late.
             let ended = connection
                 .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
                 .execute(params![session, entry.at])?;

@@ -1,4 +1,4 @@
-//! Which files the failures of a project are about, and what is known about a file that a prompt names.
+//! Files of episodes: an index to find the fixed failures about a file that a prompt names.
 
 use rusqlite::{Connection, params};
 
@@ -6,9 +6,9 @@ use super::{StoreError, episodes};
 use crate::Id;
 use crate::episode::{files_of, is_same_file};
 
-/// Fixed failures of one file name that are looked at, the newest.
+/// Maximum number of episodes per file name that are examined, the newest.
 const LOOKED_AT: u32 = 32;
-/// Notes the files of an episode, in place of those that were noted before.
+/// Records the files of an episode in place of the earlier ones.
 pub(super) fn refresh(connection: &Connection, row: Id) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM episode_file WHERE episode = ?1")?.execute([row])?;
     let Some(episode) = episodes::select(connection, "WHERE episode.uid = ?1", [row])?.pop() else {
@@ -24,7 +24,7 @@ pub(super) fn refresh(connection: &Connection, row: Id) -> Result<(), StoreError
     Ok(())
 }
 
-/// The newest fixed failures about a file that ends so, the newest last, each with the file's path.
+/// Returns the paths and ids of the newest fixed episodes about a file, the newest last. `typed` is the end of the path.
 pub(super) fn fixed_in(
     connection: &Connection,
     project: i64,

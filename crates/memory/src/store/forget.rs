@@ -1,11 +1,10 @@
-//! Forgetting: the rows, and every byte they were written with.
+//! Forgetting: deletes rows and every byte of their text.
 //!
-//! `secure_delete` overwrites what a statement deletes, but pages that were split long ago may still hold copies of
-//! rows that moved. So the database is built anew, and the log of changes emptied; the files that are searched are removed
-//! and made again of what is left. The spool is drained first, so
-//! that what waits there is found; log files and damaged databases put aside go as a whole, because nobody can say
-//! what is in them. That something is to be erased is written down with the deletion: a forgetting that was
-//! interrupted is finished by the next one, or by `tend`.
+//! `secure_delete` overwrites deleted rows, but pages that were split long ago may still hold copies of rows that moved. So the
+//! database is rebuilt with `VACUUM`, the WAL is truncated, and the search files are removed and rebuilt from the remaining
+//! rows. The spool is drained first, so that its entries can be found. Log files and damaged databases that were moved aside
+//! are deleted whole, because their content is unknown. The deletion also records that an erasure is pending: if it is
+//! interrupted, the next `forget` or `tend` finishes it.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,23 +28,23 @@ mod matching;
 
 use matching::{episode_texts, ghap_texts, holds, memory_texts, outcome_texts, words};
 
-/// What kind of row can be named.
+/// The kinds of rows that can be forgotten one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forgettable {
-    /// A GHAP, with what it left.
+    /// A GHAP and its experience.
     Ghap,
     /// A memory.
     Memory,
-    /// A captured run.
+    /// A captured test run.
     Outcome,
-    /// A failure that is or was followed, with what turned it green.
+    /// An episode: a failure and its fix.
     Episode,
-    /// What was changed while one was open.
+    /// A change that was made while an episode was open.
     Change,
-    /// What many experiences say together.
+    /// A value: a sentence that summarizes several experiences.
     Value,
-    /// What waits for a person.
+    /// A proposal that waits for the user's decision.
     Proposal,
 }
 
@@ -60,7 +59,7 @@ impl Forgettable {
         Self::Proposal,
     ];
 
-    /// Those whose rows belong to a project.
+    /// The kinds with a project column.
     const OF_PROJECT: [Self; 6] =
         [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change, Self::Value];
 
@@ -83,32 +82,32 @@ impl std::fmt::Display for Forgettable {
     }
 }
 
-/// A row to be forgotten, as a person is shown it.
+/// A row to be forgotten, as it is shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// What it is.
+    /// The kind of the row.
     pub kind: Forgettable,
-    /// Which.
+    /// The id of the row.
     pub id: Id,
-    /// What it says, in short.
+    /// The short text of the row.
     pub text: Clean,
 }
 
-/// What was forgotten.
+/// The result of forgetting rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Forgotten {
-    /// Rows, with all that belonged to them.
+    /// Number of deleted rows, without the rows that depended on them.
     pub rows: usize,
-    /// Damaged databases that were put aside and are gone.
+    /// Damaged databases that had been moved aside and are deleted now.
     pub files: Vec<PathBuf>,
-    /// Whether the log of changes could be emptied. If not, somebody was reading all the time.
+    /// True if the WAL was truncated. False if another process was reading all the time.
     pub erased: bool,
 }
 
 impl Store {
-    /// Takes in what waits in the spool, so that it can be found, and finishes what an earlier forgetting began.
+    /// Drains the spool, so that its entries can be found, and finishes an interrupted erasure.
     ///
-    /// Does nothing on a memory that cannot be written: what is stored can still be read.
+    /// Does nothing if the store is read-only: its rows can still be read.
     pub fn gather(&mut self, now: Time) -> Result<(), StoreError> {
         if self.is_read_only {
             return Ok(());
@@ -119,7 +118,7 @@ impl Store {
         if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
     }
 
-    /// Takes in what waits in the spool, unless somebody else is at it. Says whether all of it is in now.
+    /// Drains the spool unless another process holds the maintenance lock. Returns true if nothing is left in the spool.
     pub fn gather_if_free(&mut self, now: Time) -> Result<bool, StoreError> {
         if self.is_read_only {
             return Ok(true);
@@ -128,12 +127,12 @@ impl Store {
         Ok(!spool::drain(self, &lock, now)?.left)
     }
 
-    /// The row that a person means.
+    /// Returns the row that a user names by the end of its id.
     pub fn row(&self, id: &IdSuffix) -> Result<Row, StoreError> {
         self.one_row(id, &Forgettable::ALL, |table| tables::matching(&self.connection, table, id))
     }
 
-    /// The row that an agent means, of its own project. Others are unknown to it.
+    /// Returns the row that an agent names by the end of its id. Rows of other projects are not found.
     pub fn row_in(&self, id: &IdSuffix, place: &Place) -> Result<Row, StoreError> {
         self.one_row(id, &Forgettable::OF_PROJECT, |table| {
             tables::own_matching(&self.connection, table, id, place, false)
@@ -177,7 +176,7 @@ impl Store {
         Ok(Row { kind, id, text })
     }
 
-    /// Every row that holds all words, each whole, whatever their case: a plain match, without rank.
+    /// Returns every row that contains all words of a query as whole words, ignoring case. The order is not a ranking.
     pub fn rows_with(&self, query: &str) -> Result<Vec<Row>, StoreError> {
         let words = words(query);
         let mut found = Vec::new();
@@ -206,7 +205,7 @@ impl Store {
             }
         }
         for episode in self.episodes(&EpisodeFilter::default())? {
-            // What an open failure names is kept beside it.
+            // The clues of an open failure are not part of the episode.
             let clues: String = self.connection.query_row(
                 "SELECT clues FROM episode WHERE uid = ?1",
                 [episode.id],
@@ -243,7 +242,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Forgets rows. `query` is what they were found by, for what waits in a form that only a newer program can read.
+    /// Forgets rows. `query` is the text they were found by; it selects the lines in the spool that only a newer program can read.
     pub fn forget(&mut self, rows: &[Row], query: Option<&str>) -> Result<Forgotten, StoreError> {
         let lock = self.tending_soon()?;
         let count = self.write(|transaction| {
@@ -267,7 +266,7 @@ impl Store {
         self.erase(&lock, count)
     }
 
-    /// Forgets a project and everything in it.
+    /// Forgets a project and all of its rows.
     pub fn forget_project(&mut self, project: Id) -> Result<Forgotten, StoreError> {
         let lock = self.tending_soon()?;
         let (count, keys) = self.write(|transaction| {
@@ -277,7 +276,7 @@ impl Store {
                 .prepare("SELECT key FROM project_alias WHERE project = ?1")?
                 .query_map([number], |row| row.get::<_, ProjectKey>(0))?
                 .collect::<Result<Vec<_>, _>>()?;
-            // Also where it was shown in a session that stays.
+            // Also delete injections of these rows in sessions that remain.
             let mut count = 0;
             for table in ["ghap", "memory", "outcome", "episode", "change", "value"] {
                 transaction.execute(
@@ -286,7 +285,7 @@ impl Store {
                 )?;
                 count += transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [number])?;
             }
-            // A session that began here may have gone on elsewhere; what it did there is not this project's.
+            // A session that started here may have continued in another project; its rows there remain.
             for table in ["ghap", "outcome"] {
                 transaction.execute(
                     &format!(
@@ -337,7 +336,7 @@ impl Store {
             .map_err(|error| StoreError::NotErased(error.to_string()))
     }
 
-    /// Finishes what an earlier forgetting began and could not end.
+    /// Finishes an interrupted erasure.
     pub(crate) fn finish_erasing(&mut self, lock: &Lock) -> Result<(), StoreError> {
         let begun: bool =
             self.connection
@@ -348,8 +347,8 @@ impl Store {
         Ok(())
     }
 
-    /// Sees to it that what was deleted is nowhere in the folder. From here on an error is no excuse to say that
-    /// nothing was changed.
+    /// Removes the bytes of deleted rows from the whole data directory. The rows are already deleted, so an error from here on must
+    /// not claim that nothing was changed.
     pub(super) fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
         super::tend::remove_snapshots(&self.files, None);
         let forgotten = self
@@ -367,15 +366,15 @@ impl Store {
                 Ok(Forgotten { rows, files, erased })
             })
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
-        // What is left can be searched as before. If not now, `tend` does it.
+        // Rebuild the search files. If that fails, `tend` does it later.
         drop(self.make_files(lock));
         Ok(forgotten)
     }
 
-    /// Removes whole files of which nobody can say what is in them.
+    /// Deletes whole files that may contain deleted rows.
     fn erase_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let folder = self.files.folder();
-        // Nobody repairs meanwhile.
+        // Prevents a concurrent repair.
         let _making = self.files.making().map_err(at("lock", folder))?;
         for path in self.files.workshops().map_err(at("read", folder))? {
             std::fs::remove_dir_all(&path).map_err(at("remove", &path))?;
@@ -393,18 +392,18 @@ impl Store {
     }
 }
 
-/// Writes down that bytes of deleted rows may be left, together with the deletion.
+/// Records, in the transaction of the deletion, that an erasure is pending.
 pub(super) fn begin_erasing(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute("INSERT OR IGNORE INTO erasing (id) VALUES (1)", [])?;
     Ok(())
 }
 
-/// An episode in short: its test, or what it said.
+/// Returns the short text of an episode: its test, or else its error.
 fn named(episode: &Episode) -> Clean {
     episode.test.clone().unwrap_or_else(|| episode.error.clone())
 }
 
-/// Forgets commands that are not followed and hold the words.
+/// Deletes unrecognized commands that contain all the words.
 fn forget_unfollowed(connection: &Connection, words: &[String]) -> Result<(), StoreError> {
     if words.is_empty() {
         return Ok(());

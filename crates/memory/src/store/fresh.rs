@@ -1,16 +1,16 @@
-//! What is brought up to date for somebody who looks, and who is answered even if it cannot be.
+//! Updates before a read. The read goes ahead with older data if an update is not possible.
 
 use std::time::Duration;
 
 use super::{Regrouped, Store, StoreError};
 use crate::Time;
 
-/// How long somebody who looks waits for another process that writes. There is an answer without it.
+/// Time to wait for another process that writes. Short, because the read can go ahead without the update.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Store {
-    /// Takes in what waits in the spool and brings clusters and values up to date. `false` where another process is writing: then
-    /// they are as they were a moment ago, and can be read.
+    /// Drains the spool and updates clusters and values. Returns false if another process is writing; the rows are then as they were
+    /// a moment ago and can still be read.
     pub fn freshen_values(&mut self, now: Time) -> Result<bool, StoreError> {
         let mut done = Regrouped::default();
         let free = self.unless_busy(|store| {
@@ -21,7 +21,7 @@ impl Store {
         Ok(free && !done.put_off)
     }
 
-    /// The same for what was shown, and what came of it.
+    /// Drains the spool and updates the effects of injections. Returns false as [`Store::freshen_values`] does.
     pub fn freshen_shown(&mut self, now: Time) -> Result<bool, StoreError> {
         self.unless_busy(|store| {
             store.gather_if_free(now)?;
@@ -38,7 +38,7 @@ impl Store {
         super::wait_for_others(&mut self.connection)?;
         match changed {
             Ok(_) => Ok(true),
-            // What cannot be written can be read.
+            // A store that cannot be written now can still be read.
             Err(StoreError::Busy | StoreError::Full | StoreError::ReadOnly(_)) => Ok(false),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! GHAPs in the database: their whole life, each step one transaction.
+//! GHAPs in the database: their whole life cycle, one transaction per step.
 
 use rusqlite::{Connection, params};
 
@@ -18,45 +18,45 @@ pub(crate) use ending::{abandon, newest};
 pub(crate) use rows::one;
 pub(crate) use rows::{SELECT, by_id, children, lay_down, many, put, read_whole};
 
-/// On whose behalf something is done.
+/// The session, agent and place that an operation on a GHAP acts for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// The client's name for its session; none is the standing session of the command line.
+    /// The client's name for the session, or None for the standing session of the command line.
     pub client: Option<Clean>,
-    /// The agent; none is the main one.
+    /// The agent, or None for the main agent.
     pub agent: Option<Clean>,
-    /// Where.
+    /// The place.
     pub place: Place,
 }
 
-/// Which GHAPs to list.
+/// A filter for GHAPs.
 #[derive(Debug, Clone, Default)]
 pub struct GhapFilter {
-    /// Of one project.
+    /// Only this project.
     pub project: Option<ProjectKey>,
-    /// In one status.
+    /// Only this status.
     pub status: Option<Status>,
-    /// Of one kind of work.
+    /// Only this domain.
     pub domain: Option<Domain>,
-    /// Active, and their session is over.
+    /// Only active GHAPs in sessions that are over.
     pub orphaned: bool,
-    /// Written before what stands here, as [`Store::ghap_position`] tells.
+    /// Only GHAPs before this position, as returned by [`Store::ghap_position`].
     pub before: Option<i64>,
-    /// At most so many.
+    /// Maximum number.
     pub limit: Option<usize>,
 }
 
-/// What came of resolving.
+/// The result of resolving a GHAP.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// As it is now.
+    /// The resolved GHAP.
     pub ghap: Ghap,
-    /// The run it was held against.
+    /// The run that the claim was compared with.
     pub outcome: Option<Outcome>,
 }
 
 impl Store {
-    /// Starts one. There must be no other for this session and agent here.
+    /// Starts a GHAP. Fails if the agent already has an active one in this session and project.
     pub fn start_ghap(
         &mut self,
         owner: &Owner,
@@ -80,7 +80,7 @@ impl Store {
             }
             let ghap = Ghap {
                 id: Id::new(now),
-                // The row knows both; the names are read back below.
+                // `put` gets the project and session as rows; their names are read back below.
                 project: owner.place.key.clone(),
                 session: Clean::default(),
                 agent: owner.agent.clone(),
@@ -109,7 +109,7 @@ impl Store {
         })
     }
 
-    /// The active one of this session and agent.
+    /// Returns the active GHAP of an owner.
     pub fn active_ghap(&self, owner: &Owner) -> Result<Option<Ghap>, StoreError> {
         let Some(project) = self.project(&owner.place)? else { return Ok(None) };
         let client = match &owner.client {
@@ -124,7 +124,7 @@ impl Store {
         )
     }
 
-    /// Changes the active one. A changed belief pushes the old one to the revisions.
+    /// Changes the active GHAP. If its hypothesis, action or prediction changes, the old ones are kept as a revision.
     pub fn update_ghap(
         &mut self,
         owner: &Owner,
@@ -158,7 +158,7 @@ impl Store {
             let action = action.unwrap_or_else(|| old.action.clone());
             let prediction = prediction.unwrap_or_else(|| old.prediction.clone());
             let changed = (&hypothesis, &action, &prediction) != (&old.hypothesis, &old.action, &old.prediction);
-            // What was stated once holds until it is stated anew; the rest follows the words.
+            // An explicitly stated expectation or target stays until it is stated again; the rest is derived from the new text.
             let expects = update.expects.or(old.stated.expects.then_some(old.expects));
             let target = target.or_else(|| old.target.clone().filter(|_| old.stated.target));
             let Expectation { expects, target, stated, testable } =
@@ -170,7 +170,7 @@ impl Store {
                     params![old.id, now.max(old.predicted)],
                 )?;
             }
-            // Whoever moves the target must not be borne out by a run from before.
+            // After a change of the target, runs from before must not confirm the prediction.
             let moved = changed || (expects, &target) != (old.expects, &old.target);
             transaction.execute(
                 "UPDATE ghap SET hypothesis = ?2, action = ?3, prediction = ?4, expects = ?5, target = ?6,
@@ -200,7 +200,7 @@ impl Store {
         })
     }
 
-    /// Adds a remark to the active one.
+    /// Adds a note to the active GHAP.
     pub fn note_ghap(&mut self, owner: &Owner, text: &str, now: Time) -> Result<Ghap, StoreError> {
         let note = checked_note(text)?;
         self.write(|transaction| {
@@ -210,7 +210,7 @@ impl Store {
         })
     }
 
-    /// Ends the active one, and leaves an experience: one transaction, so that there is never one without the other.
+    /// Resolves the active GHAP and creates its experience in the same transaction, so that neither exists without the other.
     pub fn resolve_ghap(
         &mut self,
         owner: &Owner,
@@ -229,7 +229,7 @@ impl Store {
         })
     }
 
-    /// Takes over one whose session is over. It keeps its history.
+    /// Moves a GHAP of a session that is over to another owner. It keeps its history.
     pub fn adopt_ghap(&mut self, owner: &Owner, id: Id, now: Time) -> Result<Ghap, StoreError> {
         self.write(|transaction| {
             let ghap = by_id(transaction, id)?;
@@ -254,7 +254,7 @@ impl Store {
         })
     }
 
-    /// Gives one up: the active one, or any whose session is over.
+    /// Abandons a GHAP: the active one, or any in a session that is over.
     pub fn abandon_ghap(
         &mut self,
         owner: &Owner,
@@ -288,7 +288,8 @@ impl Store {
         })
     }
 
-    /// Says anew what to take along from one that has ended, and what became of values in its words. What is `None` stays.
+    /// Changes the lesson of a resolved GHAP, and returns it with the values that were updated because they quote it. A field that is
+    /// None keeps its old text.
     pub fn edit_lesson(
         &mut self,
         id: Id,
@@ -319,14 +320,14 @@ impl Store {
         })
     }
 
-    /// One, by its id.
+    /// Returns a GHAP by its id.
     pub fn ghap(&self, id: Id) -> Result<Ghap, StoreError> {
         by_id(&self.connection, id)
     }
 
-    /// The newest first.
+    /// Returns GHAPs, the newest first.
     pub fn ghaps(&self, filter: &GhapFilter, now: Time) -> Result<Vec<Ghap>, StoreError> {
-        // Only an active one can be an orphan: those that ended, which are most, are not even read.
+        // Only an active GHAP can be orphaned. The resolved ones, which are most, are not even read.
         let mut found = many(
             &self.connection,
             "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
@@ -342,7 +343,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Whether it is active and its session is over.
+    /// Returns true if a GHAP is active and its session is over.
     pub fn orphaned(&self, ghap: &Ghap, now: Time) -> Result<bool, StoreError> {
         if ghap.status != Status::Active {
             return Ok(false);
@@ -367,7 +368,7 @@ fn add_note(connection: &Connection, id: Id, text: &Clean, now: Time) -> Result<
     Ok(())
 }
 
-/// Where an owner stands, by rows.
+/// The database rows of an [`Owner`].
 struct Standing {
     project: i64,
     session: i64,

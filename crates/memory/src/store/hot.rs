@@ -1,7 +1,7 @@
-//! The handle of a hook: opens what is there, or says at once that it is not ready.
+//! The store as a hook uses it: opens an existing database, or fails at once if it is not ready.
 //!
-//! It never creates, never migrates, never checkpoints, and waits for a lock at most half of the time it is given. A
-//! checkpoint on close would cost a hook far more than its own work whenever it is the last to leave.
+//! It never creates, migrates or checkpoints, and waits for locks at most half of the hook's time budget. A checkpoint on close
+//! would cost far more than the hook's own work whenever the hook is the last process to close the database.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -18,42 +18,42 @@ use crate::data_dir::{Lock, check_path};
 use crate::run::Run;
 use crate::{Clean, Id, Time};
 
-/// The database, for one hook.
+/// The database, opened for one hook.
 #[derive(Debug)]
 pub struct HotStore {
     pub(super) connection: Connection,
     pub(super) files: Files,
     until: Instant,
     settled: Cell<bool>,
-    /// Whether rows wait to be indexed that are too many for a hook.
+    /// True if more rows wait to be indexed than a hook has time for.
     pub unfinished: Cell<bool>,
-    /// Behind the connection, so that it is closed first.
+    /// After `connection`, so that the connection is closed first.
     _using: Lock,
 }
 
-/// Whoever opens a database that nobody else has open reads all of its log of changes. One that is longer was not
-/// folded for a while, and the time for reading it is not a hook's.
+/// WAL size above which a hook does not open the database. The first process to open a database reads its whole WAL; a longer
+/// one has not been checkpointed for a while, and a hook has no time to read it.
 const LONG: u64 = 4 * 1024 * 1024;
 
-/// More than the statements of any one hook, so that none is prepared twice.
+/// Capacity of the statement cache. More than any one hook uses, so that no statement is prepared twice.
 pub(super) const STATEMENTS: usize = 64;
 
-/// Why a hook has to do without the database.
+/// The reason that a hook cannot use the database.
 #[derive(Debug, Error)]
 pub enum Unready {
-    /// There is none yet.
+    /// The database does not exist yet.
     #[error("there is no database yet")]
     Missing,
-    /// Entries that came before wait in the spool, and these build on them.
+    /// Earlier entries wait in the spool, and the new ones depend on them.
     #[error("earlier entries wait in the spool")]
     Behind,
-    /// Its log of changes has to be folded first.
+    /// The WAL is too long and must be checkpointed first.
     #[error("the log of changes is long; `rutter tend` folds it")]
     LongLog,
-    /// It is of another version.
+    /// The database has another schema version.
     #[error("the database is of another version")]
     OtherVersion,
-    /// Something is wrong with it, or somebody has it locked.
+    /// The database is locked or has failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -65,11 +65,11 @@ impl From<rusqlite::Error> for Unready {
 }
 
 impl HotStore {
-    /// Opens the database. `budget` is the time the hook has for everything; half of it may pass in waiting.
+    /// Opens the database. `budget` is the time of the whole hook; at most half of it is spent waiting for locks.
     pub fn open(files: &Files, budget: Duration) -> Result<Self, Unready> {
         let until = Instant::now() + budget / 2;
         let path = files.database();
-        // A look that costs a microsecond, against an error message that costs twenty.
+        // This check costs a microsecond; SQLite's error for a missing file costs twenty.
         if check_path(&path).map_err(at("open", &path))?.is_none() {
             return Err(Unready::Missing);
         }
@@ -82,8 +82,8 @@ impl HotStore {
                 _ => StoreError::Busy,
             })?;
         let connection = super::connect(&path, until.saturating_duration_since(Instant::now()))?;
-        // Plans that do not look at the values that are bound: where they may, statements are prepared, bound and prepared
-        // again, and there is nothing to gain from it here.
+        // Query plans that ignore bound values. Otherwise SQLite may prepare a statement again after binding, which gains nothing
+        // here.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let store = Self {
@@ -94,7 +94,7 @@ impl HotStore {
             unfinished: Cell::new(false),
             _using: using,
         };
-        // One transaction for all that is looked at: each statement alone could wait.
+        // One transaction for all reads of the schema check: each statement alone could wait for a lock.
         store.connection.execute_batch("BEGIN")?;
         let found = schema::find(&store.connection)?;
         store.connection.execute_batch("COMMIT")?;
@@ -104,13 +104,12 @@ impl HotStore {
         Ok(store)
     }
 
-    /// What has to be set before anything is written or sorted. Most hooks only ask whether a failure is followed, and for
-    /// that it would cost more than the answer.
+    /// Sets the connection's properties before the first write or sort. Most hooks only check for an open episode, which costs less
+    /// than setting them.
     fn settle(&self) -> rusqlite::Result<()> {
         if !self.settled.get() {
             super::settle(&self.connection)?;
-            // What is committed survives the end of this process. That it survives a power cut as well would cost every
-            // tool call a sync of the disk.
+            // A commit survives the end of this process. To survive a power cut as well, every tool call would need a disk sync.
             self.connection
                 .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
             self.settled.set(true);
@@ -118,12 +117,12 @@ impl HotStore {
         Ok(())
     }
 
-    /// What is left of the time for waiting goes to the next statement.
+    /// Gives the rest of the waiting time to the next statement.
     fn limit_waiting(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(self.until.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether a failure is followed in a checkout.
+    /// Returns true if a checkout has an open episode.
     pub fn follows(&self, place: &Place) -> Result<bool, StoreError> {
         match projects::find(&self.connection, place)? {
             Some(project) => episodes::is_open(&self.connection, project, &place.root),
@@ -131,7 +130,7 @@ impl HotStore {
         }
     }
 
-    /// The files that the open failures of a checkout point at, and those that were edited since.
+    /// Returns the files that the open episodes of a checkout point at, and the files edited since.
     pub fn files_of_open(&self, place: &Place) -> Result<Vec<Clean>, StoreError> {
         match projects::find(&self.connection, place)? {
             Some(project) => episodes::files_of_open(&self.connection, project, &place.root),
@@ -139,7 +138,7 @@ impl HotStore {
         }
     }
 
-    /// The episodes that a run brings back, for this agent of this session.
+    /// Returns the earlier episodes that match the failures of a run and are not yet in the agent's context.
     pub fn recall(
         &self,
         place: &Place,
@@ -154,7 +153,7 @@ impl HotStore {
         }
     }
 
-    /// Whether an agent was shown a row that is still in its context.
+    /// Returns true if an agent was shown a row that is still in its context.
     pub fn is_shown(
         &self,
         client: &str,
@@ -165,7 +164,7 @@ impl HotStore {
         injections::is_in_context(&self.connection, client, agent, row, now)
     }
 
-    /// Writes entries down, all or none.
+    /// Writes entries in one transaction.
     pub fn write(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         self.changed(|transaction| {
             for entry in entries {
@@ -175,7 +174,7 @@ impl HotStore {
         })
     }
 
-    /// Runs a change as a whole, with what is left of the time for waiting.
+    /// Runs a change in one transaction, waiting for locks at most for the rest of the waiting time.
     pub(super) fn changed<T>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
@@ -192,17 +191,17 @@ impl HotStore {
     }
 }
 
-/// Where entries were written.
+/// The destination of recorded entries.
 #[derive(Debug)]
 pub enum Recorded {
-    /// In the database.
+    /// The database.
     Stored,
-    /// In the spool, because of this.
+    /// The spool, because the database was not ready.
     Spooled(Unready),
 }
 
-/// Writes entries into the database or, where that cannot be done in time, into the spool. Once it returns, they are
-/// kept.
+/// Writes entries to the database or, if that is not possible in time, to the spool. The entries survive this process once it
+/// returns.
 pub fn record(files: &Files, entries: &[Entry], budget: Duration) -> Result<Recorded, SpoolError> {
     let written = HotStore::open(files, budget)
         .and_then(|mut store| store.write(entries).map_err(Unready::Store));

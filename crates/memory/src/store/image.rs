@@ -1,7 +1,7 @@
-//! A database read into memory, with its log of changes applied.
+//! A database read into memory, with its WAL applied.
 //!
-//! SQLite cannot read a database in WAL mode where it can neither write beside it nor find the index of its log. A memory on a
-//! read-only disk, or with read-only files, is read this way. The repair reads a damaged database this way too.
+//! SQLite cannot read a database in WAL mode if it can neither write to its folder nor find the index of the WAL. A store on a
+//! read-only disk, or with read-only files, is read this way. So is a damaged database that is being repaired.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -13,17 +13,17 @@ use rusqlite::{Connection, MAIN_DB};
 use super::{Files, StoreError, at};
 use crate::data_dir::{open_own, readable};
 
-/// Bytes of the header of a log of changes, and of the header of each page in it.
+/// Sizes in bytes of the WAL header, and of the header of each frame in it.
 const WAL_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// First bytes of a log whose checksums are little-endian; one more means big-endian.
+/// Magic number of a WAL with little-endian checksums; one more means big-endian.
 const WAL_MAGIC: u32 = 0x377f_0682;
 
-/// Opens the memory in a folder for reading, without writing anything anywhere.
+/// Opens the store in a data directory for reading, without writing anything anywhere.
 pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
     let database = files.database();
     let mut bytes = read(&database, &files.wal()).map_err(at("read", &database))?;
-    // An image in memory has no log: it claims to be in the other journal mode.
+    // An image in memory has no WAL, so its header must name the other journal mode.
     for byte in bytes.get_mut(18..20).unwrap_or_default() {
         *byte = 1;
     }
@@ -32,7 +32,7 @@ pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Reads a database file, and puts the pages of its log of changes in their places.
+/// Reads a database file and applies its WAL.
 pub(super) fn read(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = read_file(open_own(database, &readable())?)?;
     match open_own(wal, &readable()) {
@@ -49,7 +49,7 @@ fn read_file(mut file: File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Applies the transactions of a log that were committed, up to the first page that is not whole.
+/// Applies the committed transactions of a WAL, up to the first incomplete frame.
 fn apply_log(database: &mut Vec<u8>, wal: &[u8]) {
     let Some(log) = Log::parse(wal) else { return };
     for (page, content) in log.committed() {
@@ -64,19 +64,19 @@ fn apply_log(database: &mut Vec<u8>, wal: &[u8]) {
     }
 }
 
-/// The pages of a log of changes.
+/// The frames of a WAL.
 struct Log {
     page_size: usize,
-    /// Page numbers and where their content is.
+    /// Page numbers and the byte ranges of their content.
     frames: Vec<(u32, Range<usize>)>,
-    /// How many of them belong to transactions that were committed.
+    /// Number of frames that belong to committed transactions.
     committed: usize,
-    /// Size of the database in pages after the last of those.
+    /// Size of the database in pages after the last committed transaction.
     pages: Option<u32>,
 }
 
 impl Log {
-    /// Reads a log. Returns None if its header is not that of one.
+    /// Parses a WAL. Returns None if its header is invalid.
     fn parse(wal: &[u8]) -> Option<Self> {
         let magic = number(wal, 0)?;
         let page_size = number(wal, 8)? as usize;
@@ -96,7 +96,7 @@ impl Log {
             else {
                 break;
             };
-            // Pages of an earlier round of the log have other salts.
+            // Frames from before the last checkpoint have other salts.
             if header[8..16] != wal[16..24] {
                 break;
             }
@@ -124,7 +124,7 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// SQLite's checksum of a log, continued.
+/// Continues SQLite's checksum of a WAL over more bytes.
 fn checksum((mut one, mut two): (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
     for pair in bytes.as_chunks::<8>().0 {
         let word = |at: usize| {
@@ -141,7 +141,7 @@ fn checksum((mut one, mut two): (u32, u32), bytes: &[u8], is_big_endian: bool) -
 mod tests {
     use super::*;
 
-    /// Makes a database in WAL mode and returns its files before anything was folded.
+    /// Creates a database in WAL mode and returns the bytes of its two files before a checkpoint.
     fn with_log(folder: &Path, change: &str) -> (Vec<u8>, Vec<u8>) {
         let path = folder.join("some.db");
         let connection = Connection::open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What was shown to whom.
+//! Injections: rows that were shown to agents.
 
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::{Clean, Id, IdSuffix, Time};
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client
      FROM injection JOIN session ON session.id = injection.session JOIN project ON project.id = session.project";
 
-/// Writes down that a row was shown. The same one again changes nothing, unless it is known by now what came of it.
+/// Inserts an injection and returns true. An existing one is changed only if it has no effect yet and the new one has.
 pub(crate) fn insert(
     connection: &Connection,
     session: i64,
@@ -93,32 +93,32 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Injection> {
     })
 }
 
-/// Which injections are asked for.
+/// A filter for injections.
 #[derive(Debug, Clone, Default)]
 pub struct InjectionFilter {
-    /// Of one session, by the client's name for it.
+    /// Only those of this session, by the client's name for it.
     pub session: Option<Clean>,
-    /// Of one row.
+    /// Only those of this row.
     pub row: Option<Id>,
-    /// Of one project.
+    /// Only those of this project.
     pub project: Option<Id>,
-    /// At most so many, the newest.
+    /// Maximum number, the newest.
     pub limit: Option<usize>,
 }
 
-/// A row that was shown, and what it says today.
+/// An injection with the current text of its row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WasShown {
-    /// What was written down.
+    /// The injection.
     #[serde(flatten)]
     pub injection: Injection,
-    /// What it is; none where it is gone.
+    /// The kind of the row, or None if the row is gone.
     pub kind: Option<Source>,
-    /// What it says, in short.
+    /// The short text of the row, or None if the row is gone.
     pub text: Option<Clean>,
 }
 
-/// What a row that was shown is and says in short; none where it is gone.
+/// Returns the kind and the short text of a row, or None if the row is gone.
 fn described(connection: &Connection, row: Id) -> Result<Option<(Source, Clean)>, StoreError> {
     if let Some((kind, text)) = documents::described(connection, row)? {
         return Ok(Some((kind.into(), text)));
@@ -128,7 +128,7 @@ fn described(connection: &Connection, row: Id) -> Result<Option<(Source, Clean)>
 }
 
 impl Store {
-    /// What was shown, the newest first.
+    /// Returns injections, the newest first.
     pub fn injections(&self, filter: &InjectionFilter) -> Result<Vec<WasShown>, StoreError> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut injections = self.connection.prepare(&format!(
@@ -148,7 +148,7 @@ impl Store {
             .collect()
     }
 
-    /// The row that a person means, of those that were shown. It may be gone.
+    /// Returns the shown row that a user names by the end of its id. The row itself may be gone.
     pub fn shown_row(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         let mut rows = self
             .connection

@@ -9,48 +9,48 @@ use crate::memory::{self, Category, Memory};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
-/// Something to remember.
+/// A memory to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct NewMemory<'a> {
-    /// Where it holds; none is everywhere.
+    /// The project in which it applies, or None for every project.
     pub place: Option<&'a Place>,
-    /// What kind of thing it is.
+    /// The category.
     pub category: Category,
-    /// What is to be remembered.
+    /// The text.
     pub text: &'a str,
-    /// From 0 to 1.
+    /// The importance, from 0 to 1.
     pub importance: f64,
     /// Words to find it by.
     pub tags: &'a [String],
 }
 
-/// What to change about a memory. What is `None` stays.
+/// Changes to a memory. A field that is None keeps its old value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryEdit<'a> {
-    /// What is remembered.
+    /// The text.
     pub text: Option<&'a str>,
-    /// What kind of thing it is.
+    /// The category.
     pub category: Option<Category>,
-    /// From 0 to 1.
+    /// The importance, from 0 to 1.
     pub importance: Option<f64>,
     /// Words to find it by.
     pub tags: Option<&'a [String]>,
 }
 
-/// Which memories to list.
+/// A filter for memories.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFilter {
-    /// Those that hold in one project: its own, and those that hold everywhere.
+    /// Only memories that apply in this project: those of the project and those for every project.
     pub project: Option<ProjectKey>,
-    /// Only those that hold everywhere.
+    /// Only memories for every project.
     pub everywhere: bool,
-    /// Of one kind.
+    /// Only this category.
     pub category: Option<Category>,
-    /// With all of these words.
+    /// Only memories with all of these tags.
     pub tags: Vec<String>,
-    /// Written before what stands here, as [`Store::memory_position`] tells.
+    /// Only memories before this position, as returned by [`Store::memory_position`].
     pub before: Option<i64>,
-    /// At most so many.
+    /// Maximum number.
     pub limit: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
     })
 }
 
-/// Writes a memory down as it is, in place of an older one.
+/// Inserts a memory unchanged, or replaces the one with the same id.
 pub(crate) fn put(
     connection: &Connection,
     project: Option<i64>,
@@ -96,18 +96,18 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// What became of something to remember.
+/// The result of writing a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remembered {
-    /// The memory that says it.
+    /// The new memory, or the existing one with the same words.
     pub memory: Memory,
-    /// Whether it was there before. Then nothing was written.
+    /// True if the memory existed before, so that nothing was written.
     pub is_known: bool,
 }
 
 impl Store {
-    /// Remembers something, unless a memory of the same project and category says it in the same words. Case, spaces and
-    /// punctuation make no difference.
+    /// Writes a memory, unless the project has one of the same category with the same words. The comparison ignores case, spaces and
+    /// punctuation.
     pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> Result<Remembered, StoreError> {
         let memory = Memory {
             id: Id::new(now),
@@ -132,12 +132,12 @@ impl Store {
         })
     }
 
-    /// One, by its id.
+    /// Returns a memory by its id.
     pub fn memory(&self, id: Id) -> Result<Memory, StoreError> {
         one(&self.connection, id)
     }
 
-    /// The newest first.
+    /// Returns memories, the newest first.
     pub fn memories(&self, filter: &MemoryFilter) -> Result<Vec<Memory>, StoreError> {
         let mut memories = self.connection.prepare_cached(&format!(
             "{SELECT} WHERE (?1 IS NULL OR project.key = ?1 OR memory.project IS NULL)
@@ -193,13 +193,13 @@ impl Store {
     }
 }
 
-/// The memory of a project and a category that has the same words as another.
+/// Returns the memory of the same project and category that has the same words.
 fn same_words(
     connection: &Connection,
     project: Option<i64>,
     memory: &Memory,
 ) -> Result<Option<Id>, StoreError> {
-    // What somebody else's file says has not been said here.
+    // Imported rows that were not accepted do not count.
     let mut rows = connection.prepare_cached(&format!(
         "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 AND {} ORDER BY id",
         origins::is_own("memory.uid")

@@ -27,7 +27,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Origin> {
     })
 }
 
-/// Writes the origin of a row down. The first one stays.
+/// Records the origin of a row. An origin that is already recorded stays.
 pub(crate) fn insert(
     connection: &Connection,
     row: Id,
@@ -50,7 +50,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// The same for whoever may not know it.
+/// Records the origin of a row, if it is known.
 pub(crate) fn insert_if_known(
     connection: &Connection,
     row: Id,
@@ -59,7 +59,7 @@ pub(crate) fn insert_if_known(
     origin.map_or(Ok(()), |origin| insert(connection, row, origin, None))
 }
 
-/// Makes a row a person's own: they have decided about it.
+/// Turns an imported row into a row of the user, because the user has edited it.
 pub(crate) fn take_over(connection: &Connection, row: Id) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
@@ -69,7 +69,7 @@ pub(crate) fn take_over(connection: &Connection, row: Id) -> rusqlite::Result<()
     Ok(())
 }
 
-/// The origin of a captured run, as the hook that captured it knows it.
+/// Returns the origin of a captured run.
 pub(crate) fn of_run(place: &Place, client: &Clean, agent: Option<&Clean>) -> Origin {
     Origin {
         writer: Some(Writer::Run),
@@ -80,7 +80,7 @@ pub(crate) fn of_run(place: &Place, client: &Clean, agent: Option<&Clean>) -> Or
     }
 }
 
-/// The recorded origin of a row.
+/// Returns the recorded origin of a row.
 pub(crate) fn recorded(connection: &Connection, row: Id) -> rusqlite::Result<Option<Origin>> {
     connection
         .prepare_cached(&format!("{SELECT} WHERE origin.row = ?1"))?
@@ -88,7 +88,7 @@ pub(crate) fn recorded(connection: &Connection, row: Id) -> rusqlite::Result<Opt
         .optional()
 }
 
-/// The origin of a row. An episode has that of its first run, unless it was imported.
+/// Returns the origin of a row. An episode without a recorded origin has that of its first run.
 pub(crate) fn find(connection: &Connection, row: Id) -> Result<Option<Origin>, StoreError> {
     if let Some(origin) = recorded(connection, row)? {
         return Ok(Some(origin));
@@ -105,7 +105,7 @@ pub(crate) fn find(connection: &Connection, row: Id) -> Result<Option<Origin>, S
     })
 }
 
-/// The condition that the row whose id is in a column did not come from a file, or that a person has accepted it.
+/// Returns the SQL condition that the row with the id in `column` was not imported, or that its import was accepted.
 pub(crate) fn is_own(column: &str) -> String {
     format!(
         "NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
@@ -113,14 +113,15 @@ pub(crate) fn is_own(column: &str) -> String {
     )
 }
 
-/// Returns true if a row came from a file and nobody has accepted it.
+/// Returns true if a row was imported and its import was not accepted.
 pub(crate) fn is_unconfirmed_import(connection: &Connection, row: Id) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(&format!("SELECT NOT {}", is_own("?1")))?
         .query_row([row], |row| row.get(0))
 }
 
-/// The reason to mark a row that is shown in a checkout. A run that passed after the row was shown here confirms it.
+/// Returns the reason to mark a row that is shown in a checkout. A run in this checkout that passed after the row was shown
+/// confirms it.
 pub(crate) fn unconfirmed(
     connection: &Connection,
     row: Id,
@@ -145,12 +146,12 @@ pub(crate) fn unconfirmed(
 }
 
 impl Store {
-    /// Sets the origin of the rows that are written from now on.
+    /// Sets the origin of the rows that this handle writes from now on.
     pub fn write_as(&mut self, origin: Origin) {
         self.author = Some(origin);
     }
 
-    /// The origin of a row; none where it is older than origins are.
+    /// Returns the origin of a row, or None if the row was written before origins were recorded.
     pub fn origin(&self, row: Id) -> Result<Option<Origin>, StoreError> {
         find(&self.connection, row)
     }

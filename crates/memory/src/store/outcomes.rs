@@ -1,4 +1,4 @@
-//! Captured runs in the database.
+//! Captured test runs in the database.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
@@ -9,7 +9,7 @@ use crate::{Clean, Id, Time};
 pub(crate) const SELECT: &str = "SELECT outcome.*, project.key AS project_key, session.client AS session_client
      FROM outcome JOIN project ON project.id = outcome.project LEFT JOIN session ON session.id = outcome.session";
 
-/// Writes a run down. The same one again changes nothing.
+/// Inserts a run and returns true, or returns false if it is already there.
 pub(crate) fn insert(
     connection: &Connection,
     project: i64,
@@ -46,7 +46,7 @@ pub(crate) fn insert(
     Ok(inserted == 1)
 }
 
-/// Counts a command that looks like a run and is not known as one.
+/// Counts a command that looks like a test run but is not recognized as one.
 pub(crate) fn note_unfollowed(
     connection: &Connection,
     project: i64,
@@ -87,7 +87,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Outcome> {
     })
 }
 
-/// The runs of a query that goes on behind [`SELECT`].
+/// Returns the runs of a query; `rest` follows [`SELECT`].
 pub(crate) fn select(
     connection: &Connection,
     rest: &str,
@@ -98,8 +98,7 @@ pub(crate) fn select(
 }
 
 impl Store {
-    /// Commands of a project that look like runs and are not known as such, with how often each was typed; the most
-    /// frequent first.
+    /// Returns commands of a project that look like test runs but are not recognized, with their counts, the most frequent first.
     pub fn unfollowed_commands(
         &self,
         project: Id,
@@ -114,7 +113,7 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// One captured run.
+    /// Returns a captured run, or None if it is gone.
     pub fn outcome(&self, id: Id) -> Result<Option<Outcome>, StoreError> {
         let query = format!("{SELECT} WHERE outcome.uid = ?1");
         Ok(self.connection.query_row(&query, [id], read).optional()?)

@@ -1,4 +1,4 @@
-//! How much there is, and how far an agent has come: what a person wants to see at one glance.
+//! Overview for the user: counts of rows, the progress of a GHAP, and the runs and GHAPs of a session.
 
 use rusqlite::params;
 use serde::Serialize;
@@ -9,36 +9,36 @@ use crate::ghap::{Ghap, Told};
 use crate::outcome::Outcome;
 use crate::{Clean, Id};
 
-/// How many rows there are of each kind.
+/// Number of rows of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
-    /// What was asked to be remembered.
+    /// Memories.
     pub memories: u64,
-    /// What was learnt from a GHAP.
+    /// Experiences from resolved GHAPs.
     pub experiences: u64,
-    /// Failures that were followed.
+    /// Episodes.
     pub episodes: u64,
-    /// Captured runs.
+    /// Captured test runs.
     pub outcomes: u64,
-    /// What was set out to do.
+    /// GHAPs.
     pub ghaps: u64,
-    /// What many experiences say and somebody may work by: those that are not retired.
+    /// Values that are not retired.
     pub values: u64,
-    /// What was shown.
+    /// Rows that were shown to agents.
     pub injections: u64,
 }
 
-/// What was asked and said about a GHAP.
+/// The state of the prompts about a GHAP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Progress {
-    /// How many tools were called since it was started, changed or asked about.
+    /// Number of tool calls since the GHAP was started, changed or asked about.
     pub calls: u32,
-    /// What its agent was last told that a run says about the prediction.
+    /// The last verdict of a run on the prediction that the agent was told.
     pub told: Option<Told>,
 }
 
 impl Store {
-    /// How much there is: of a project, or in all. What holds everywhere is no project's.
+    /// Counts the rows of a project, or of the whole store. Rows for every project do not count for one project.
     pub fn counts(&self, project: Option<Id>) -> Result<Counts, StoreError> {
         Ok(self.connection.query_row(
             "SELECT (SELECT count(*) FROM memory WHERE ?1 IS NULL OR project = here.id),
@@ -65,7 +65,7 @@ impl Store {
         )?)
     }
 
-    /// What was asked and said about a GHAP.
+    /// Returns the state of the prompts about a GHAP.
     pub fn progress(&self, ghap: Id) -> Result<Progress, StoreError> {
         Ok(self.connection.query_row(
             "SELECT calls, told FROM ghap WHERE uid = ?1",
@@ -74,17 +74,17 @@ impl Store {
         )?)
     }
 
-    /// The client's name for the session of commands that are typed in a place outside a client.
+    /// Returns the client name of the standing session, which holds the commands typed in a place outside a client.
     pub fn standing_session(&self, place: &Place) -> Result<Option<Clean>, StoreError> {
         Ok(self.project(place)?.map(|project| sessions::standing_name(project.id)))
     }
 
-    /// The last run of each of the last commands in a project.
+    /// Returns the last run of each of the most recent commands in a project.
     pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
         spoken::last_runs(&self.connection, place, most)
     }
 
-    /// The captured runs of a session, in order.
+    /// Returns the captured runs of a session, in order.
     pub fn runs_of(&self, session: &Clean) -> Result<Vec<Outcome>, StoreError> {
         outcomes::select(
             &self.connection,
@@ -93,7 +93,7 @@ impl Store {
         )
     }
 
-    /// What was set out to do in a session, in order.
+    /// Returns the GHAPs of a session, in order.
     pub fn ghaps_of(&self, session: &Clean) -> Result<Vec<Ghap>, StoreError> {
         let mut found = ghaps::many(
             &self.connection,

@@ -1,4 +1,4 @@
-//! What earlier hypotheses of a project say about a failure: something to act on, or nothing.
+//! Premortem of a failure: statistics and lessons from earlier hypotheses of a project, if there is anything to act on.
 
 use std::cmp::Reverse;
 
@@ -14,32 +14,32 @@ use crate::value::{self, Value};
 use crate::{Clean, Id, Time};
 use rutter_search::score::FLOOR;
 
-/// Resolved hypotheses below which nothing is counted, and uses of a strategy below which it is not judged.
+/// Minimum number of resolved hypotheses for any statistics, and of uses of a strategy for judging it.
 pub const MIN_CASES: u32 = 5;
-/// Hypotheses that are looked at, the newest.
+/// Maximum number of hypotheses that are counted, the newest.
 const RECENT: u32 = 200;
-/// Times that a root cause must have been found before it is told.
+/// Minimum number of times that a root cause was found before it is shown.
 const MIN_CAUSE: u32 = 3;
-/// Difference of two hit rates at which one strategy is told as better than another.
+/// Minimum difference of two hit rates for showing one strategy as better than another.
 const MIN_DIFFERENCE: f64 = 0.3;
-/// Lessons of similar failures, and values, that are told.
+/// Maximum numbers of lessons from similar failures, and of values, that are shown.
 const MAX_LESSONS: usize = 2;
 const MAX_PRINCIPLES: usize = 2;
 
-/// What earlier hypotheses of a project say about a failure.
+/// Statistics and lessons from earlier hypotheses that are relevant to a failure.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Premortem {
-    /// How many were resolved, of the last two hundred.
+    /// Number of resolved hypotheses, of the last two hundred.
     pub resolved: u32,
-    /// How many of them were falsified.
+    /// Number of falsified ones among them.
     pub falsified: u32,
-    /// Strategies that differ: how often each was right and wrong, the best first.
+    /// Strategies whose hit rates differ, the best first: how often each was right and wrong.
     pub strategies: Vec<(Strategy, u32, u32)>,
-    /// The root cause of at least half of the falsified ones, how often it was found, and the newest lesson from it.
+    /// The root cause of at least half of the falsified hypotheses, its count, and the newest lesson from it.
     pub cause: Option<(Cause, u32, Clean)>,
-    /// Lessons from hypotheses about similar failures: the row, how likely it is similar, what was learnt.
+    /// Lessons from hypotheses about similar failures: row, confidence, and text.
     pub lessons: Vec<(Id, f64, Clean)>,
-    /// Values that bear on the failure, and how likely they do.
+    /// Values that are relevant to the failure, with their confidence.
     pub principles: Vec<(Value, f64)>,
 }
 
@@ -54,8 +54,8 @@ impl Premortem {
 }
 
 impl HotStore {
-    /// What earlier hypotheses of a project, and values, say about a failure with this text. None if the session was told,
-    /// or if there is nothing to act on.
+    /// Returns the premortem of a failure with this text. None if the session was already shown one, or if there is nothing to act
+    /// on.
     pub fn premortem(
         &self,
         place: &Place,
@@ -81,9 +81,9 @@ impl HotStore {
         for near in values::bearing(connection, place, false, failure)? {
             if premortem.principles.len() < MAX_PRINCIPLES
                 && near.is_above_floor()
-                // A value that would be cut is not told.
+                // A value that would be truncated is not shown.
                 && value::is_sentence(&near.value.text)
-                // Only the main agent is told.
+                // Only the main agent is shown a premortem.
                 && !injections::is_in_context(connection, client, None, near.value.id, now)?
             {
                 premortem.principles.push((near.value, near.confidence));
@@ -92,7 +92,7 @@ impl HotStore {
         Ok((!premortem.is_empty()).then_some(premortem))
     }
 
-    /// What was learnt from falsified hypotheses whose surprise is likely to be the same here.
+    /// Returns lessons from falsified hypotheses with a similar surprise.
     fn similar_lessons(
         &self,
         project: i64,
@@ -128,11 +128,11 @@ impl HotStore {
     }
 }
 
-/// Counts the resolved hypotheses of a project, and keeps of that what can be acted on.
+/// Counts the resolved hypotheses of a project and keeps the statistics that can be acted on.
 fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError> {
     let mut premortem = Premortem::default();
     let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
-    // With the newest lesson from each.
+    // With the newest lesson from each cause.
     let mut causes: Vec<(Cause, u32, Option<Clean>)> = Vec::new();
     let mut rows = connection.prepare_cached(&format!(
         "SELECT status, strategy, cause, takeaway FROM ghap
@@ -172,7 +172,8 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
     Ok(premortem)
 }
 
-/// The best and the worst of the strategies that were used often enough, if they differ; or one that is mostly wrong.
+/// Returns the best and the worst of the strategies that were used often enough, if they differ, or a single one that is mostly
+/// wrong.
 fn telling(mut strategies: Vec<(Strategy, u32, u32)>) -> Vec<(Strategy, u32, u32)> {
     let rate =
         |(_, right, wrong): &(Strategy, u32, u32)| f64::from(*right) / f64::from(right + wrong);

@@ -1,11 +1,11 @@
-//! Projects, and the keys they are known by.
+//! Projects and their keys.
 //!
-//! A place has a strongest key and weaker ones. The project that has the strongest is the project of the place. If none has
-//! it, the project that *goes by* a weaker one, which means that it has nothing stronger, takes the new key: a folder that
-//! became a repository, and a repository that got its first remote, keep their memory.
+//! A place has a strongest key and weaker ones. Its project is the one that has the strongest key. If there is none, a project
+//! whose *main* key is one of the weaker keys, so that it has no stronger one, gets the new key: a folder that became a
+//! repository, and a repository that got its first remote, keep their memory.
 //!
-//! Two projects are never made one here: that takes a person, and `rutter project merge`. Where the strongest key leads to a
-//! project, one that goes by a weaker key stays as it is, and [`Store::earlier_projects`] finds it.
+//! This module never merges two projects by itself: the user does, with `rutter project merge`. If the strongest key leads to
+//! one project, another whose main key is a weaker key stays separate, and [`Store::earlier_projects`] finds it.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::{Deserialize, Serialize};
@@ -19,45 +19,45 @@ use crate::{Clean, Id, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
-    /// Its identity.
+    /// The id.
     pub id: Id,
-    /// Its strongest key.
+    /// The main key: the strongest one.
     pub key: ProjectKey,
-    /// Every other key it is known by.
+    /// All other keys.
     pub aliases: Vec<ProjectKey>,
-    /// Those of them that came from projects which were merged into it.
+    /// The aliases that came from projects which were merged into this one.
     pub merged: Vec<ProjectKey>,
-    /// What people call it.
+    /// The display name.
     pub name: Clean,
-    /// The folder it was last seen in.
+    /// The folder in which it was last seen.
     pub root: Clean,
-    /// When it was first seen.
+    /// The time when it was first seen.
     pub created: Time,
-    /// When what is said here last changed.
+    /// The time of the last change to these fields.
     pub changed: Time,
 }
 
-/// A project and how much there is of it.
+/// A project with the counts of its rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProjectSummary {
     /// The project.
     #[serde(flatten)]
     pub project: Project,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// How many GHAPs.
+    /// Number of GHAPs.
     pub ghaps: u64,
-    /// How many captured runs.
+    /// Number of captured test runs.
     pub outcomes: u64,
-    /// How many failures that are or were followed.
+    /// Number of episodes, open and closed.
     pub episodes: u64,
-    /// How many memories.
+    /// Number of memories.
     pub memories: u64,
-    /// How many values, also of those that are retired.
+    /// Number of values, including retired ones.
     pub values: u64,
 }
 
-/// The row of a place's project. Makes one, or gives an earlier project of the place its new key, where needed.
+/// Returns the row of a place's project. Creates the project, or gives an earlier project of the place its new key, if needed.
 pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Result<i64, StoreError> {
     let key = &place.key;
     let row = match look_up(connection, place)? {
@@ -72,7 +72,8 @@ pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Resul
         }
     };
     for key in std::iter::once(key).chain(&place.aliases) {
-        // A key leads to what stands at its place now. But a project that has no other key keeps it, or nobody could find it.
+        // A key belongs to the project that is at its place now. But a main key stays with its project, which could not be found
+        // otherwise.
         let mut known = connection.prepare_cached(
             "INSERT INTO project_alias (key, project) VALUES (?1, ?2)
              ON CONFLICT (key) DO UPDATE SET project = excluded.project, merged = 0
@@ -100,7 +101,7 @@ fn insert(
     Ok(connection.last_insert_rowid())
 }
 
-/// The project that has a key.
+/// Returns the project that has a key.
 pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare_cached("SELECT project FROM project_alias WHERE key = ?1")?
@@ -108,8 +109,8 @@ pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::R
         .optional()
 }
 
-/// Whether a project has nothing stronger to go by than this key. One that has is another project, which was at the
-/// same place once.
+/// Returns true if a key is the main key of a project. A project with a stronger main key is a different one that was once at the
+/// same place.
 fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bool, StoreError> {
     let own: ProjectKey = connection
         .prepare_cached("SELECT key FROM project WHERE id = ?1")?
@@ -117,9 +118,8 @@ fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bo
     Ok(own == *key)
 }
 
-/// Whether a key is enough to be taken for a project. The path of a folder is not, where the project has something
-/// stronger: the repository that was there is gone, and this is another folder in its place. Unless somebody said that
-/// the two belong together.
+/// Returns true if a key is sufficient to identify a project. A folder path is not, if the project has a stronger key: the
+/// repository that was there is gone, and this is a new folder in its place. It is sufficient if the user has merged the two.
 fn leads_to(connection: &Connection, key: &ProjectKey, project: i64) -> Result<bool, StoreError> {
     let merged: bool = connection
         .prepare_cached("SELECT merged FROM project_alias WHERE key = ?1")?
@@ -127,12 +127,12 @@ fn leads_to(connection: &Connection, key: &ProjectKey, project: i64) -> Result<b
     Ok(merged || !key.is_folder() || goes_by(connection, project, key)?)
 }
 
-/// Gives everything of one project to another, keys included.
+/// Moves all rows and keys of one project to another, and deletes the first.
 fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
     join_standing_sessions(connection, from, into)?;
-    // The same agent of one session may have an active GHAP in each.
+    // An agent of one session may have an active GHAP in each project.
     keep_the_youngest(connection, "project IN (?1, ?2)", "session, agent", params![from, into])?;
-    // The same failure may be followed in each.
+    // The same failure may have an open episode in each project.
     connection.execute(
         "UPDATE episode SET how = 'left', ended = seen WHERE how IS NULL AND project = ?1
             AND EXISTS (SELECT 1 FROM episode AS other WHERE other.how IS NULL AND other.project = ?2
@@ -140,7 +140,7 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
                            AND other.scope IS episode.scope)",
         [from, into],
     )?;
-    // Each may have the same command.
+    // Both projects may have counted the same command.
     connection.execute("DELETE FROM unfollowed WHERE project = ?1", [from])?;
     for table in tables::OF_PROJECT {
         connection.execute(
@@ -152,7 +152,7 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Commands that are typed in either place share one session from now on.
+/// Merges the standing sessions of two projects, so that commands typed in either place share one session.
 fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
     let name = |project: i64| -> rusqlite::Result<Clean> {
         let id =
@@ -186,7 +186,7 @@ fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Resu
     Ok(())
 }
 
-/// Of active GHAPs that will belong to one agent of one session, the youngest goes on.
+/// Keeps the youngest active GHAP of each agent and session that will be merged, and abandons the others.
 fn keep_the_youngest(
     connection: &Connection,
     of: &str,
@@ -224,11 +224,11 @@ pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<P
     })
 }
 
-/// How a place leads to a project.
+/// The project of a place, by the key that led to it.
 enum Known {
-    /// By its strongest key.
+    /// By the strongest key of the place.
     ByKey(i64),
-    /// By a weaker key, which the project goes by: it is the same place before it had its strongest key.
+    /// By a weaker key that is the project's main key: the place did not have its strongest key yet.
     Earlier(i64),
 }
 
@@ -248,13 +248,13 @@ fn look_up(connection: &Connection, place: &Place) -> Result<Option<Known>, Stor
     Ok(None)
 }
 
-/// The row of a place's project, as [`row_of`] would find it; `None` when nothing was ever written about it.
+/// Returns the row of a place's project as [`row_of`] would find it, or None if it has no row yet.
 pub(crate) fn find(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
     let found = look_up(connection, place)?;
     Ok(found.map(|(Known::ByKey(row) | Known::Earlier(row))| row))
 }
 
-/// What the project of a place is known by; where nothing was ever written about it, what it would be known by.
+/// Returns the main key of a place's project, or the place's strongest key if the project has no row yet.
 pub(super) fn key_of(connection: &Connection, place: &Place) -> Result<ProjectKey, StoreError> {
     let Some(row) = find(connection, place)? else { return Ok(place.key.clone()) };
     Ok(connection
@@ -263,12 +263,12 @@ pub(super) fn key_of(connection: &Connection, place: &Place) -> Result<ProjectKe
 }
 
 impl Store {
-    /// What the project of a place is known by; where nothing was ever written about it, what it would be known by.
+    /// Returns the main key of a place's project, or the place's strongest key if the project has no row yet.
     pub fn project_key(&self, place: &Place) -> Result<ProjectKey, StoreError> {
         key_of(&self.connection, place)
     }
 
-    /// The project of a place; `None` when nothing was ever written about it.
+    /// Returns the project of a place, or None if it has no row yet.
     pub fn project(&self, place: &Place) -> Result<Option<Project>, StoreError> {
         let Some(row) = find(&self.connection, place)? else { return Ok(None) };
         let found =
@@ -278,8 +278,8 @@ impl Store {
         Ok(Some(found))
     }
 
-    /// Other projects that were at a place before: those that go by one of its keys, and those that were last seen in its
-    /// folder. Nothing of them is shown there until a person merges them.
+    /// Returns other projects that were at a place before: those with one of its keys as main key, and those last seen in its folder.
+    /// Their rows are not shown there until the user merges them.
     pub fn earlier_projects(&self, place: &Place) -> Result<Vec<ProjectSummary>, StoreError> {
         let own = find(&self.connection, place)?;
         let mut rows = Vec::new();
@@ -309,7 +309,7 @@ impl Store {
         Ok(earlier)
     }
 
-    /// Every project, the last one seen first.
+    /// Returns every project, the last seen first.
     pub fn projects(&self) -> Result<Vec<ProjectSummary>, StoreError> {
         let mut projects = self.connection.prepare(
             "SELECT *,
@@ -336,7 +336,7 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// The one project that a person means: by any key, by its id, or by its name where only one has it.
+    /// Returns the project that a user names by any key, by the end of its id, or by its name if that is unique.
     pub fn project_named(&self, name: &str) -> Result<ProjectSummary, StoreError> {
         let key = ProjectKey::new(name);
         let id = name.parse::<crate::IdSuffix>().ok();
@@ -359,7 +359,7 @@ impl Store {
         }
     }
 
-    /// Gives everything of one project to another, its keys included, so that both places share from now on.
+    /// Moves all rows and keys of one project to another, so that both places share them from now on.
     pub fn merge_projects(&mut self, from: Id, into: Id) -> Result<(), StoreError> {
         self.write(|transaction| {
             let number = |id: Id| {

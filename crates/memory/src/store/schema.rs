@@ -1,13 +1,13 @@
-//! The shape of the database, by version. Migrations go forward only, and an old one is never edited.
+//! Schema versions and migrations. Migrations only go forward, and a released one is never edited.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
 
-/// Says in the file itself whose it is: "rutr".
+/// SQLite application id that marks a database as ours: "rutr".
 pub(crate) const APPLICATION: i32 = 0x7275_7472;
 
-/// What leads from each version to the next.
+/// Migration scripts; each leads from one version to the next.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_ground.sql"),
     include_str!("migrations/0002_episodes.sql"),
@@ -19,7 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008_origin.sql"),
 ];
 
-/// The version that this program reads and writes.
+/// Schema version that this program reads and writes.
 pub const VERSION: u32 = {
     assert!(MIGRATIONS.len() < 1_000);
     #[expect(clippy::cast_possible_truncation, reason = "asserted above")]
@@ -27,23 +27,23 @@ pub const VERSION: u32 = {
     version
 };
 
-/// What a file says about itself.
+/// The application and schema version of a database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Ours, of the version we write.
+    /// Ours, with the current version.
     Current,
-    /// Ours, older.
+    /// Ours, with an older version.
     Older,
-    /// Ours, newer: not to be written.
+    /// Ours, with a newer version: it must not be written.
     Newer(u32),
-    /// Nothing in it.
+    /// An empty database.
     Empty,
-    /// Somebody else's.
+    /// A database of another program.
     Foreign,
 }
 
 pub(crate) fn find(connection: &Connection) -> rusqlite::Result<Found> {
-    // As pragmas, not as the tables of the same names: those would have the whole schema parsed first.
+    // As pragmas, not as table-valued functions: those would make SQLite parse the whole schema first.
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     Ok(match application {
@@ -59,10 +59,10 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
 }
 
-/// Brings a database to [`VERSION`], or leaves it as it was.
+/// Migrates a database to [`VERSION`], or leaves it as it was.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Looked at again under the lock: another process may have been faster.
+    // Read the version again under the lock: another process may have migrated the database.
     let version: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     for migration in MIGRATIONS.iter().skip(version as usize) {
         transaction.execute_batch(migration)?;

@@ -9,29 +9,29 @@ use crate::project::ProjectKey;
 use crate::session::{Process, Session, Source};
 use crate::{Clean, Id, IdSuffix, Time};
 
-/// A session, and how much there is of it.
+/// A session with the counts of its rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionSummary {
     /// The session.
     #[serde(flatten)]
     pub session: Session,
-    /// Its captured runs.
+    /// Number of captured test runs.
     pub runs: u64,
-    /// Those that passed.
+    /// Number of runs that passed.
     pub passed: u64,
-    /// Those that failed.
+    /// Number of runs that failed.
     pub failed: u64,
-    /// What it set out to do.
+    /// Number of GHAPs.
     pub ghaps: u64,
-    /// What it was shown.
+    /// Number of rows that were shown to it.
     pub injections: u64,
 }
 
 const COLUMNS: &str = "session.*, project.key AS project_key";
 const FROM: &str = "session JOIN project ON project.id = session.project";
 
-/// Notes that a session was seen, and makes it where it is new. One that had ended lives again when it is seen later:
-/// a client resumes under the same name.
+/// Records that a session was seen, creates it if it is new, and returns its row. A session that had ended becomes active again
+/// if it is seen later, because the client resumes a session under the same name.
 pub(crate) fn see(
     connection: &Connection,
     entry: &Entry,
@@ -49,8 +49,8 @@ pub(crate) fn see(
         .query_row([client], |row| row.get(0))
         .optional()?;
     if let Some(id) = known {
-        // A beginning that is told at once is believed whatever the clock says: it may have been set back since the
-        // end. One that is told late may be older than the end, and than what is known about the process.
+        // A session start that arrives at once reopens the session regardless of its time: the clock may have been set back since the
+        // end. A late one may be older than the end, and older than the known process.
         let late = arrival == Arrival::Late;
         connection
             .prepare_cached(
@@ -101,13 +101,13 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
-/// The client's name for the standing session of commands typed outside a client.
+/// Returns the client name of a project's standing session, which holds commands typed outside a client.
 pub(crate) fn standing_name(project: Id) -> Clean {
     Clean::new(&format!("command-line:{project}"))
 }
 
-/// The session that a command acts for and its project, by their rows: the client's own session, else the standing
-/// one of the project.
+/// Returns the rows of the session that a command acts for, and of its project. The session is that of the client, or else the
+/// standing session of the project.
 pub(crate) fn acting(
     connection: &Connection,
     client: Option<&Clean>,
@@ -137,7 +137,7 @@ pub(crate) fn by_client(
 }
 
 impl Store {
-    /// Has a session that no hook tells of stand and fall with a process: that of the server which it is.
+    /// Ties a session without hooks to the process of its server, so that the session is over when the process ends.
     pub fn tie_session(
         &mut self,
         client: &Clean,
@@ -155,12 +155,12 @@ impl Store {
         self.write(|transaction| see(transaction, &entry, Arrival::AtOnce).map(drop))
     }
 
-    /// A session, by the client's name for it.
+    /// Returns a session by the client's name for it.
     pub fn session(&self, client: &str) -> Result<Option<Session>, StoreError> {
         by_client(&self.connection, client)
     }
 
-    /// The session that a person means: by the client's name for it, or by any unique end of its id here.
+    /// Returns the session that a user names by the client's name for it or by a unique end of its id.
     pub fn session_named(&self, name: &str) -> Result<SessionSummary, StoreError> {
         let mut found = self.summaries("WHERE session.client = ?1", [name])?;
         if let Some(session) = found.pop() {
@@ -176,7 +176,7 @@ impl Store {
         self.summaries("WHERE session.uid = ?1", [id])?.pop().ok_or_else(unknown)
     }
 
-    /// Sessions, of one project or all, those that were seen last first.
+    /// Returns the sessions of one project or of all, the last seen first.
     pub fn sessions(
         &self,
         project: Option<&ProjectKey>,

@@ -1,4 +1,4 @@
-//! The spoken loop in the database: whose GHAP it is, when to ask about it, and what a run says of it.
+//! The GHAP prompts of hooks in the database: the active GHAP of an agent, the time to ask about it, and verdicts of runs on it.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::ghap::{Ghap, Told};
 use crate::outcome::Outcome;
 use crate::{Clean, Id, Time};
 
-/// What waits for an agent longer than this waits for one that never came.
+/// Age at which recalled rows are dropped, because their subagent never started.
 const PARKED: Duration = Duration::from_mins(2);
 
-/// Counts a call of a tool, for the session and for the GHAP that is worked on.
+/// Counts a tool call for the session and for the agent's active GHAP.
 pub(crate) fn count(
     connection: &Connection,
     session: i64,
@@ -88,11 +88,11 @@ pub(crate) fn park(
     Ok(())
 }
 
-/// Gives up what a session has left open.
+/// Abandons the open GHAPs of a session that has ended.
 pub(crate) fn give_up(connection: &Connection, session: i64, now: Time) -> Result<(), StoreError> {
     let open = ghaps::many(
         connection,
-        // What was begun or changed since is of a session that goes on.
+        // A GHAP that was started or changed later belongs to a session that was resumed.
         "WHERE ghap.session = ?1 AND status = 'active' AND ghap.changed <= ?2",
         &[&session, &now],
         |_| Ok(true),
@@ -104,16 +104,16 @@ pub(crate) fn give_up(connection: &Connection, session: i64, now: Time) -> Resul
     Ok(())
 }
 
-/// What a run says about the GHAP that is worked on, where that was not said yet.
+/// The verdict of a run on an active GHAP, to be told to the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     /// The GHAP.
     pub ghap: Ghap,
     /// The run.
     pub outcome: Outcome,
-    /// What it says.
+    /// The verdict.
     pub told: Told,
-    /// How many failed at the least in the runs before it that fit too.
+    /// The smallest number of failing tests, above zero, in the earlier runs that match the prediction's target.
     pub before: Option<usize>,
 }
 
@@ -122,7 +122,7 @@ fn failing(outcome: &Outcome) -> usize {
     counted.max(outcome.failing.len())
 }
 
-/// GHAPs of a project whose sessions are over, the newest first.
+/// Returns the active GHAPs of a project in sessions that are over, the newest first.
 pub(crate) fn orphans(
     connection: &Connection,
     place: &Place,
@@ -144,7 +144,7 @@ pub(crate) fn orphans(
     )
 }
 
-/// The last run of each of the last commands.
+/// Returns the last run of each of the most recent commands.
 pub(crate) fn last_runs(
     connection: &Connection,
     place: &Place,
@@ -171,7 +171,7 @@ pub(crate) fn last_runs(
 }
 
 impl HotStore {
-    /// The GHAP that an agent works on here.
+    /// Returns the active GHAP of an agent in a project.
     pub fn active(
         &self,
         place: &Place,
@@ -186,7 +186,7 @@ impl HotStore {
         )
     }
 
-    /// Whether anybody in a session works on a GHAP. The cheapest question there is: nearly always the answer is no.
+    /// Returns true if any agent of a session has an active GHAP. Hooks ask this first because it is cheap and nearly always false.
     pub fn has_active(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection
@@ -197,8 +197,8 @@ impl HotStore {
             .query_row([client], |row| row.get(0))?)
     }
 
-    /// Counts a call, and says how many there were since the GHAP was last changed or asked about, if that is
-    /// `frequency`. Then it begins anew: of several hooks at once exactly one asks.
+    /// Counts a tool call. Returns the number of calls since the GHAP was last changed or asked about, if it has reached `frequency`,
+    /// and resets it, so that exactly one of several concurrent hooks asks.
     pub fn check_in(
         &mut self,
         entry: &Entry,
@@ -220,7 +220,7 @@ impl HotStore {
         })
     }
 
-    /// What a run says of a GHAP: the given one, else the newest that says anything. None if that was said already.
+    /// Returns the verdict on a GHAP of the given run, or of the newest run that has one. None if the agent was already told.
     pub fn settled(&self, ghap: Ghap, run: Option<Id>) -> Result<Option<Settled>, StoreError> {
         let connection = &self.connection;
         let found = match run {
@@ -250,7 +250,7 @@ impl HotStore {
             .query_row([ghap.id], |row| row.get(0))
             .optional()?
             .flatten();
-        // Who was told that it is wrong is told of less, once, and not again that it is wrong.
+        // After "contradicts", "partial" is told once; "contradicts" is not told again after that.
         let news = match (last, told) {
             (Some(last), told) if last == told => false,
             (Some(Told::Partial), Told::Contradicts) => false,
@@ -259,8 +259,8 @@ impl HotStore {
         Ok(news.then_some(Settled { ghap, outcome, told, before }))
     }
 
-    /// Returns true if a session may be offered to start a GHAP: it has not been, it has never had one, and none of its
-    /// failures was answered from memory.
+    /// Returns true if a session may be invited to start a GHAP: it was not invited before, it never had one, and it was shown
+    /// nothing from memory for a failure.
     pub fn may_offer_ghap(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection
@@ -274,7 +274,7 @@ impl HotStore {
             .query_row([client], |row| row.get(0))?)
     }
 
-    /// Whether a GHAP was asked about at the end of a turn already.
+    /// Returns true if the agent was already asked about a GHAP at the end of a turn.
     pub fn was_stopped(&self, ghap: Id) -> Result<bool, StoreError> {
         Ok(self
             .connection
@@ -282,12 +282,12 @@ impl HotStore {
             .query_row([ghap], |row| row.get(0))?)
     }
 
-    /// GHAPs of a project whose sessions are over, the newest first.
+    /// Returns the active GHAPs of a project in sessions that are over, the newest first.
     pub fn orphans(&self, place: &Place, client: &str, now: Time) -> Result<Vec<Ghap>, StoreError> {
         orphans(&self.connection, place, client, now)
     }
 
-    /// Failures that are followed in a checkout, the last seen first.
+    /// Returns the open episodes of a checkout, the last seen first.
     pub fn open_episodes(&self, place: &Place, most: u32) -> Result<Vec<Episode>, StoreError> {
         let Some(project) = projects::find(&self.connection, place)? else {
             return Ok(Vec::new());
@@ -300,7 +300,7 @@ impl HotStore {
         )
     }
 
-    /// A session in one line, for the log.
+    /// Returns a one-line summary of a session for the log.
     pub fn summary(&self, client: &str) -> Result<Option<Clean>, StoreError> {
         let counted = self
             .connection
@@ -319,12 +319,12 @@ impl HotStore {
         Ok(counted.map(|line| Clean::new(&line)))
     }
 
-    /// The last run of each of the last commands.
+    /// Returns the last run of each of the most recent commands.
     pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
         last_runs(&self.connection, place, most)
     }
 
-    /// Takes what waits for an agent of this kind: what was parked first, for its kind if there is one of it.
+    /// Removes and returns the oldest rows that were recalled for a subagent of this type.
     pub fn unpark(
         &mut self,
         client: &str,

@@ -1,10 +1,9 @@
-//! The spool: where a hook leaves what it could not write into the database in time.
+//! The spool: files for entries that a hook could not write to the database in time.
 //!
-//! A file of JSON lines that everybody appends to. Writers hold a shared lock for the length of one `write`, so they
-//! never wait for each other. Who drains moves the file away, and takes the lock alone before reading: then no writer
-//! is still at it, and one that comes later sees that the file is another and opens the new one. A drained file is
-//! named in the database by the transaction that took its entries, so a crash between that and the removal of the
-//! file drains nothing twice.
+//! Hooks append JSON lines to one file. Writers hold a shared lock during one `write`, so they never wait for each other. A
+//! drain renames the file and takes the exclusive lock before reading it: after that, no writer is still writing, and a later
+//! writer notices that its file was renamed and opens the new one. The transaction that inserts the entries of a file also
+//! records the file's name, so a crash between the commit and the removal of the file does not insert the entries twice.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -21,21 +20,21 @@ use super::{Files, Store, StoreError, at};
 use crate::data_dir::{self, Lock};
 use crate::{Clean, Id, Time};
 
-/// How much may wait here. Beyond that, entries are refused rather than a disk filled.
+/// Maximum size of a spool file. Beyond it, entries are refused so that the spool cannot fill the disk.
 pub const SIZE: u64 = 16 * 1024 * 1024;
 
-/// The form of a line. A line of a newer form is kept for the newer program.
+/// Version of the line format. Lines with a higher version are kept for a newer program.
 const FORM: u32 = 1;
-/// How often a file may turn out to have been moved away before a writer gives up. Once is usual, twice is rare.
+/// Attempts of a writer to open the current file before it was renamed. Once is usual, twice is rare.
 const ATTEMPTS: u32 = 16;
-/// How long a drain waits for a writer that is in the middle of a line.
+/// Time that a drain waits for a writer in the middle of a line.
 const WRITER: Duration = Duration::from_millis(200);
 
 const CURRENT: &str = "current.jsonl";
 const HELD: &str = "held.jsonl";
 
-/// What one call leaves. It is one line: a writer may be killed in the middle, and half of what belongs together must
-/// not be taken for all of it.
+/// The entries of one call, on one line. A writer may be killed in the middle, and half of a group of entries must not be
+/// read as the whole group.
 #[derive(Serialize)]
 struct LineOut<'a> {
     form: u32,
@@ -48,20 +47,20 @@ struct LineIn {
     entries: serde_json::Value,
 }
 
-/// Why an entry could not be left.
+/// The reason that entries could not be appended.
 #[derive(Debug, Error)]
 pub enum SpoolError {
-    /// It is at its bound.
+    /// The spool has reached its maximum size.
     #[error("the spool is full; run `rutter tend`")]
     Full,
-    /// It cannot be written.
+    /// The spool cannot be written.
     #[error("the spool cannot be written: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Leaves entries. When it returns, they outlive this process.
+/// Appends entries. They survive this process once it returns.
 pub fn append(files: &Files, entries: &[Entry]) -> Result<(), SpoolError> {
-    // A line of its own, whatever a killed writer left before it.
+    // Start a new line, in case a killed writer left half a line.
     let mut line = b"\n".to_vec();
     serde_json::to_writer(&mut line, &LineOut { form: FORM, entries }).map_err(io::Error::from)?;
     line.push(b'\n');
@@ -75,15 +74,14 @@ pub fn append(files: &Files, entries: &[Entry]) -> Result<(), SpoolError> {
             }
             opened => opened?,
         };
-        // Somebody drains this file, so it has been moved: the next look finds another.
+        // A failed lock means that the file is being drained and was renamed: the next attempt opens another file.
         if file.try_lock_shared().is_err() || !is_still(&path, &file)? {
             continue;
         }
         if file.metadata()?.len() + line.len() as u64 > SIZE {
             return Err(SpoolError::Full);
         }
-        // In one call: lines of several writers must not mix. A short write leaves half a line, which no reader
-        // takes for a whole one.
+        // In one call, because lines of several writers must not mix. A short write leaves half a line, which readers reject.
         let written = (&file).write(&line)?;
         return if written == line.len() {
             Ok(())
@@ -103,7 +101,7 @@ fn is_still(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-/// How many bytes wait.
+/// Returns the number of bytes in the spool.
 pub fn size(files: &Files) -> io::Result<u64> {
     let mut size = 0;
     for path in waiting(files)? {
@@ -112,7 +110,7 @@ pub fn size(files: &Files) -> io::Result<u64> {
     Ok(size)
 }
 
-/// Whether entries wait that this program will take in. As long as some do, what depends on them has to wait behind them.
+/// Returns true if the spool holds entries that this program can drain. Entries that depend on them must be spooled as well.
 pub fn waits(files: &Files) -> bool {
     waiting(files).is_ok_and(|found| {
         found.iter().any(|path| {
@@ -122,12 +120,12 @@ pub fn waits(files: &Files) -> bool {
     })
 }
 
-/// The file that waits longest of those that this program would take in, and since when.
+/// Returns the oldest file that this program can drain, and its modification time.
 pub(crate) fn waiting_since(files: &Files) -> io::Result<Option<(PathBuf, Time)>> {
     let mut oldest: Option<(PathBuf, Time)> = None;
     for path in waiting(files)? {
         let held = path.file_name().is_some_and(|name| name == HELD);
-        // One that is gone by now was taken in meanwhile.
+        // A file that is gone was drained in the meantime.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if held || metadata.len() == 0 {
             continue;
@@ -140,7 +138,7 @@ pub(crate) fn waiting_since(files: &Files) -> io::Result<Option<(PathBuf, Time)>
     Ok(oldest)
 }
 
-/// Every file that may hold entries, oldest first.
+/// Returns every file that may hold entries, oldest first.
 fn waiting(files: &Files) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     match fs::read_dir(files.spool()) {
@@ -154,7 +152,7 @@ fn waiting(files: &Files) -> io::Result<Vec<PathBuf>> {
             }
         }
     }
-    // Moved files are named by an id and come before `held` and `current`.
+    // Renamed files have an id as their name and come before `held` and `current`.
     found.sort_by_key(|path| {
         let name = path.file_name().unwrap_or_default().to_owned();
         (name == CURRENT, name == HELD, name)
@@ -162,27 +160,27 @@ fn waiting(files: &Files) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What a drain did.
+/// The result of a drain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drained {
-    /// Entries that are in the database now.
+    /// Entries that were inserted into the database.
     pub entries: usize,
-    /// Lines that no writer had finished: never acknowledged, and dropped.
+    /// Incomplete lines. They were never acknowledged and are dropped.
     pub torn: usize,
-    /// Entries of a newer form, kept for the newer program.
+    /// Lines in a newer format, kept for a newer program.
     pub held: usize,
-    /// Entries that the database refused for good; the log says why.
+    /// Entries that the database rejected for good; the log has the reason.
     pub refused: usize,
-    /// Whether something is left, because a writer is in the middle of it.
+    /// True if a file was left because a writer is in the middle of it.
     pub left: bool,
 }
 
-/// Takes everything that waits into the database, each entry exactly once. The caller holds the tending lock.
+/// Inserts all spooled entries into the database, each exactly once. The caller holds the maintenance lock.
 pub(crate) fn drain(store: &mut Store, _lock: &Lock, now: Time) -> Result<Drained, StoreError> {
     let folder = store.files.spool();
     let mut done = Drained::default();
-    // What was moved before comes first; and nothing more is moved while some of that is left, or files that cannot
-    // be drained would pile up without bound. Held lines come before those that may be added to them.
+    // Drain renamed files first, and rename no more while one of them is left: files that cannot be drained would otherwise pile
+    // up without bound. Drain held lines before the current file, because more lines may be added to them.
     for path in waiting(&store.files).map_err(at("read", &folder))? {
         let shared = path.file_name().is_some_and(|name| name == CURRENT || name == HELD);
         if shared && done.left {
@@ -206,7 +204,7 @@ pub(crate) fn drain(store: &mut Store, _lock: &Lock, now: Time) -> Result<Draine
     Ok(done)
 }
 
-/// Reads a moved file once no writer is at it; `None` when one hangs there, and the next drain will find it.
+/// Reads a renamed file once no writer is using it. Returns None if a writer hangs; the next drain finds the file again.
 fn read_alone(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut file = data_dir::open_own(path, &data_dir::readable())?;
     let until = Instant::now() + WRITER;
@@ -238,7 +236,7 @@ fn drain_file(
             return Ok(());
         }
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            // Half a line is never JSON: it lacks its last brace.
+            // Half a line is never valid JSON: its last brace is missing.
             let Ok(read) = serde_json::from_slice::<LineIn>(line) else {
                 found.torn += 1;
                 continue;
@@ -258,7 +256,7 @@ fn drain_file(
                 }
             }
         }
-        // Before the transaction ends: twice held is better than lost.
+        // Before the commit: keeping a line twice is better than losing it.
         if !held.is_empty() {
             let path = files.spool().join(HELD);
             let file = data_dir::append_to(&path).map_err(at("write", &path))?;
@@ -282,7 +280,7 @@ fn drain_file(
     Ok(())
 }
 
-/// Whether an error says that a row cannot be, rather than that the machine cannot.
+/// Returns true if an error is the fault of the row, not of the machine.
 fn is_about_the_row(error: &rusqlite::Error) -> bool {
     match error.sqlite_error_code() {
         Some(code) => code == rusqlite::ErrorCode::ConstraintViolation,
@@ -290,8 +288,8 @@ fn is_about_the_row(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Applies what one call left, all or none. What is wrong with the entries themselves must not keep the others waiting
-/// for ever; what is wrong with the disk must keep all of them.
+/// Applies the entries of one call, all or none, and returns the error if they are invalid. Invalid entries must not block the
+/// others for ever; a disk error must keep all of them in the spool.
 fn apply_alone(
     transaction: &Transaction<'_>,
     entries: &[Entry],
@@ -310,7 +308,7 @@ fn apply_alone(
     }
 }
 
-/// Removes everything that waits, unread, and whatever else is there.
+/// Removes all files of the spool unread.
 pub(crate) fn clear(files: &Files, _lock: &Lock) -> io::Result<()> {
     for entry in fs::read_dir(files.spool())? {
         data_dir::remove_if_there(&entry?.path())?;
@@ -318,7 +316,7 @@ pub(crate) fn clear(files: &Files, _lock: &Lock) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes entries of a newer form that hold something to be forgotten: any text in them that `forget` says yes to.
+/// Removes held lines that contain a text for which `forget` returns true.
 pub(crate) fn drop_held(
     files: &Files,
     _lock: &Lock,
@@ -343,7 +341,7 @@ pub(crate) fn drop_held(
     fs::rename(&beside, &path)
 }
 
-/// Whether a line holds a text that something is true of. A line that is no JSON is one text.
+/// Returns true if a predicate holds for any string or key in a JSON line. A line that is not JSON counts as one string.
 fn any_text(line: &str, is: &impl Fn(&str) -> bool) -> bool {
     fn within(value: &serde_json::Value, is: &impl Fn(&str) -> bool) -> bool {
         match value {
@@ -391,7 +389,7 @@ mod tests {
     }
 
     fn drained(store: &mut Store) -> Drained {
-        // Another test of the same process may be starting a child, which has this lock until it is another program.
+        // Another test of this process may be spawning a child, which holds this lock between fork and exec.
         let lock = store.tending_soon().unwrap();
         drain(store, &lock, now()).unwrap()
     }
@@ -400,12 +398,12 @@ mod tests {
     fn a_writer_in_the_middle_of_its_line_is_waited_for_or_left_for_later() {
         let (_folder, files, entry) = world();
         append(&files, std::slice::from_ref(&entry)).unwrap();
-        // It has found that the file is the right one, and is stopped before it writes.
+        // The writer has checked that the file is the current one, and is stopped before it writes.
         let writer = data_dir::append_to(&files.spool().join(CURRENT)).unwrap();
         writer.lock_shared().unwrap();
         let mut store = Store::open(files.folder(), now()).unwrap();
         assert_eq!(drained(&mut store), Drained { left: true, ..Drained::default() });
-        // Meanwhile others are not kept from writing.
+        // Meanwhile other writers are not blocked.
         append(&files, std::slice::from_ref(&entry)).unwrap();
         (&writer).write_all(&fs::read(files.spool().join(CURRENT)).unwrap()).unwrap();
         drop(writer);

@@ -1,4 +1,4 @@
-//! What all tables have in common.
+//! Helpers for all tables: column conversions, and lookup of rows by the end of their id.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -20,7 +20,7 @@ impl FromSql for ProjectKey {
     }
 }
 
-/// Tables whose rows are of a project. Documents are too, and follow what they are made of.
+/// Tables with a project column. `document` has one too, but its rows follow the rows they are made from.
 pub(crate) const OF_PROJECT: [&str; 10] = [
     "project_alias",
     "session",
@@ -34,10 +34,10 @@ pub(crate) const OF_PROJECT: [&str; 10] = [
     "unfollowed",
 ];
 
-/// A list that is kept as JSON.
+/// Reads a column that holds a JSON list.
 pub(crate) fn list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> {
     let text: String = row.get(column)?;
-    // As from any other column, what comes from the store was clean when it went in.
+    // Text in the database was redacted when it was written.
     serde_json::from_str::<Vec<String>>(&text)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))?
         .iter()
@@ -48,12 +48,12 @@ pub(crate) fn list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> 
         .collect()
 }
 
-/// A list as it is kept.
+/// Returns a list as the JSON that is stored.
 pub(crate) fn to_json(list: &[Clean]) -> String {
     serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned())
 }
 
-/// The one row of a table whose id ends so.
+/// Returns the only row of a table with this end of its id.
 pub(crate) fn by_suffix(
     connection: &Connection,
     table: &'static str,
@@ -71,7 +71,7 @@ fn one_of(found: &[Id], what: &'static str, id: &IdSuffix) -> Result<Id, StoreEr
     }
 }
 
-/// Every row of a table whose id ends so.
+/// Returns every row of a table with this end of its id.
 pub(crate) fn matching(
     connection: &Connection,
     table: &str,
@@ -79,13 +79,13 @@ pub(crate) fn matching(
 ) -> Result<Vec<Id>, StoreError> {
     let mut rows =
         connection.prepare(&format!("SELECT uid FROM {table} WHERE lower(hex(uid)) LIKE ?1"))?;
-    // Only hexadecimal letters get here, so nothing in it is a wildcard.
+    // An id suffix has only hexadecimal digits, so it contains no wildcard.
     Ok(rows
         .query_map(params![format!("%{}", id.hex())], |row| row.get(0))?
         .collect::<Result<_, _>>()?)
 }
 
-/// Every row of a table whose id ends so and which belongs to the project of a place, or to none where that is asked for.
+/// Returns every row with this end of its id that belongs to the project of a place or, with `or_none`, to no project.
 pub(crate) fn own_matching(
     connection: &Connection,
     table: &str,
@@ -102,8 +102,8 @@ pub(crate) fn own_matching(
         .collect::<Result<_, _>>()?)
 }
 
-/// Where a row stands among those of its table, in the order in which they were written. None where it is gone; what stands
-/// before it can be told by the number all the same.
+/// Returns the position of a row in the insertion order of its table, or None if it is gone. A position stays valid for paging
+/// after its row is gone.
 fn position(
     connection: &Connection,
     table: &'static str,
@@ -114,32 +114,32 @@ fn position(
 }
 
 impl Store {
-    /// Where a GHAP stands among all.
+    /// Returns the position of a GHAP, for paging.
     pub fn ghap_position(&self, id: Id) -> Result<Option<i64>, StoreError> {
         position(&self.connection, "ghap", id)
     }
 
-    /// Where a memory stands among all.
+    /// Returns the position of a memory, for paging.
     pub fn memory_position(&self, id: Id) -> Result<Option<i64>, StoreError> {
         position(&self.connection, "memory", id)
     }
 
-    /// The GHAP that a person means.
+    /// Returns the GHAP that a user names by the end of its id.
     pub fn ghap_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         by_suffix(&self.connection, "ghap", "GHAP", id)
     }
 
-    /// The GHAP that an agent means, of its own project. Others are unknown to it.
+    /// Returns the GHAP that an agent names by the end of its id. GHAPs of other projects are not found.
     pub fn ghap_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
         self.only_own("ghap", "GHAP", id, place, false)
     }
 
-    /// The captured run that an agent means, of its own project.
+    /// Returns the captured run that an agent names by the end of its id. Runs of other projects are not found.
     pub fn outcome_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
         self.only_own("outcome", "outcome", id, place, false)
     }
 
-    /// The memory that an agent means, of its own project or of none.
+    /// Returns the memory that an agent names by the end of its id, of its project or for every project.
     pub fn memory_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
         self.only_own("memory", "memory", id, place, true)
     }
@@ -155,12 +155,12 @@ impl Store {
         one_of(&own_matching(&self.connection, table, id, place, or_none)?, what, id)
     }
 
-    /// The memory that a person means.
+    /// Returns the memory that a user names by the end of its id.
     pub fn memory_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         by_suffix(&self.connection, "memory", "memory", id)
     }
 
-    /// The captured run that a person means.
+    /// Returns the captured run that a user names by the end of its id.
     pub fn outcome_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         by_suffix(&self.connection, "outcome", "outcome", id)
     }

@@ -1,7 +1,6 @@
-//! Housekeeping: drains the spool, keeps the bounds, makes the files that are searched, folds the log of changes into the
-//! database.
+//! Maintenance: drains the spool, deletes rows beyond the limits, rebuilds the search files, and checkpoints the WAL.
 //!
-//! Hooks start it detached when there is something to do; one runs at a time.
+//! Hooks start it as a detached process when there is work to do. One process runs it at a time.
 
 use std::io;
 use std::path::Path;
@@ -15,18 +14,18 @@ use super::{Files, Store, StoreError, at, episodes};
 use crate::Time;
 use crate::data_dir::{self, Lock};
 
-/// How much is kept.
+/// Limits on the stored rows and on the maintenance run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// How long outcomes are kept.
+    /// Age at which outcomes are deleted.
     pub outcome_age: Duration,
-    /// How many outcomes of one project are kept.
+    /// Maximum number of outcomes per project.
     pub outcomes: u32,
-    /// How long what was shown is remembered as shown.
+    /// Age at which injections are deleted.
     pub injection_age: Duration,
-    /// After how long without a run a failure is no longer followed.
+    /// Time without a run after which an open episode is closed.
     pub episode_silence: Duration,
-    /// How long a run of `tend` may take.
+    /// Maximum duration of a maintenance run.
     pub time: Duration,
 }
 
@@ -42,26 +41,26 @@ impl Default for Bounds {
     }
 }
 
-/// What was done.
+/// The result of a maintenance run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tended {
-    /// Entries taken out of the spool.
+    /// Entries that were drained from the spool.
     pub drained: usize,
-    /// Entries of a newer form that wait for a newer program.
+    /// Lines in a newer format that wait for a newer program.
     pub held: usize,
-    /// Entries that could not be taken; the log says why.
+    /// Entries that the database rejected; the log has the reason.
     pub refused: usize,
-    /// Outcomes that were over the bounds.
+    /// Outcomes beyond the limits that were deleted.
     pub retired: usize,
-    /// Whether the files that are searched were made anew.
+    /// True if the search files were rebuilt.
     pub filed: bool,
-    /// Experiences that found a place among others, or none, on each axis.
+    /// Experiences that were assigned to a cluster, or to none, counted per axis.
     pub grouped: usize,
-    /// Whether the log of changes was folded into the database. Not while somebody reads.
+    /// True if the WAL was checkpointed, which is not possible while another process reads.
     pub folded: bool,
 }
 
-/// Does what there is to do; `None` when another process is at it.
+/// Runs the maintenance. Returns None if another process is running it.
 pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, StoreError> {
     let until = Instant::now() + bounds.time;
     let mut store = Store::open(data, now)?;
@@ -78,18 +77,18 @@ pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, S
         Ok(0)
     };
     let folded = Instant::now() < until && store.fold(Duration::from_millis(100))?;
-    // The files can wait; the log of changes was not to wait for them.
+    // An error of the search files or clusters is returned only now, so that it does not prevent the checkpoint.
     let (filed, grouped) = (filed?, grouped?);
     Ok(Some(Tended { drained: entries, held, refused, retired, filed, grouped, folded }))
 }
 
-/// A copy of files that is older was left by a command that never ended.
+/// Age above which a file snapshot was left by a command that never finished.
 const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(24);
 
-/// Removes copies of files that commands left behind: those of before a time, or all. What cannot be removed is tried again
-/// next time.
+/// Removes file snapshots that commands left behind: those modified before a time, or all. Failed removals are retried by the
+/// next run.
 pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
-    // Never through a link: it would lead to files of somebody else.
+    // Never through a symbolic link: it could lead to files outside the data directory.
     if !matches!(data_dir::check_path(&files.snapshots()), Ok(Some(_))) {
         return;
     }
@@ -105,7 +104,7 @@ pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
 }
 
 impl Store {
-    /// The right to drain the spool, if nobody else has it.
+    /// Takes the maintenance lock, which is required to drain the spool. Returns None if another process holds it.
     pub(crate) fn tending(&self) -> Result<Option<Lock>, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
@@ -113,7 +112,7 @@ impl Store {
         Lock::attempt(&spool).map_err(at("lock", &spool))
     }
 
-    /// The same, where whoever has it may be done in some time.
+    /// Takes the maintenance lock. Returns None if another process still holds it after `patience`.
     pub(crate) fn tending_within(&self, patience: Duration) -> Result<Option<Lock>, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
@@ -125,7 +124,7 @@ impl Store {
         }
     }
 
-    /// The same, after a wait.
+    /// Takes the maintenance lock, waiting as long as a maintenance run may take.
     pub(crate) fn tending_soon(&self) -> Result<Lock, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
@@ -133,17 +132,17 @@ impl Store {
         Lock::wait(&spool, Bounds::default().time + data_dir::PATIENCE).map_err(at("lock", &spool))
     }
 
-    /// Removes outcomes that are too old or too many, but none that a GHAP rests on.
+    /// Deletes outcomes that are too old or too many, except those that are evidence for a GHAP.
     fn retire(&mut self, bounds: &Bounds, now: Time) -> Result<usize, StoreError> {
         self.write(|transaction| {
-            // Old by the newest of them, not by the clock: one that was set a year ahead must not cost a year's runs.
+            // The age counts from the newest outcome, not from the clock: a clock set a year ahead must not delete a year of runs.
             let newest: Option<Time> = transaction.query_row("SELECT max(at) FROM outcome", [], |row| row.get(0))?;
             let oldest = newest.map_or(now, |newest| newest.min(now)).minus(bounds.outcome_age);
             let old = transaction.execute(
                 "DELETE FROM outcome WHERE at < ?1 AND id NOT IN (SELECT outcome FROM ghap WHERE outcome IS NOT NULL)",
                 [oldest],
             )?;
-            // The newest by place in the table, not by time: a clock may have been set back.
+            // The newest by row id, not by time: the clock may have been set back.
             let many = transaction.execute(
                 "DELETE FROM outcome WHERE id IN (
                      SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY project ORDER BY id DESC) AS place FROM outcome)
@@ -155,7 +154,7 @@ impl Store {
             transaction.execute("DELETE FROM parked WHERE at < ?1", [now.minus(Duration::from_hours(1))])?;
             transaction.execute("DELETE FROM unfollowed WHERE at < ?1", [oldest])?;
             transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::KEPT)])?;
-            // What came of a value is a part of what it is worth.
+            // The effects of a value's injections count towards its weight, so they are kept.
             transaction.execute(
                 "DELETE FROM injection WHERE at < ?1 AND (effect IS NULL OR row NOT IN (SELECT uid FROM value))",
                 [latest.minus(bounds.injection_age)],
@@ -165,7 +164,7 @@ impl Store {
         })
     }
 
-    /// Folds the log of changes into the database and empties it. `false` when a reader or writer is in the way.
+    /// Checkpoints the WAL and truncates it. Returns false if a reader or writer prevents that.
     pub(crate) fn fold(&mut self, patience: Duration) -> Result<bool, StoreError> {
         self.connection.busy_timeout(patience)?;
         let busy = self

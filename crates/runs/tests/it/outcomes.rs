@@ -121,7 +121,8 @@ const SILENT_ENDS: &[&str] = &[
     "cargo deny",
 ];
 
-/// Distance between cuts within lines. Every byte was tried when the readers were written; this is enough to notice an error.
+/// Distance between cuts within lines. Every byte was tried when the readers were written; this is enough to notice an
+/// error.
 const STEP: usize = 7;
 
 /// For every cut, a part passes only if the whole does, and only after its summary.

@@ -23,7 +23,8 @@ fn names_place(text: &str, frame: &str, line: u32) -> bool {
         format!("{file}: line {line},"),
         format!("{file},line={line},"),
     ];
-    // Some tools print the file once and each line below it, RuboCop after a letter, or the numbers at the end of the message.
+    // Some tools print the file once and each line below it, RuboCop after a letter, or the numbers at the end of the
+    // message.
     let below = || {
         text.lines().any(|one| one.trim_start().starts_with(&format!("{line}:")))
             || text.contains(&format!(" ({line}:"))

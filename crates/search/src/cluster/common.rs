@@ -1,12 +1,12 @@
-//! What all texts of an axis have in common, and what is left without it.
+//! The mean direction of all texts of an axis, and its removal from each text.
 //!
-//! The vectors of any two texts about software point much the same way: both are full of `the`, `is`, `test` and `fails`. What
-//! makes one lesson different from another is what is left when that is taken away.
+//! The vectors of any two texts about software point in much the same direction: both are full of `the`, `is`, `test`
+//! and `fails`. Lessons differ in the part that remains when this mean is subtracted.
 
 use super::Axis;
 use crate::embed::{DIMS, Near, Vector, embed};
 
-/// A few plain texts stand for all others while there are only a few.
+/// Plain texts that stand for all others while there are only a few lessons.
 const BACKGROUND: [&str; 12] = [
     "the test still fails after the change because the value was not what we had expected it to be",
     "it works now: the error is gone and all of the tests pass",
@@ -21,18 +21,18 @@ const BACKGROUND: [&str; 12] = [
     "the list was empty since the object had already been removed by another call",
     "make one small change at a time and see what it does to the result",
 ];
-/// So many texts' worth they are.
+/// Number of texts that the background counts as.
 const WORTH: f32 = 20.0;
-/// Among so many texts, the oldest, what is said again is not counted again: five that say the same would else be what all have
-/// in common. Among more, five are nothing.
+/// Number of texts, oldest first, among which repetitions are counted once. Otherwise five texts that say the same
+/// would dominate the mean; among more texts, five do not matter.
 const FEW: usize = 256;
-/// Texts so near, beside what plain texts have in common, say the same.
+/// Minimum cosine, without the mean of the plain texts, of two texts that say the same.
 const AGAIN: f32 = 0.7;
-/// How much of what the work was about is taken away from all that a lesson says.
+/// Share of the work's vector that is subtracted from the vector of the whole lesson.
 const WORK: f32 = 0.4;
 
-/// What a lesson says beside what the work was about. All that it says also names the goal and what was done for it, by
-/// which lessons would be grouped: that is what the strategy is for.
+/// Returns the vector of a lesson without the subject of the work. The whole text also names the goal and the steps,
+/// and lessons would be grouped by those; the strategy axis groups them by the work.
 pub fn lesson(all: &Vector, work: &Vector) -> Vector {
     let mut left = [0.0; DIMS];
     add(&mut left, all, 1.0);
@@ -40,16 +40,16 @@ pub fn lesson(all: &Vector, work: &Vector) -> Vector {
     Vector::near(&left).unwrap_or(*all)
 }
 
-/// Where the texts of an axis point on average.
+/// The mean direction of the texts of an axis.
 #[derive(Debug, Clone)]
 pub struct Common {
     mean: [f32; DIMS],
 }
 
 impl Common {
-    /// Of these texts, the oldest first.
+    /// Computes the mean of these texts, oldest first.
     pub fn of<'a>(axis: Axis, vectors: impl IntoIterator<Item = &'a Vector>) -> Self {
-        // How long the mean of so many texts is: the longer texts are, the more alike.
+        // Length of the mean of many texts. Longer texts are more alike.
         let alike = match axis {
             Axis::Full => 0.78,
             Axis::Strategy => 0.73,
@@ -80,19 +80,19 @@ impl Common {
         Self { mean: mean.map(|number| number / count) }
     }
 
-    /// What is left of one; nothing of a text that says no more than all others.
+    /// Subtracts the mean from a vector. Returns None if nothing remains.
     pub fn without(&self, vector: &Vector) -> Option<Vector> {
         let mut left = self.mean.map(|number| -number);
         add(&mut left, vector, 1.0);
         Vector::near(&left)
     }
 
-    /// As it is kept.
+    /// Returns the stored form.
     pub fn bytes(&self) -> Vec<u8> {
         self.mean.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// As it was kept; nothing of what is no such thing.
+    /// Reads the stored form, or returns None if it is invalid.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<4>();
         let mean: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();

@@ -1,30 +1,30 @@
-//! A group: where its members point together, and how much they agree.
+//! A group of texts: the direction and the similarity of its members.
 
 use crate::embed::{DIMS, Near, Vector};
 
-/// A text among others: where it points and how much it counts.
+/// A text: its direction and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where it points, beside what all of them have in common.
+    /// Direction, without the mean of all texts.
     pub vector: Vector,
-    /// How much it counts: the weight of its tier.
+    /// The weight of its tier.
     pub weight: f32,
 }
 
-/// The sum of its members. How near a text is to a group is how near it is to its members on average, which follows from the
-/// sum alone; so nothing is ever compared with every member.
+/// The sum of its members. The average similarity of a text to the members follows from the sum alone, so no text is
+/// ever compared with every member.
 #[derive(Debug, Clone)]
 pub struct Group {
     sum: [f32; DIMS],
     weight: f32,
-    /// The squares of the weights: what each member has in common with itself.
+    /// Sum of the squared weights: the similarity of each member to itself.
     squares: f32,
     pub size: usize,
-    /// The sum as whole numbers, to be compared fast and the same on every machine.
+    /// The sum as whole numbers, for comparisons that are fast and give the same result on every machine.
     direction: Option<Vector>,
-    /// How long the mean of the members is: 1 where all point the same way.
+    /// Length of the mean of the members: 1 if all point in the same direction.
     length: f32,
-    /// How near the members are to each other on average, each without itself: it follows from the sum and the weights alone.
+    /// Average similarity of different members, computed from the sum and the weights alone.
     cohesion: f32,
 }
 
@@ -91,14 +91,15 @@ impl Group {
         self.settle();
     }
 
-    /// How near a text is to the members on average.
+    /// Returns the average similarity of a text to the members.
     pub fn link(&self, near: &Near<'_>) -> f32 {
         self.direction
             .as_ref()
             .map_or(0.0, |direction| near.at(direction.bytes(), direction.scale()) * self.length)
     }
 
-    /// How near a member is to the others on average: without itself, to which it is as near as can be.
+    /// Returns the average similarity of a member to the others. Leaves out its similarity to itself, which is the
+    /// maximum.
     pub fn link_of_member(&self, near: &Near<'_>, weight: f32) -> f32 {
         let others = self.weight - weight;
         if others <= 0.0 {
@@ -107,7 +108,7 @@ impl Group {
         (self.link(near) * self.weight - weight) / others
     }
 
-    /// How near the members of two groups are to each other on average.
+    /// Returns the average similarity between the members of two groups.
     pub fn link_to(&self, other: &Self) -> f32 {
         match (&self.direction, &other.direction) {
             (Some(one), Some(another)) => one.cosine(another) * self.length * other.length,
@@ -115,13 +116,13 @@ impl Group {
         }
     }
 
-    /// What it comes to, as it is kept: all of it but how many members there are.
+    /// Returns the stored form: everything except the number of members.
     pub fn bytes(&self) -> Vec<u8> {
         let further = [self.weight, self.squares];
         self.sum.iter().chain(&further).flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// As it was kept; nothing of what is no such thing, or of what another version knew of it.
+    /// Reads the stored form, or returns None if it is invalid or from another version.
     pub fn of_bytes(bytes: &[u8], size: usize) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<4>();
         let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
@@ -133,12 +134,12 @@ impl Group {
         sound.then_some(group)
     }
 
-    /// How near the members are to each other on average.
+    /// Returns the average similarity of different members.
     pub fn cohesion(&self) -> f32 {
         self.cohesion
     }
 
-    /// Where the members point together.
+    /// Returns the mean direction of the members.
     pub fn direction(&self) -> Option<&Vector> {
         self.direction.as_ref()
     }

@@ -1,12 +1,13 @@
-//! Which texts belong together, as they come.
+//! Incremental grouping of texts.
 //!
-//! Average link, kept up instead of computed anew: a text joins the group to whose members it is nearest on average, if it
-//! is near enough; three that belong to none and are near each other found one; whoever has become a stranger leaves; groups
-//! that have become one are joined, and the larger keeps its name. Where nothing comes nothing moves, so names last.
+//! Average linkage, updated instead of recomputed. A text joins the group with the highest average similarity to its
+//! members, if that is high enough. Three similar texts without a group found one. A member that no longer fits leaves.
+//! Groups that have become similar are merged, and the larger one keeps its name. Without new texts nothing moves, so
+//! names last.
 //!
-//! What it costs follows what is new. A text is compared with what groups come to, never with their members; and members are
-//! asked whether they still belong only once enough of them came or went that it could matter, so that whoever comes pays for
-//! a few dozen looks at most, however large groups are. Until then nobody has to read them.
+//! The cost depends on the number of new texts. A text is compared with the sums of groups, never with their members.
+//! Members are checked again only after enough of them came or went to matter, so each new text costs a few dozen
+//! comparisons at most, however large the groups are. Until then the members need not be read.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,50 +23,51 @@ mod tests;
 
 pub use shape::Shape;
 
-/// As few make a group.
+/// Minimum number of members of a group.
 pub const FEWEST: usize = 3;
-/// After so many rounds it is left as it is; what is still moving moves on the next time.
+/// Maximum number of rounds per update. Texts that still move continue in the next update.
 const ROUNDS: usize = 8;
-/// Members are asked once one in so many came or went. By then they point elsewhere on average by .04 at most and mostly by
-/// half of it, which is less than what parts joining from leaving.
+/// Members are checked again once one in this many came or went. By then the group's mean has moved by .04 at most, and
+/// mostly by half of that, which is less than the distance between the thresholds to join and to leave.
 const ONE_IN: usize = 50;
 
-/// A group as it was left: what its members come to, and how many came or went since they were asked.
+/// The saved state of a group: the sum of its members, and the number that came or went since they were checked.
 #[derive(Debug, Clone)]
 pub struct Left {
     pub group: Group,
     pub unrest: usize,
 }
 
-/// Texts and their groups, known by numbers.
+/// Texts and their groups. Groups are identified by numbers.
 #[derive(Debug)]
 pub struct Grouping<'a> {
     rule: Rule,
     points: Cow<'a, [Point]>,
-    /// What comes first, where members of several groups are asked. Texts have it of their own, whenever they are read.
+    /// Rank of each text, which decides the order in which members of several groups are checked. It does not depend on
+    /// when a text is read.
     order: Vec<i64>,
     of: Vec<Option<u32>>,
     groups: BTreeMap<u32, Group>,
     next: u32,
-    /// Groups that lost or won a member since they were looked at.
+    /// Groups that lost or gained a member since they were last processed.
     touched: BTreeSet<u32>,
-    /// How many came to a group or went since its members were asked.
+    /// Number of members that came or went since the members of a group were checked.
     unrest: BTreeMap<u32, usize>,
-    /// Whose members are not all among the texts: a group, and those that became one with it.
+    /// Groups with members that were not read, each with the stored groups that were merged into it.
     unread: BTreeMap<u32, Vec<u32>>,
-    /// Groups that are not what they were.
+    /// Groups that changed.
     changed: BTreeSet<u32>,
-    /// Groups whose members were asked.
+    /// Groups with members that were checked.
     asked: BTreeSet<u32>,
-    /// What became one with what.
+    /// Merges as (from, into).
     merged: Vec<(u32, u32)>,
 }
 
 impl<'a> Grouping<'a> {
-    /// As they were left: for each text the number of its group, if it has one.
+    /// Restores a grouping from the group number of each text.
     ///
     /// # Panics
-    /// Where there is not one for each.
+    /// If `points` and `of` differ in length.
     pub fn new(rule: Rule, points: &'a [Point], of: Vec<Option<u32>>) -> Self {
         assert_eq!(points.len(), of.len(), "one for each");
         let mut members: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
@@ -84,7 +86,7 @@ impl<'a> Grouping<'a> {
         grouping
     }
 
-    /// Of groups whose members nobody has read; texts that belong to none are still to be [added](Self::add).
+    /// Restores groups without reading their members. Texts without a group still have to be [added](Self::add).
     pub fn unread(rule: Rule, left: BTreeMap<u32, Left>) -> Self {
         let unread = left.keys().map(|number| (*number, vec![*number])).collect();
         Self { unread, ..Self::begin(rule, left) }
@@ -116,12 +118,13 @@ impl<'a> Grouping<'a> {
         grouping
     }
 
-    /// How many came to each group or went since its members were asked: whoever goes on later begins with it.
+    /// Returns the number of members that came or went since the members of each group were checked, for the next
+    /// update.
     pub fn unrest(&self) -> &BTreeMap<u32, usize> {
         &self.unrest
     }
 
-    /// Goes on with what was so before.
+    /// Restores the numbers that [`unrest`](Self::unrest) returned.
     #[must_use]
     pub fn with_unrest(mut self, unrest: &BTreeMap<u32, usize>) -> Self {
         for (number, own) in &mut self.unrest {
@@ -130,7 +133,7 @@ impl<'a> Grouping<'a> {
         self
     }
 
-    /// One more text, in the order that it has among all; its place.
+    /// Adds a text with its rank among all texts and returns its place.
     pub fn add(&mut self, order: i64, point: &Point, group: Option<u32>) -> usize {
         self.points.to_mut().push(*point);
         self.order.push(order);
@@ -138,12 +141,12 @@ impl<'a> Grouping<'a> {
         self.of.len() - 1
     }
 
-    /// Takes in what is new, by its place among the texts, and lets everything find its place that this moves.
+    /// Groups new texts, given by their places, and updates all groups that this affects.
     pub fn grow(&mut self, new: &[usize]) {
         let Ok(()) = self.grow_reading(new, &mut |_| Ok::<_, Infallible>(Vec::new()));
     }
 
-    /// The same where members are read once somebody has to ask them, by the number of their group.
+    /// Works like [`grow`](Self::grow), and calls `read` with a group number when the members of that group are needed.
     pub fn grow_reading<E>(
         &mut self,
         new: &[usize],
@@ -155,7 +158,7 @@ impl<'a> Grouping<'a> {
         loose.sort_by_key(|at| self.order[*at]);
         for &at in new {
             if let Some(before) = self.of[at] {
-                // It says something else, and has to be asked itself.
+                // Its text changed, so its group has to check its members.
                 self.disturb(before);
                 continue;
             }
@@ -173,7 +176,7 @@ impl<'a> Grouping<'a> {
         self.dissolve(&mut loose, read)
     }
 
-    /// Reads the members of a group, unless that was done.
+    /// Reads the members of a group, if they were not read yet.
     pub fn read<E>(
         &mut self,
         number: u32,
@@ -187,51 +190,51 @@ impl<'a> Grouping<'a> {
         Ok(())
     }
 
-    /// Says that the members of a group were read by somebody else, and are all among the texts.
+    /// Marks a group as read: the caller has added all its members.
     pub fn is_read(&mut self, number: u32) {
         self.unread.remove(&number);
     }
 
-    /// Has all members of a group asked: one of them went, and nobody knows what it said.
+    /// Marks all members of a group for checking: a member with an unknown text was removed.
     pub fn disturb(&mut self, number: u32) {
         if let Some(group) = self.groups.get(&number) {
             self.stir(number, group.size);
         }
     }
 
-    /// Whether there is such a group.
+    /// Returns true if the group exists.
     pub fn has(&self, number: u32) -> bool {
         self.groups.contains_key(&number)
     }
 
-    /// Says that a group is not what it was, by so many of its members.
+    /// Records that `by` members of a group changed.
     fn stir(&mut self, number: u32, by: usize) {
         *self.unrest.entry(number).or_default() += by;
         self.touched.insert(number);
         self.changed.insert(number);
     }
 
-    /// For each text the number of its group.
+    /// Returns the group number of each text.
     pub fn of(&self) -> &[Option<u32>] {
         &self.of
     }
 
-    /// Which groups became part of which, in the order in which they did.
+    /// Returns the merges as (from, into), in order.
     pub fn merged(&self) -> &[(u32, u32)] {
         &self.merged
     }
 
-    /// Groups that won, lost or exchanged a member and are still there.
+    /// Returns the groups that gained, lost or exchanged a member and still exist.
     pub fn changed(&self) -> impl Iterator<Item = u32> {
         self.changed.iter().copied().filter(|number| self.groups.contains_key(number))
     }
 
-    /// Groups whose members were asked and that are still there.
+    /// Returns the groups with checked members that still exist.
     pub fn asked(&self) -> impl Iterator<Item = u32> {
         self.asked.iter().copied().filter(|number| self.groups.contains_key(number))
     }
 
-    /// Every group, as it is now.
+    /// Returns the current state of every group.
     pub fn left(&self) -> impl Iterator<Item = (u32, Left)> {
         self.groups.iter().map(|(number, group)| {
             let unrest = self.unrest.get(number).copied().unwrap_or_default();
@@ -239,12 +242,12 @@ impl<'a> Grouping<'a> {
         })
     }
 
-    /// Groups whose members were not read, by what they were: who is of which now.
+    /// Returns the stored groups that were not read, each with the group that now contains it.
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
         self.unread.iter().flat_map(|(into, parts)| parts.iter().map(|from| (*from, *into)))
     }
 
-    /// The places of the members of some groups, in the order of all texts.
+    /// Returns the places of the members of some groups, by rank.
     fn in_order(&self, of: impl Fn(u32) -> bool) -> Vec<usize> {
         let mut members: Vec<usize> =
             (0..self.of.len()).filter(|at| self.of[*at].is_some_and(&of)).collect();
@@ -252,7 +255,7 @@ impl<'a> Grouping<'a> {
         members
     }
 
-    /// The nearest of the groups that a text may join.
+    /// Returns the nearest group that a text may join.
     fn nearest(&self, near: &Near<'_>, but: Option<u32>) -> Option<(u32, f32)> {
         let mut best: Option<(u32, f32)> = None;
         for (number, group) in &self.groups {
@@ -267,7 +270,7 @@ impl<'a> Grouping<'a> {
         best
     }
 
-    /// Finds a group for one that has none.
+    /// Adds a text without a group to the nearest group. Returns false if no group is near enough.
     fn place(&mut self, at: usize) -> bool {
         let near = Near::to(&self.points[at].vector, MANY);
         match self.nearest(&near, None) {
@@ -294,13 +297,14 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// How many texts there are, whether they were read or not.
+    /// Returns the number of texts, read or not.
     fn texts(&self) -> usize {
         let grouped: usize = self.groups.values().map(|group| group.size).sum();
         grouped + self.of.iter().filter(|number| number.is_none()).count()
     }
 
-    /// Has one found a group with others that have none, if there are enough near it; else it is one of them.
+    /// Founds a group from a text and others without a group, if enough of them are near. Otherwise the text stays
+    /// loose.
     fn found(&mut self, at: usize, loose: &mut Vec<usize>) {
         let near = Near::to(&self.points[at].vector, MANY);
         let enough = self.rule.founds(self.texts());
@@ -341,7 +345,7 @@ impl<'a> Grouping<'a> {
         loose.push(at);
     }
 
-    /// Joins what has become one. The larger goes on; of two that are as large, the older.
+    /// Merges groups that have become similar. The larger one remains; of two equally large ones, the older.
     fn merge(&mut self) -> bool {
         let mut any = false;
         loop {
@@ -384,7 +388,7 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// Has whoever is concerned look again: members of groups that changed enough, and those without one.
+    /// Checks the members of groups that changed enough, and all texts without a group. Returns true if a text moved.
     fn settle<E>(
         &mut self,
         loose: &mut Vec<usize>,
@@ -437,7 +441,7 @@ impl<'a> Grouping<'a> {
         Ok(moved)
     }
 
-    /// Lets go of groups that have become too small.
+    /// Dissolves groups that have become too small.
     fn dissolve<E>(
         &mut self,
         loose: &mut Vec<usize>,
@@ -465,5 +469,5 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// More comparisons than it costs to ask what the processor can do.
+/// Number of comparisons that always justifies CPU detection.
 const MANY: usize = usize::MAX;

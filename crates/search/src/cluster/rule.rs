@@ -1,38 +1,40 @@
-//! How near is near enough, on each axis.
+//! Similarity thresholds for groups, on each axis.
 
 use super::Axis;
 use super::group::Group;
 
-/// How near is near enough. What leaves has to be farther away than what joins has to be near, and what moves must gain by it:
-/// otherwise whatever stands between two groups would change sides with each text that comes.
+/// Similarity thresholds. The threshold to leave a group is lower than the one to join, and a move must bring a gain;
+/// otherwise a text between two groups would change sides with each new text.
 ///
-/// A group asks for more than the least where that can be asked: a tight one for a part of what its members have in common, since
-/// three that say the same would else take in a stranger; a small one because a few members are little to be near to.
+/// Two kinds of groups require more than the minimum: a tight group requires a share of its members' similarity,
+/// because three texts that say the same would otherwise accept an unrelated one; a small group has few members to
+/// compare with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
-    /// A text joins that is at least so near to the members on average.
+    /// Minimum average similarity of a text to the members to join.
     pub join: f32,
-    /// Texts found a group that are so near to each other on average.
+    /// Minimum average similarity of texts that found a group.
     pub found: f32,
-    /// While there are few texts, those that found a group have to be so much nearer.
+    /// Addition to `found` while there are few texts.
     pub few: f32,
-    /// A member leaves that is no longer as near as this part of what it would take to join.
+    /// A member leaves if its similarity is below this share of the threshold to join.
     pub stay: f32,
-    /// A member moves that gains so much.
+    /// Minimum gain in similarity of a member that moves to another group.
     pub gain: f32,
-    /// Groups are one whose members are at least so near on average.
+    /// Minimum average similarity between the members of two groups that are merged.
     pub merge: f32,
-    /// Whoever joins is as near to the members as this part of what they are to each other.
+    /// Minimum similarity of a new member, as a share of the group's cohesion.
     pub tight: f32,
-    /// What a group asks for besides, divided by its size.
+    /// Addition to the threshold to join, divided by the size of the group.
     pub small: f32,
 }
 
-/// From so many texts on there are not few.
+/// Number of texts from which `few` no longer applies.
 const MANY: f32 = 60.0;
 
 impl Rule {
-    /// What holds on an axis. Measured, on lessons of one half of the causes; the other half is what is reported.
+    /// Returns the thresholds of an axis. Measured on the lessons of one half of the causes; the reports use the other
+    /// half.
     pub const fn of(axis: Axis) -> Self {
         let rule = Self {
             join: 0.24,
@@ -46,33 +48,33 @@ impl Rule {
         };
         match axis {
             Axis::Full => Self { join: 0.21, found: 0.25, merge: 0.26, ..rule },
-            // What the work was about is said in much the same words each time, and then there is no doubt.
+            // Descriptions of the work use much the same words each time, so matches are clear.
             Axis::Strategy => Self { join: 0.25, found: 0.45, few: 0.0, merge: 0.28, ..rule },
             Axis::Surprise => rule,
             Axis::RootCause => Self { join: 0.26, found: 0.28, ..rule },
         }
     }
 
-    /// How near a text has to be to the members of a group on average to join it.
+    /// Returns the minimum average similarity of a text to the members of a group to join it.
     pub fn joins(&self, group: &Group) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a count of members")]
         let size = group.size.max(1) as f32;
         self.join.max(self.tight * group.cohesion()) + self.small / size
     }
 
-    /// How near a member has to be to stay.
+    /// Returns the minimum similarity of a member to stay.
     pub fn stays(&self, group: &Group) -> f32 {
         self.stay * self.joins(group)
     }
 
-    /// How near texts have to be to each other to found a group, where there are so many of them.
+    /// Returns the minimum similarity of texts to found a group, among `texts` texts.
     pub fn founds(&self, texts: usize) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
         let texts = texts as f32;
         self.found + self.few * (1.0 - texts / MANY).max(0.0)
     }
 
-    /// How near the members of two groups have to be to each other for the groups to be one.
+    /// Returns the minimum average similarity between the members of two groups to merge the groups.
     pub fn merges(&self, one: &Group, other: &Group) -> f32 {
         self.merge.max(self.tight * one.cohesion().min(other.cohesion()))
     }

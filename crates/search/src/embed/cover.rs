@@ -1,14 +1,15 @@
-//! How much of what one text says another says too, word by word.
+//! Word-by-word coverage: the share of one text that another text covers.
 //!
-//! A vector mixes all words of a text; a lesson that answers one half of a question points nowhere near it. So the best
-//! candidates are looked at more closely: for each token of the question, the token of the document that is nearest.
+//! A vector mixes all words of a text, so a lesson that answers one half of a question is not near the whole question.
+//! Therefore the best candidates are compared again: for each token of the question, the nearest token of the document.
 
 use super::table::Token;
 use super::{DIMS, dot, each_token};
 
-/// Of a text with more different tokens the first are read.
+/// Maximum number of different tokens that are read from a text.
 const MOST: usize = 256;
-/// Of a question only those that say the most: what is long is a log, and costs with each candidate.
+/// Maximum number of tokens of a question, those with the highest weights. A long text is a log, and each token costs
+/// time for each candidate.
 const ASKED: usize = 48;
 
 /// The different tokens of a text.
@@ -16,7 +17,7 @@ const ASKED: usize = 48;
 pub struct Tokens(Vec<Token>);
 
 impl Tokens {
-    /// Those of a text.
+    /// Tokenises a text.
     pub fn of(text: &str) -> Self {
         let mut found = Vec::new();
         each_token(text, |token| {
@@ -29,12 +30,13 @@ impl Tokens {
         Self(found)
     }
 
-    /// As they are kept in the database: two bytes each.
+    /// Returns the database form: two bytes per token.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|token| token.number().to_le_bytes()).collect()
     }
 
-    /// Nothing for what no table could have: then it is as if there were none.
+    /// Reads the database form. Returns None if a token is not in the table; then the document counts as having no
+    /// tokens.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (pairs, rest) = bytes.as_chunks();
         let tokens = pairs.iter().map(|pair| Token::of_number(u16::from_le_bytes(*pair)));
@@ -42,14 +44,15 @@ impl Tokens {
     }
 }
 
-/// A question whose tokens are looked for in documents.
+/// A question, prepared for comparison with documents.
 pub struct Asked {
     tokens: Vec<(Token, f32)>,
     dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32,
 }
 
 impl Asked {
-    /// Those of its tokens that say the most, and how much each says: in the table what is frequent is short.
+    /// Selects the tokens with the highest weights. The weight is the length of a token's vector: frequent tokens are
+    /// short.
     pub fn new(text: &str) -> Self {
         let dot = dot::best();
         let mut tokens: Vec<(Token, f32)> = Tokens::of(text)
@@ -62,7 +65,7 @@ impl Asked {
         Self { tokens, dot }
     }
 
-    /// Which share of what is asked is in a document, from 0 to 1.
+    /// Returns the share of the question that a document covers, from 0 to 1.
     pub fn covered_by(&self, document: &Tokens) -> f64 {
         let rows: Vec<_> =
             document.0.iter().map(|token| (token.row(), 1.0 / length(*token, self.dot))).collect();
@@ -89,7 +92,7 @@ impl Asked {
     }
 }
 
-/// Never 0: a row of nothing would have no direction, and there is none in the table.
+/// Returns the length of a token's row. Never 0: the table has no zero rows, which would have no direction.
 fn length(token: Token, dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "256 squares of bytes are below 2^23")]
     let square = dot(token.row(), token.row()) as f32;

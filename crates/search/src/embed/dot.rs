@@ -1,13 +1,13 @@
-//! Sums of products of bytes. The only file of the crate that needs the processor's own instructions.
+//! Dot products of byte vectors. The only file of the crate that uses processor-specific instructions.
 
 use super::Numbers;
 
-/// The fastest that this processor can do.
+/// Returns the fastest implementation for this processor.
 pub(super) fn best() -> fn(&Numbers, &Numbers) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the compiler does not know the processor")]
-        // SAFETY: the processor was just found to have AVX2.
+        // SAFETY: the processor has AVX2, as detected in the line above.
         return |a, b| unsafe { avx2(a, b) };
     }
     #[cfg(target_arch = "aarch64")]
@@ -16,7 +16,7 @@ pub(super) fn best() -> fn(&Numbers, &Numbers) -> i32 {
     portable
 }
 
-/// What every processor can do, and what the others have to agree with.
+/// The implementation for every processor; the others must give the same results.
 pub(super) fn portable(a: &Numbers, b: &Numbers) -> i32 {
     let product = |(&a, &b): (&u8, &u8)| i32::from(a.cast_signed()) * i32::from(b.cast_signed());
     a.iter().zip(b).map(product).sum()
@@ -33,7 +33,7 @@ fn avx2(a: &Numbers, b: &Numbers) -> i32 {
     #[target_feature(enable = "avx2")]
     fn wide(bytes: &[u8; 16]) -> __m256i {
         #[expect(unsafe_code, reason = "loads go by pointer")]
-        // SAFETY: 16 bytes are read of the 16 that there are; the load asks for no alignment.
+        // SAFETY: reads 16 bytes of an array of 16; the load needs no alignment.
         let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
         _mm256_cvtepi8_epi16(bytes)
     }
@@ -55,13 +55,13 @@ fn neon(a: &Numbers, b: &Numbers) -> i32 {
     };
     fn load(bytes: &[u8; 16]) -> int8x16_t {
         #[expect(unsafe_code, reason = "loads go by pointer")]
-        // SAFETY: 16 bytes are read of the 16 that there are; every such processor has NEON.
+        // SAFETY: reads 16 bytes of an array of 16; every aarch64 processor has NEON.
         unsafe {
             vld1q_s8(bytes.as_ptr().cast())
         }
     }
     #[expect(unsafe_code, reason = "the compiler does not take it for granted")]
-    // SAFETY: every such processor has NEON.
+    // SAFETY: every aarch64 processor has NEON.
     unsafe {
         let mut sum = vdupq_n_s32(0);
         for (a, b) in a.as_chunks().0.iter().zip(b.as_chunks().0) {
@@ -82,7 +82,7 @@ mod tests {
     use crate::embed::DIMS;
 
     fn numbers() -> impl Strategy<Value = Numbers> {
-        // The ends of the range as often as all between them.
+        // The extreme values come as often as all others.
         let byte = prop_oneof![any::<u8>(), Just(127), Just(128), Just(255)];
         prop::collection::vec(byte, DIMS).prop_map(|bytes| bytes.try_into().unwrap())
     }

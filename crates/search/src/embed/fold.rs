@@ -1,6 +1,6 @@
-//! What a character becomes before words are looked up: in lower case, without accents, or not at all.
+//! Normalises characters before words are looked up: lower case, without accents, some removed.
 
-/// Made of the reference tokeniser, character by character, by `tools/distill/fold.py`, which says how it is laid out.
+/// The normalisation table, made from the reference tokeniser by `tools/distill/fold.py`, which documents the layout.
 static TABLE: &[u8] = include_bytes!("../../model/fold.bin");
 
 const RANGES: usize = number(0) as usize;
@@ -10,13 +10,13 @@ const fn number(at: usize) -> u32 {
     u32::from_le_bytes([TABLE[at], TABLE[at + 1], TABLE[at + 2], TABLE[at + 3]])
 }
 
-/// What a character becomes.
+/// The normalised form of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Folded {
     Nothing,
     /// The end of a word.
     Space,
-    /// A word of its own.
+    /// A word that consists of this character.
     Alone(char),
     Letter(char),
     Letters([Option<char>; 3]),
@@ -28,7 +28,7 @@ pub(super) fn fold(c: char) -> Folded {
         'A'..='Z' => Folded::Letter(c.to_ascii_lowercase()),
         ' ' | '\t' | '\n' | '\r' => Folded::Space,
         '!'..='~' => Folded::Alone(c),
-        // The parts of a Korean syllable are arithmetic.
+        // The parts of a Korean syllable can be computed.
         '\u{ac00}'..='\u{d7a3}' => {
             let at = u32::from(c) - 0xac00;
             let last = (at % 28 != 0).then_some(0x11a7 + at % 28);
@@ -91,7 +91,7 @@ mod tests {
             kinds[kind] += 1;
             kinds
         });
-        // As counted when the list was made; 11,172 of the last are Korean.
+        // Counted when the table was made; 11,172 of the last are Korean.
         assert_eq!(kinds, [139_248, 22, 81_994, 879_586, 11_214]);
     }
 

@@ -1,7 +1,7 @@
-//! The table of word vectors, read where it lies in the binary: nothing is unpacked, built or copied.
+//! The table of word vectors, read in place in the binary: nothing is unpacked, built or copied.
 //!
-//! `tools/distill/table.py` writes it and says how it is laid out. All of it is little-endian and read byte by byte, so
-//! that no alignment is needed; the rows are aligned all the same, to touch one cache line less each.
+//! `tools/distill/table.py` writes it and documents the layout. All numbers are little-endian and read byte by byte, so
+//! no alignment is needed; the rows are aligned anyway, so that each touches one cache line less.
 
 use super::DIMS;
 
@@ -20,14 +20,14 @@ const ROWS: usize = SCALES + COUNT * 2;
 const ENDS: usize = ROWS + COUNT * 2;
 const TEXT: usize = ENDS + (COUNT + 1) * 4;
 
-// A file of another form does not compile.
+// A file with another layout does not compile.
 const _: () = {
     assert!(matches!(FILE.0.split_at(8).0, b"RUTTABLE"));
     assert!(number(8) == 1 && number(12) == DIMS && COUNT == BEGINNING + number(24));
     assert!(FILE.0.len() == TEXT + number(28) && COUNT <= u16::MAX as usize);
 };
 
-/// Which table this is: the first bytes of its sha256.
+/// Identifies the table: the first bytes of its sha256.
 pub(super) const HASH: u64 = (number(36) as u64) << 32 | number(32) as u64;
 
 const fn number(at: usize) -> usize {
@@ -35,12 +35,12 @@ const fn number(at: usize) -> usize {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
 }
 
-/// A row of the table, and the token that it is for.
+/// A token, identified by its row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Token(u16);
 
 impl Token {
-    /// What stands for a word that the vocabulary has no letters for.
+    /// Stands for a word that cannot be built from the vocabulary.
     pub(super) const UNKNOWN: Self = Self(1);
 
     pub(super) fn number(self) -> u16 {
@@ -55,29 +55,29 @@ impl Token {
         &ROW[usize::from(self.0)]
     }
 
-    /// What the row is to be multiplied by. Half precision, positive and never so small that its form changes.
+    /// Returns the factor of the row. Stored in half precision, positive and never subnormal.
     pub(super) fn scale(self) -> f32 {
         let half = short(SCALES, usize::from(self.0));
         f32::from_bits((u32::from(half) << 13) + (112 << 23))
     }
 }
 
-/// Where in a word a token may stand.
+/// The position of a token in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Beginning,
     Within,
 }
 
-/// The longest token that the text begins with, and its length.
+/// Returns the longest token that the text starts with, and its length.
 pub(super) fn longest(text: &str, place: Place) -> Option<(Token, usize)> {
     let (first, mut last) = match place {
         Place::Beginning => (0, BEGINNING),
         Place::Within => (BEGINNING, COUNT),
     };
     let mut text = text.as_bytes();
-    // What sorts directly before the text is the longest token that begins it, or shares less with it than every such
-    // token does: then they all begin what it shares.
+    // The entry that sorts directly before the text is either the longest token that starts it, or shares a shorter
+    // prefix with the text; then every token that starts the text also starts that shared prefix.
     loop {
         last = first + partition(last - first, |at| entry(first + at) <= text);
         let before = entry(last.checked_sub(1).filter(|&at| at >= first)?);
@@ -90,7 +90,8 @@ pub(super) fn longest(text: &str, place: Place) -> Option<(Token, usize)> {
     }
 }
 
-/// How many of the first `count` numbers something is true of, where it is true of none after one that it is not.
+/// Returns the number of leading indices below `count` for which `is` returns true; it must be false for all later
+/// ones.
 fn partition(count: usize, is: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What the reference tokeniser and numpy say of a thousand texts; `tools/distill/fixtures.py` made it.
+/// Tokens and vectors of a thousand texts from the reference tokeniser and numpy, made by `tools/distill/fixtures.py`.
 const TEXTS: &str = include_str!("../../fixtures/embed/texts.jsonl");
 
 type Line = (String, usize, usize, String, Option<String>);
@@ -41,7 +41,7 @@ fn texts_have_the_tokens_that_the_reference_finds() {
     assert!(count >= 1_000, "{count}");
 }
 
-/// To the bit: both add in single precision and in the same order.
+/// Equal to the bit: both add in single precision and in the same order.
 #[test]
 fn vectors_are_what_the_reference_makes() {
     let mut known = 0;

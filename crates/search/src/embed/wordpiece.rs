@@ -1,6 +1,6 @@
-//! Text to tokens, as the vocabulary was made: the tokeniser of uncased BERT.
+//! Splits text into tokens with the algorithm of the vocabulary: the tokeniser of uncased BERT.
 //!
-//! Special tokens such as `[CLS]` are not looked for: in a text they are brackets and letters.
+//! Special tokens such as `[CLS]` are not recognised: in a text they are brackets and letters.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -8,24 +8,25 @@ use std::ops::ControlFlow;
 use super::fold::{Folded, fold};
 use super::table::{Place, Token, longest};
 
-/// A word of more characters is unknown without being looked at.
+/// Maximum length of a word in characters. A longer word is unknown.
 const LONGEST_WORD: usize = 100;
 
-/// After so many words it is likely that the next was there before, and to know its tokens is a third of finding them.
+/// Number of words after which the tokens of words are cached: the next word was probably read before, and a cache hit
+/// costs a third of finding the tokens.
 const MANY: usize = 200;
 
-/// A word that is being read, kept between calls so that its memory is.
+/// The tokeniser. Keeps its buffers between calls.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     word: String,
     length: usize,
     read: usize,
-    /// Words that were read, once there were many.
+    /// Cached tokens of words, filled once many words were read.
     known: HashMap<String, Box<[Token]>>,
 }
 
 impl Words {
-    /// Gives each token of a text, until told to stop.
+    /// Passes each token of a text to `each` until it breaks.
     pub(super) fn tokens(
         &mut self,
         text: &str,
@@ -56,8 +57,8 @@ impl Words {
         }
     }
 
-    /// The word is whole: the longest token that begins it, the longest that goes on, and so forth. Letters that none
-    /// goes on with make all of it unknown.
+    /// Emits the tokens of the finished word: the longest token that starts it, the longest that continues it, and so
+    /// on. If no token continues it, the whole word is unknown.
     fn end(&mut self, each: &mut impl FnMut(Token) -> ControlFlow<()>) -> ControlFlow<()> {
         if self.length == 0 {
             return ControlFlow::Continue(());
@@ -79,7 +80,7 @@ impl Words {
     }
 }
 
-/// How many tokens a word is made of.
+/// Splits a word into tokens and returns their number, or None if it is unknown.
 fn pieces(word: &str, tokens: &mut [Token; LONGEST_WORD]) -> Option<usize> {
     let (mut rest, mut count) = (word, 0);
     while !rest.is_empty() {

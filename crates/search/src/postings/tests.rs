@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// Every list of a file by its terms; nothing if a part of it is lost.
+/// Returns every list of a file by its term, or None if a part of the file is damaged.
 fn lists<'t>(
     file: &PostingFile,
     terms: impl Iterator<Item = &'t str>,
@@ -61,7 +61,7 @@ fn lists<'t>(
     Some(found)
 }
 
-/// The same without a file.
+/// Computes the same lists without a file.
 fn expected(texts: &[&str]) -> BTreeMap<String, Vec<(Document, u16)>> {
     let mut found: BTreeMap<String, Vec<(Document, u16)>> = BTreeMap::new();
     for (row, text) in (0..).zip(texts) {
@@ -79,7 +79,7 @@ fn expected(texts: &[&str]) -> BTreeMap<String, Vec<(Document, u16)>> {
 
 const TEXTS: [&str; 4] = ["red green red", "blue", "green green green blue red", "naïve 日本"];
 
-/// A kind for each row.
+/// Returns the kind of a row.
 fn kind_of(row: i64) -> u8 {
     u8::try_from(row % 5).unwrap()
 }
@@ -94,7 +94,7 @@ fn what_is_written_is_found() {
     let expected = expected(&TEXTS);
     assert_eq!(lists(&file, expected.keys().map(String::as_str)).unwrap(), expected);
     assert!(file.list("~t:violet").unwrap().is_empty());
-    // Another axis, another term.
+    // The term without the prefix belongs to another axis.
     assert!(file.list("red").unwrap().is_empty());
     assert_eq!(
         [0, 1, 3, 7, 9].map(|row| file.place(row).unwrap()),
@@ -128,7 +128,7 @@ fn what_is_no_such_file_is_not_there() {
     }
 }
 
-/// What a power cut leaves of a file whose length was already known: holes of sectors, or sectors of an older file.
+/// After a power cut, a file with the right length can have sectors that are empty or belong to an older file.
 #[test]
 fn a_lost_sector_is_noticed_by_whoever_would_be_misled() {
     const SECTOR: usize = 512;
@@ -146,7 +146,7 @@ fn a_lost_sector_is_noticed_by_whoever_would_be_misled() {
         for lost in [&[0; SECTOR][..range.len()], &older[range.clone()]] {
             let mut bytes = whole.clone();
             bytes[range.clone()].copy_from_slice(lost);
-            // Places and times are the same in both: what did not change is not lost.
+            // Both files have the same places and counts, so an unchanged sector is not lost.
             if bytes == whole {
                 continue;
             }
@@ -172,7 +172,7 @@ proptest! {
         prop_assert_eq!(lists(&file, expected.keys().map(String::as_str)).unwrap(), expected);
     }
 
-    /// Behind a header that fits, anything: it is noticed, or it is the same.
+    /// Damage after a valid header is noticed, or the content is the same.
     #[test]
     fn any_damage_is_noticed_or_makes_no_difference(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),

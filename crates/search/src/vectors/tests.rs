@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-/// Any vector, the same for the same number.
+/// Returns a pseudo-random vector, the same for the same seed.
 fn vector(seed: u64) -> Vector {
     let mut state = seed;
     let numbers = std::array::from_fn(|_| {
@@ -95,12 +95,12 @@ fn equal_ones_come_in_the_order_of_their_rows() {
     assert_eq!(found.iter().map(|hit| hit.0).collect::<Vec<_>>(), [-1, 2, 4]);
 }
 
-/// A kind for each row.
+/// Returns the kind of a row.
 fn kind_of(row: i64) -> u8 {
     u8::from(row / 9 % 2 == 1)
 }
 
-/// Others are not in the way, however near they are.
+/// Documents outside of the scope do not displace others, however near they are.
 #[test]
 fn only_what_is_in_the_scope_is_found() {
     let place = place();
@@ -108,7 +108,7 @@ fn only_what_is_in_the_scope_is_found() {
     for row in 0_i64..900 {
         let (axis, project) = (u8::from(row % 3 == 0), row / 3 % 3);
         let kind = kind_of(row);
-        // Those that are asked for are the farthest.
+        // The documents in the scope are the farthest.
         let seed = if axis == 0 && project == 2 { 1_000 + row.cast_unsigned() } else { 1 };
         draft.put(&vector(seed), Entry { row, axis, kind, project }).unwrap();
     }
@@ -151,7 +151,7 @@ fn it_is_for_its_owner_alone_and_leaves_nothing_beside() {
     assert_eq!(fs::read_dir(place.path.parent().unwrap()).unwrap().count(), 1);
 }
 
-/// A reader that has it open goes on with what it has.
+/// A reader that has the file open keeps the old content.
 #[test]
 fn it_is_replaced_and_never_changed() {
     let place = place();
@@ -211,7 +211,7 @@ fn every_byte_of_the_header_counts_and_so_does_the_length() {
     assert!(place.open().is_none());
 }
 
-/// What a power cut leaves of a file whose length was already known: holes of sectors, or sectors of an older file.
+/// After a power cut, a file with the right length can have sectors that are empty or belong to an older file.
 #[test]
 fn a_lost_sector_is_noticed_wherever_it_is() {
     const SECTOR: usize = 512;
@@ -240,7 +240,7 @@ proptest! {
         prop_assert!(place.open().is_none());
     }
 
-    /// Behind a header that fits, anything.
+    /// Random bytes after a valid header.
     #[test]
     fn any_records_are_read_or_not(
         (count, damage) in (0_u64..6, prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..20)),

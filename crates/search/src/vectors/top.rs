@@ -1,10 +1,10 @@
-//! The best of many, without sorting all of them.
+//! Selects the best of many scores without sorting all of them.
 
-/// Keeps up to twice as many as are wanted and sorts only when that is full.
+/// Collects up to twice the wanted number of rows and sorts only when that buffer is full.
 pub(super) struct Top {
     most: usize,
     best: Vec<(i64, f32)>,
-    /// What is lower is not among the best.
+    /// Lower scores are not among the best.
     floor: f32,
 }
 
@@ -14,7 +14,7 @@ impl Top {
     }
 
     pub(super) fn offer(&mut self, row: i64, score: f32, filter: &mut impl FnMut(i64) -> bool) {
-        // Where scores are equal the row decides, so an equal one may still get in.
+        // The row id decides between equal scores, so an equal score may still enter.
         if score < self.floor || self.most == 0 || !filter(row) {
             return;
         }

@@ -1,4 +1,5 @@
-//! A round of work: a red run, a repair among other changes, a green run; and the return of the failure in a later session.
+//! A round of work: a red run, a repair among other changes, a green run; and the return of the failure in a later
+//! session.
 
 use super::{Story, weighted};
 use crate::project::CheckKind;

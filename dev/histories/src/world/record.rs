@@ -214,8 +214,8 @@ impl World {
         self.project.packages.len() == 1 || is_narrow(spec) || result.text.contains(folder.as_str())
     }
 
-    /// Returns the causes of lessons that the output of a run cannot distinguish from a failure: those of tests of the same
-    /// name, if the package is not shown, and those of the same test, if the error is not shown.
+    /// Returns the causes of lessons that the output of a run cannot distinguish from a failure: those of tests of the
+    /// same name, if the package is not shown, and those of the same test, if the error is not shown.
     fn lookalikes(
         &self,
         check: usize,

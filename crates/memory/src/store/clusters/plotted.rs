@@ -1,4 +1,4 @@
-//! Experiences with where they point, for whoever draws a map of them.
+//! Experiences with their vectors, for a map of clusters.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use crate::{Id, Time};
 use rutter_search::cluster::{Group, Point};
 use rutter_search::embed::Vector;
 
-/// An experience as a map shows it.
+/// An experience on a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plotted {
-    /// The experience. Where it belongs to no cluster, its distance is 1.
+    /// The experience. Its distance is 1 if it belongs to no cluster.
     pub member: Member,
     /// The cluster that it belongs to.
     pub cluster: Option<Id>,
-    /// Where it points, beside what all of them have in common.
+    /// Its vector, without the mean of all texts.
     pub vector: Vector,
 }
 
 impl Store {
-    /// The experiences that say something on an axis: those of clusters first, then the newest, at most so many.
+    /// Returns up to `most` experiences that have a text on an axis: members of clusters first, then the newest.
     pub fn plotted(&self, axis: Axis, most: usize) -> Result<Vec<Plotted>, StoreError> {
         let common = common(&self.connection, axis)?;
         let mut select = self.connection.prepare_cached(

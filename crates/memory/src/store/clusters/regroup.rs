@@ -1,12 +1,8 @@
-//! Brings the clusters of an axis up to date.
+//! Updates the clusters of an axis.
 //!
-//! By what is new: it is held against what clusters come to, which is kept beside them, and members are read only where enough
-//! came or went that they have to be asked. What all texts have in common stays as it is meanwhile, otherwise nothing that was
-//! summed would hold; once a tenth more have come, or one was forgotten, everything is read again and summed anew. Where what is
-//! kept does not fit the members, the same is done.
+//! Only new texts are processed. They are compared with the stored sums of the clusters, and members are read only if enough came or went to check them again. The mean of all texts stays the same meanwhile, otherwise the sums would be invalid. Once the number of texts has grown by a tenth, or one was forgotten, everything is read again and summed anew. The same happens if the stored sums do not fit the members.
 //!
-//! What is computed is computed of one moment, without keeping anybody from writing; only what changed is written then. Whoever
-//! does so holds the lock of whoever tends, so that no two do.
+//! The computation reads one snapshot and blocks no writer; afterwards only the changes are written. The caller holds the maintenance lock, so no two processes do this at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,21 +21,21 @@ mod write;
 
 pub(super) use write::write;
 
-/// While there are fewer texts everything is read each time: it costs little, and one more still changes what they have in common.
+/// Number of texts below which everything is read each time. That costs little, and one more text still changes the mean.
 const FEW: u64 = 500;
-/// What texts have in common is taken anew once one in so many is new.
+/// The mean is computed again once one in this many texts is new.
 const ONE_IN: u64 = 10;
 
-/// An experience on an axis, as it was left and as it is.
+/// An experience on an axis: its current document and the last result.
 struct Placed {
     row: Id,
     document: i64,
-    /// Which of its documents was looked at, and what came of it.
+    /// The document that was grouped last, and its cluster.
     before: Option<(i64, Option<i64>)>,
 }
 
 impl Placed {
-    /// Whether nobody has looked at what it says now.
+    /// Returns true if the current document was not grouped yet.
     fn is_new(&self) -> bool {
         self.before.is_none_or(|(document, _)| document != self.document)
     }
@@ -49,13 +45,13 @@ impl Placed {
     }
 }
 
-/// What is known of an axis.
+/// The stored state of an axis.
 struct Known {
     mean: Vec<u8>,
     seen: i64,
-    /// How many were forgotten since.
+    /// Number of experiences that were forgotten since.
     stale: i64,
-    /// How many texts the mean is of, and how many came since.
+    /// Number of texts in the mean, and of those that came since.
     texts: u64,
     came: u64,
 }
@@ -77,36 +73,36 @@ impl Known {
     }
 }
 
-/// What is to be written.
+/// The changes to write.
 pub(super) struct Draft {
     axis: Axis,
-    /// What all have in common and of how many, where it was taken anew.
+    /// The mean and its number of texts, if it was computed again.
     taken: Option<(Common, u64)>,
     seen: i64,
     stale: i64,
     came: u64,
     placed: Vec<Placed>,
-    /// For each the number of its group.
+    /// Group number of each text in `placed`.
     of: Vec<Option<u32>>,
-    /// The clusters that groups were before, by their numbers.
+    /// Row ids of the stored clusters, by group number.
     known: Vec<i64>,
-    /// Groups that are there.
+    /// Groups that exist.
     alive: BTreeSet<u32>,
-    /// Groups that are not what they were.
+    /// Groups that changed.
     changed: BTreeSet<u32>,
-    /// What groups come to, where that is not written already.
+    /// The sums of groups that have to be written.
     left: BTreeMap<u32, Left>,
     shapes: BTreeMap<u32, Shape>,
     merged: Vec<(u32, u32)>,
-    /// Groups that became others and whose members were not read.
+    /// Merged groups with members that were not read, as (from, into).
     parts: Vec<(u32, u32)>,
-    /// Who has nothing to say on this axis any more.
+    /// Experiences that no longer have a text on this axis.
     gone: Vec<Id>,
 }
 
-/// Why what is kept does not do.
+/// The reason why an incremental update stopped.
 enum Halt {
-    /// It does not fit, or is too old: everything has to be read.
+    /// The stored sums do not fit or are too old: everything has to be read.
     Anew,
     Store(StoreError),
 }
@@ -117,7 +113,7 @@ impl<E: Into<StoreError>> From<E> for Halt {
     }
 }
 
-/// Whether anything came or went since an axis was looked at.
+/// Returns true if texts came, changed or were removed since the last update of the axis.
 pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreError> {
     let known = Known::of(connection, axis)?;
     let (seen, stale) = known.map_or((0, 0), |known| (known.seen, known.stale));
@@ -130,7 +126,7 @@ pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreE
     Ok(stale != 0 || due)
 }
 
-/// Finds a place for what is new on an axis.
+/// Groups the new texts of an axis: incrementally if possible, otherwise by reading everything.
 pub(super) fn draft(moment: &Connection, axis: Axis) -> Result<Draft, StoreError> {
     let known = Known::of(moment, axis)?;
     if let Some(known) = &known {
@@ -143,7 +139,7 @@ pub(super) fn draft(moment: &Connection, axis: Axis) -> Result<Draft, StoreError
     anew(moment, axis, known.as_ref(), None)
 }
 
-/// By reading what is new, what belongs to none, and whoever has to be asked.
+/// Groups incrementally: reads the new texts, those without a cluster, and members that have to be checked.
 fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt> {
     let common = Common::of_bytes(&known.mean).filter(|_| known.stale == 0).ok_or(Halt::Anew)?;
     let clusters = Clusters::of(moment, axis)?;
@@ -152,7 +148,7 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
 
     let most = known.texts.div_ceil(ONE_IN).saturating_sub(known.came);
     let mut select = moment.prepare_cached(
-        // What is new is the shorter list, whatever is known of the tables.
+        // CROSS JOIN makes SQLite start with the new documents, the shorter list, whatever its statistics say.
         "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
          FROM document CROSS JOIN ghap ON ghap.uid = document.row
          LEFT JOIN document AS work ON ?1 = 'full' AND work.row = document.row AND work.axis = 'strategy'
@@ -172,7 +168,7 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
         return Err(Halt::Anew);
     }
 
-    // Who says something else than when it was counted in cannot be taken out again: what it said is gone.
+    // A member with a changed text cannot be subtracted from its group's sum, because the old text is gone.
     let gone = gone(moment, axis)?;
     let lost: Vec<u32> = gone.iter().filter_map(|(_, cluster)| clusters.number(*cluster)).collect();
     let edited: Vec<u32> =
@@ -247,7 +243,7 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
     })
 }
 
-/// By reading everything, and taking anew what all have in common, unless that is given.
+/// Groups by reading everything. Computes the mean again unless `common` is given.
 fn anew(
     moment: &Connection,
     axis: Axis,
@@ -257,7 +253,7 @@ fn anew(
     let stale = known.map_or(0, |known| known.stale);
     let clusters = Clusters::of(moment, axis)?;
     let (mut placed, mut vectors, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    // Where an axis has few of all documents, they are not looked for among all.
+    // If the axis has few of all documents, the query does not search all of them.
     let few = known.filter(|known| known.texts > 0 && known.texts + known.came < FEW);
     let among = if few.is_some() {
         "(SELECT row FROM grouped INDEXED BY grouped_axis WHERE axis = ?1 UNION
@@ -319,7 +315,7 @@ fn anew(
     })
 }
 
-/// Up to which document everything is seen.
+/// Returns the id of the last document.
 fn seen(moment: &Connection) -> Result<i64, StoreError> {
     Ok(moment.query_row(
         "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
@@ -328,7 +324,7 @@ fn seen(moment: &Connection) -> Result<i64, StoreError> {
     )?)
 }
 
-/// Who has nothing to say on an axis any more, and where it belonged.
+/// Returns the experiences that no longer have a text on an axis, with their clusters.
 fn gone(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, StoreError> {
     let mut select = moment.prepare_cached(
         "SELECT row, cluster FROM grouped WHERE axis = ?1 AND document = 0 AND NOT EXISTS (
@@ -338,18 +334,18 @@ fn gone(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, Store
     Ok(select.query_map([axis], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
 }
 
-/// The clusters of an axis, numbered in the order in which they came.
+/// The clusters of an axis, numbered by age.
 struct Clusters {
     ids: Vec<i64>,
     numbers: HashMap<i64, u32>,
     kept: Vec<Kept>,
 }
 
-/// A cluster as it is kept.
+/// A cluster in the database.
 struct Kept {
     size: usize,
     has_middle: bool,
-    /// What its members come to, of how many, and how many came or went since they were asked.
+    /// The sum of its members, their number, and the number that came or went since the members were checked.
     sum: Option<(Vec<u8>, usize, usize)>,
 }
 
@@ -378,7 +374,7 @@ impl Clusters {
         self.numbers.get(&cluster?).copied()
     }
 
-    /// What they come to, if that is known of all of them and is of as many as they have.
+    /// Returns the sums of all clusters. Halts if one is missing or has another number of members.
     fn left(&self) -> Result<BTreeMap<u32, Left>, Halt> {
         let left = (0..).zip(&self.kept).map(|(number, kept)| {
             let (sum, size, unrest) =
@@ -389,7 +385,7 @@ impl Clusters {
         left.collect::<Option<_>>().ok_or(Halt::Anew)
     }
 
-    /// Those of which one was forgotten: what they came to went with it.
+    /// Returns the clusters that lost a member to forgetting, which removed their sums.
     fn unsummed(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.kept).filter(|(_, kept)| kept.sum.is_none()).map(|(number, _)| number)
     }
@@ -399,19 +395,19 @@ impl Clusters {
         (0..).zip(self.kept.iter().map(of)).collect()
     }
 
-    /// Whether as many were found as there have to be.
+    /// Halts unless the number of members is as stored.
     fn fits(&self, number: u32, found: usize) -> Result<(), Halt> {
         if self.kept[number as usize].size == found { Ok(()) } else { Err(Halt::Anew) }
     }
 
-    /// Those that lost the member in their middle and are still there.
+    /// Returns the clusters that lost their medoid and still exist.
     fn without_a_middle(&self, grouping: &Grouping<'_>) -> Vec<u32> {
         let kept = (0..).zip(&self.kept).filter(|(_, kept)| !kept.has_middle);
         kept.map(|(number, _)| number).filter(|number| grouping.has(*number)).collect()
     }
 }
 
-/// Texts as they are read.
+/// Reads texts and subtracts the mean from their vectors.
 struct Texts<'a> {
     common: &'a Common,
 }
@@ -424,7 +420,7 @@ impl Texts<'_> {
         }))
     }
 
-    /// The members of a cluster.
+    /// Returns the members of a cluster.
     fn members(
         &self,
         moment: &Connection,
@@ -441,7 +437,7 @@ impl Texts<'_> {
         self.all(select.query([cluster])?)
     }
 
-    /// Those that were looked at and belong to none.
+    /// Returns the grouped texts that belong to no cluster.
     fn loose(
         &self,
         moment: &Connection,
@@ -469,7 +465,7 @@ impl Texts<'_> {
     }
 }
 
-/// A text, where it points and how much it counts; nothing of one that points nowhere.
+/// Reads a text with its vector and weight, or returns None if it has no vector.
 fn text(row: &Row<'_>) -> Result<Option<(Placed, Vector, f32)>, StoreError> {
     let Some(vector) = pointing(row, 2, 6)? else { return Ok(None) };
     let before: Option<i64> = row.get(4)?;

@@ -1,4 +1,4 @@
-//! Texts of rows, and whether they hold the words that a person wants forgotten.
+//! Matching of row texts against the words that a user wants forgotten.
 
 use crate::Clean;
 use crate::episode::Episode;
@@ -6,7 +6,7 @@ use crate::ghap::Ghap;
 use crate::memory::Memory;
 use crate::outcome::Outcome;
 
-/// The words of a query, whatever their case.
+/// Returns the words of a query in lower case.
 pub(super) fn words(query: &str) -> Vec<String> {
     query.split_whitespace().map(str::to_lowercase).collect()
 }
@@ -64,8 +64,7 @@ pub(super) fn episode_texts(episode: &Episode) -> Vec<&str> {
     texts
 }
 
-/// Whether every word stands somewhere in the texts, not as a part of a longer one: to forget `cat` is not to forget
-/// every category.
+/// Returns true if every word occurs in one of the texts as a whole word: forgetting `cat` must not forget every category.
 pub(super) fn holds(texts: &[&str], words: &[String]) -> bool {
     let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
     words.iter().all(|word| texts.iter().any(|text| holds_word(text, word)))
@@ -75,7 +74,7 @@ fn holds_word(text: &str, word: &str) -> bool {
     let open = |outside: Option<char>, inside: Option<char>| {
         !(outside.is_some_and(char::is_alphanumeric) && inside.is_some_and(char::is_alphanumeric))
     };
-    // From every place: matches may overlap.
+    // Try every position, because matches may overlap.
     text.char_indices().any(|(start, _)| {
         text[start..].strip_prefix(word).is_some_and(|rest| {
             open(text[..start].chars().next_back(), word.chars().next())

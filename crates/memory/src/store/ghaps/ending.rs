@@ -1,4 +1,4 @@
-//! How a GHAP ends: what is said about it, and the run that says the same or otherwise.
+//! Resolution of GHAPs: the agent's claim, and the run that supports or contradicts it.
 
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::store::{StoreError, origins, outcomes};
 use crate::{Clean, Id, Limit, Time};
 
-/// The texts of a resolution, checked before anything is touched.
+/// The texts of a resolution, validated before anything is written.
 pub(super) struct Ending {
     status: Status,
     result: Clean,
@@ -48,7 +48,8 @@ impl Ending {
     }
 }
 
-/// The run to hold the claim against: the one that was named, which must fit, or the newest that does.
+/// Returns the run to compare the claim with, and whether the prediction came true: the named run, which must match, or the newest
+/// run that matches.
 pub(crate) fn evidence(
     connection: &Connection,
     ghap: &Ghap,
@@ -67,13 +68,13 @@ pub(crate) fn evidence(
     newest(connection, ghap, false)
 }
 
-/// The newest run that says anything about a prediction; `own` are only those of its own agent.
+/// Returns the newest run that matches a prediction, and whether it came true. With `own`, only runs of the GHAP's agent count.
 pub(crate) fn newest(
     connection: &Connection,
     ghap: &Ghap,
     own: bool,
 ) -> Result<Option<(Outcome, bool)>, StoreError> {
-    // By the time they ended: one that waited in the spool was written later than it ran.
+    // By the time the run ended: a run that was spooled is inserted later.
     let recent = outcomes::select(
         connection,
         &format!(
@@ -96,7 +97,7 @@ pub(super) fn end(
     outcome: Option<(Outcome, bool)>,
     now: Time,
 ) -> Result<Resolved, StoreError> {
-    // Whoever gives up claims nothing that a run could bear out.
+    // An abandoned GHAP makes no claim that a run could support.
     let evidence = outcome.as_ref().filter(|_| ending.status != Status::Abandoned).map(
         |(outcome, came_true)| Evidence {
             outcome: Some(outcome.id),
@@ -128,7 +129,7 @@ pub(super) fn end(
             evidence.and_then(|evidence| evidence.outcome),
         ],
     )?;
-    // What went wrong before may be told again.
+    // The session may be shown a premortem again.
     connection.execute(
         "UPDATE session SET warned = 0 WHERE id = (SELECT session FROM ghap WHERE uid = ?1)",
         [ghap.id],
@@ -143,7 +144,7 @@ pub(super) fn end(
     })
 }
 
-/// Gives one up for a reason that is nobody's words.
+/// Abandons a GHAP for a reason that the program gives.
 pub(crate) fn abandon(
     connection: &Connection,
     ghap: &Ghap,

@@ -1,4 +1,4 @@
-//! GHAPs as rows, with their revisions and notes.
+//! Database rows of GHAPs, with their revisions and notes.
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -29,7 +29,7 @@ pub(crate) fn one(
     Ok(ghap.query_row(params, |row| read_whole(connection, row)).optional()?)
 }
 
-/// Those of a query, without their revisions and notes.
+/// Returns the GHAPs of a query that pass `keep`, without revisions and notes.
 pub(crate) fn many(
     connection: &Connection,
     rest: &str,
@@ -51,7 +51,7 @@ pub(crate) fn many(
     Ok(found)
 }
 
-/// Reads revisions and notes in.
+/// Loads the revisions and notes of GHAPs.
 pub(crate) fn children(connection: &Connection, ghaps: &mut [Ghap]) -> rusqlite::Result<()> {
     let mut revisions = connection.prepare_cached(
         "SELECT at, hypothesis, action, prediction FROM ghap_revision
@@ -78,7 +78,7 @@ pub(crate) fn children(connection: &Connection, ghaps: &mut [Ghap]) -> rusqlite:
     Ok(())
 }
 
-/// Gives up an active one because two places became one, and another goes on there.
+/// Abandons an active GHAP because its project or session was merged with another that has a newer active one.
 pub(crate) fn lay_down(connection: &Connection, id: Id) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE ghap SET status = ?2, tier = ?3, result = ?4, resolved = changed, changed = changed + 1 WHERE uid = ?1",
@@ -87,7 +87,7 @@ pub(crate) fn lay_down(connection: &Connection, id: Id) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Writes one down as it is, in place of an older one.
+/// Inserts a GHAP unchanged, or replaces the one with the same id.
 pub(crate) fn put(
     connection: &Connection,
     project: i64,
@@ -174,7 +174,7 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// One row with its revisions and notes.
+/// Reads a GHAP with its revisions and notes.
 pub(crate) fn read_whole(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Ghap> {
     let mut ghap = [read(row)?];
     children(connection, &mut ghap)?;

@@ -1,28 +1,28 @@
-//! What groups look like, told from their members.
+//! The shape of groups, computed from their members.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Grouping, MANY};
 use crate::embed::Near;
 
-/// What a group looks like.
+/// The shape of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// The place of the member in its middle.
+    /// Place of the most central member.
     pub medoid: usize,
-    /// How alike the members are on average, from 0 to 1.
+    /// Average similarity of the members, from 0 to 1.
     pub cohesion: f32,
-    /// How many they are.
+    /// Number of members.
     pub size: usize,
 }
 
 impl Grouping<'_> {
-    /// The member of a group in its middle, by its place, and how alike the members are on average.
+    /// Returns the shape of a group.
     pub fn shape(&self, number: u32) -> Option<Shape> {
         self.shapes(&BTreeSet::from([number])).remove(&number)
     }
 
-    /// The same of several, whose members were read.
+    /// Returns the shapes of several groups. Their members must have been read.
     pub fn shapes(&self, numbers: &BTreeSet<u32>) -> BTreeMap<u32, Shape> {
         let mut found: BTreeMap<u32, (usize, f32, f32)> = BTreeMap::new();
         for at in self.in_order(|number| numbers.contains(&number)) {
@@ -36,7 +36,7 @@ impl Grouping<'_> {
             let link = group.link_of_member(&near, point.weight);
             let (medoid, best, sum) = found.entry(number).or_insert((at, f32::NEG_INFINITY, 0.0));
             *sum += link;
-            // What was given up is in nobody's middle.
+            // The weight keeps abandoned lessons from being the medoid.
             if link * point.weight > *best {
                 (*medoid, *best) = (at, link * point.weight);
             }

@@ -1,4 +1,4 @@
-//! Whether members are read or not makes no difference to where texts belong.
+//! Checks that the groups are the same whether all members are read or only the necessary ones.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -9,7 +9,7 @@ use super::{FEWEST, Grouping, Rule};
 use crate::cluster::{Axis, Point};
 use crate::embed::{DIMS, Vector};
 
-/// Between two directions, by how much of each.
+/// Returns a point between two directions.
 fn between(one: usize, another: usize, share: f32, weight: f32) -> Point {
     let mut sums = [0.0; DIMS];
     sums[one] += 1.0 - share;
@@ -17,8 +17,8 @@ fn between(one: usize, another: usize, share: f32, weight: f32) -> Point {
     Point { vector: Vector::near(&sums).unwrap(), weight }
 }
 
-/// Has texts come in batches of up to so many, once with everything read and once with as little as can be. Says how many were read
-/// of those that could have been, and how often a group became part of another that nobody had read.
+/// Adds texts in batches of up to `most`, once with all members read and once with as few as possible. Returns the
+/// number of texts that were read, the number that could have been read, and the number of merges into unread groups.
 fn both_ways(points: &[Point], dice: &mut Dice, most: usize) -> (usize, usize, usize) {
     let rule = Rule { join: 0.22, merge: 0.24, ..Rule::of(Axis::RootCause) };
     let (mut of, mut unrest) = (Vec::new(), BTreeMap::new());
@@ -84,7 +84,7 @@ fn whether_members_are_read_makes_no_difference() {
         let weights = [1.0, 0.8, 0.5, 0.2];
         let points: Vec<Point> = (0..400)
             .map(|_| {
-                // A few causes make up most of it, and some are between two of them.
+                // A few causes make up most of the texts, and some texts are between two causes.
                 let (one, another) = (dice.uneven(8), dice.below(8));
                 #[expect(clippy::cast_precision_loss, reason = "a number below ten")]
                 let share = dice.below(10) as f32 / 14.0;
@@ -98,10 +98,11 @@ fn whether_members_are_read_makes_no_difference() {
     assert!(read * 3 < all * 2, "{read} of {all}");
 }
 
-/// A handful moves towards many, text by text, until it is one with them: then too few came to ask anybody.
+/// A small group moves towards a large one, text by text, until they merge; too few texts came to check the members
+/// again.
 #[test]
 fn a_handful_becomes_part_of_many_that_nobody_has_read() {
-    // Of as many the members were asked only just before.
+    // A group of this size had its members checked only just before.
     let mut points = vec![between(0, 0, 0.0, 1.0); 580];
     points.extend(vec![between(1, 1, 0.0, 1.0); 3]);
     points.extend(vec![between(1, 0, 0.49, 1.0); 6]);

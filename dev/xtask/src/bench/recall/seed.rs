@@ -10,7 +10,7 @@ use rutter_memory::{Clean, Time};
 use serde_json::json;
 
 /// Words of texts about software, with their frequencies.
-const BACKGROUND: &str = "crates/memory/src/search/background.txt";
+const BACKGROUND: &str = "crates/search/src/background.txt";
 /// Number of additional names: functions, files, types, each of which occurs in few texts.
 const NAMES: usize = 60_000;
 /// Interval of names: every eighth word is one, on average.

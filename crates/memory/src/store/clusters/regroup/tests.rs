@@ -1,4 +1,4 @@
-//! What is kept up is what reading everything would come to, and what it costs follows what is new.
+//! Checks that an incremental update gives the same result as reading everything, at a cost that follows the new texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::store::{Forgettable, Owner, Row, Store, ValueFilter, values};
 use crate::{Clean, Id, Time};
 use rutter_search::cluster::{Axis, Common, FEWEST, Group};
 
-/// A memory that learns, in a folder that goes away.
+/// A store in a temporary folder that learns lessons.
 struct Memory {
     store: Store,
     ghaps: Vec<Id>,
@@ -95,7 +95,7 @@ impl Memory {
         Known::of(&self.store.connection, axis).unwrap().unwrap()
     }
 
-    /// What would be written by reading what is new; none where everything has to be read.
+    /// Returns the draft of an incremental update, or None if everything has to be read.
     fn onward(&self, axis: Axis) -> Option<Draft> {
         match onward(&self.store.connection, axis, &self.known(axis)) {
             Ok(draft) => Some(draft),
@@ -104,7 +104,7 @@ impl Memory {
         }
     }
 
-    /// Whom each experience belongs to once a draft is written.
+    /// Returns the group of each experience after a draft is written.
     fn after(&self, draft: &Draft) -> BTreeMap<Id, Option<u32>> {
         let connection = &self.store.connection;
         let clusters = Clusters::of(connection, draft.axis).unwrap();
@@ -124,7 +124,7 @@ impl Memory {
         of
     }
 
-    /// Says whether what is new could be taken in by itself, and that it then comes to what reading everything comes to.
+    /// Returns true if an incremental update is possible, and asserts that it gives the same result as reading everything.
     fn compare(&self, axis: Axis) -> bool {
         let Some(kept) = self.onward(axis) else { return false };
         let frozen = Common::of_bytes(&self.known(axis).mean);
@@ -146,7 +146,7 @@ impl Memory {
         true
     }
 
-    /// Whatever was done: everything has its place, and what is kept of clusters is what their members come to.
+    /// Asserts that every text is grouped and that the stored sums are those of the members.
     fn check(&self) {
         let connection = &self.store.connection;
         for &axis in Axis::ALL {
@@ -190,7 +190,7 @@ impl Memory {
         self.store.edit_lesson(ghap, None, Some(takeaway), now).unwrap();
     }
 
-    /// Has one say nothing any more of what surprised it.
+    /// Removes the surprise of a GHAP.
     fn unsay(&mut self, ghap: Id) {
         self.store
             .write(|transaction| {
@@ -211,7 +211,7 @@ fn assert_alike(one: &Group, other: &Group) {
     }
 }
 
-/// The same again and again, a cluster of its own on each axis.
+/// Returns copies of one lesson, which form one cluster on each axis.
 fn same(count: usize) -> Vec<Lesson> {
     let falsified = |lesson: &&Lesson| lesson.cause.is_some() && lesson.takeaway.is_some();
     let one = lessons(3, 100).iter().find(falsified).unwrap().clone();
@@ -277,11 +277,11 @@ fn whatever_comes_changes_and_is_forgotten() {
     memory.store.merge_projects(from, into).unwrap();
     memory.regroup();
     memory.check();
-    // Nothing is due, and nothing is done.
+    // No update is due, and none happens.
     assert_eq!(memory.regroup(), Regrouped::default());
 }
 
-/// What speaks against each value that is not retired.
+/// Returns the number of contradictions of each value that is not retired.
 fn contradicted(memory: &Memory) -> Vec<(Id, u32)> {
     let all = memory.store.values(&ValueFilter::default()).unwrap();
     all.iter().map(|held| (held.value.id, held.value.contradicted)).collect()
@@ -321,13 +321,13 @@ fn ten_more_cost_ten_however_many_there_are() {
         memory.regroup();
         memory.check();
     }
-    // One in fifty is new by now, and all are asked.
+    // One in fifty is new by now, so all members are checked.
     memory.learn_all(&same(2));
     let draft = memory.onward(Axis::Full).unwrap();
     assert_eq!((draft.placed.len(), draft.shapes.len()), (613, 1));
     memory.regroup();
     memory.check();
-    // A tenth is new, and what all have in common is taken anew.
+    // A tenth is new, so the mean is computed again.
     memory.learn_all(&same(47));
     assert!(memory.onward(Axis::Full).is_none());
     memory.regroup();
@@ -335,7 +335,7 @@ fn ten_more_cost_ten_however_many_there_are() {
     assert_eq!((memory.known(Axis::Full).texts, memory.known(Axis::Full).came), (660, 0));
 }
 
-/// A small group becomes part of a large one, and nobody has to read either.
+/// A small group merges into a large one without reading either.
 #[test]
 fn what_becomes_one_unread_is_one_in_the_database() {
     let all = lessons(6, 541);
@@ -378,7 +378,7 @@ fn what_does_not_fit_its_members_is_made_anew() {
         "UPDATE summed SET size = size + 1 WHERE cluster IN (SELECT id FROM cluster WHERE axis = 'full')",
         "UPDATE cluster SET size = size + 1 WHERE axis = 'full'",
         "UPDATE summed SET sum = substr(sum, 5) WHERE cluster IN (SELECT id FROM cluster WHERE axis = 'full')",
-        // Here only the members tell, so they have to be asked.
+        // The tables agree here, so the mismatch is found only by checking the members.
         "UPDATE cluster SET size = size + 1 WHERE axis = 'full';
          UPDATE summed SET size = size + 1, unrest = size WHERE cluster IN (SELECT id FROM cluster WHERE axis = 'full')",
         "UPDATE common SET mean = x'00' WHERE axis = 'full'",

@@ -1,4 +1,4 @@
-//! Writes down what changed.
+//! Writes a new grouping to the database.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::store::StoreError;
 use crate::store::clusters::Regrouped;
 use crate::{Id, Time};
 
-/// Writes down what changed: where texts belong, and what clusters come to, as a whole.
+/// Writes all changes of a draft: the clusters, the cluster of each text, and the sums.
 pub(in crate::store::clusters) fn write(
     transaction: &Transaction<'_>,
     draft: &Draft,
@@ -28,7 +28,7 @@ pub(in crate::store::clusters) fn write(
             params![draft.axis, common.bytes(), draft.seen, draft.stale, texts],
         )?;
     }
-    // Whoever was forgotten meanwhile is part of what was summed, and stays to be counted out.
+    // The sums still contain experiences that were forgotten since the draft was made; `stale` records that.
     transaction.execute(
         "UPDATE common SET seen = ?2, came = ?3, stale = stale + ?4 WHERE axis = ?1",
         params![draft.axis, draft.seen, draft.came, missed],
@@ -36,7 +36,7 @@ pub(in crate::store::clusters) fn write(
     Ok(())
 }
 
-/// The clusters themselves; which number is which.
+/// Writes the clusters and returns the row id of each group number.
 fn clusters(
     transaction: &Transaction<'_>,
     draft: &Draft,
@@ -67,7 +67,7 @@ fn clusters(
             let medoid = draft.placed[shape.medoid].row;
             transaction
                 .prepare_cached(
-                    // Whoever was forgotten meanwhile is in nobody's middle; the next look finds another.
+                    // An experience that was forgotten meanwhile cannot be the medoid; the next update finds another.
                     "UPDATE cluster SET cohesion = ?2, medoid = (SELECT uid FROM ghap WHERE uid = ?3), asked = ?4, unweighed = 1 WHERE id = ?1",
                 )?
                 .execute(params![id, shape.cohesion, medoid, now])?;
@@ -76,7 +76,7 @@ fn clusters(
     Ok(ids)
 }
 
-/// Where each text belongs; how many of them are no more.
+/// Writes the cluster of each text. Returns the number of texts that no longer exist.
 fn places(
     transaction: &Transaction<'_>,
     draft: &Draft,
@@ -91,7 +91,7 @@ fn places(
         }
     }
     let mut place = transaction.prepare_cached(
-        // Whoever was forgotten meanwhile stays so, and what was said otherwise meanwhile is looked at again.
+        // Skips experiences that were forgotten meanwhile. Texts that changed meanwhile get document 0, so they are grouped again.
         "INSERT INTO grouped (row, axis, document, cluster)
          SELECT ?1, ?2, coalesce((SELECT id FROM document WHERE id = ?3), 0), ?4
          WHERE EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)
@@ -116,7 +116,7 @@ fn places(
     Ok(missed)
 }
 
-/// Clusters that are no more, and what was said of them.
+/// Deletes clusters that ended, and moves their values to the clusters that absorbed them.
 fn ended(
     transaction: &Transaction<'_>,
     draft: &Draft,
@@ -130,7 +130,7 @@ fn ended(
         while let Some(next) = merged.get(&into) {
             into = *next;
         }
-        // Where it became part of none, whoever weighs values finds them another.
+        // If no cluster absorbed it, the next weighing of values finds another cluster for them.
         let into = ids.get(&into).filter(|_| draft.alive.contains(&into));
         transaction.execute(
             "UPDATE value SET cluster = (SELECT uid FROM cluster WHERE id = ?2), tried = 0
@@ -143,7 +143,7 @@ fn ended(
     Ok(())
 }
 
-/// What clusters come to.
+/// Writes the sums of clusters.
 fn sums(
     transaction: &Transaction<'_>,
     draft: &Draft,
@@ -158,7 +158,7 @@ fn sums(
     for (number, left) in &draft.left {
         if let Some(id) = ids.get(number) {
             keep.execute(params![id, left.group.bytes(), left.group.size, left.unrest])?;
-            // Both say of how many it is, so that whoever goes on sees where one was not kept up.
+            // Both tables have the size, so the next update notices a sum that is out of date.
             size.execute(params![id, left.group.size])?;
         }
     }
