@@ -40,6 +40,8 @@ pub struct GhapFilter {
     pub domain: Option<Domain>,
     /// Active, and their session is over.
     pub orphaned: bool,
+    /// Written here, or imported and accepted.
+    pub own: bool,
     /// Written before what stands here, as [`Store::ghap_position`] tells.
     pub before: Option<i64>,
     /// At most so many.
@@ -329,13 +331,21 @@ impl Store {
         // Only an active one can be an orphan: those that ended, which are most, are not even read.
         let mut found = many(
             &self.connection,
-            "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
-                   AND (?4 IS NULL OR ghap.id < ?4) AND (NOT ?5 OR status = 'active')
-             ORDER BY ghap.id DESC",
-            &[&filter.project, &filter.status, &filter.domain, &filter.before, &filter.orphaned],
-            |ghap| {
-                Ok(!filter.orphaned || self.orphaned(ghap, now)?)
-            },
+            &format!(
+                "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
+                       AND (?4 IS NULL OR ghap.id < ?4) AND (NOT ?5 OR status = 'active') AND (NOT ?6 OR {})
+                 ORDER BY ghap.id DESC",
+                origins::is_own("ghap.uid")
+            ),
+            &[
+                &filter.project,
+                &filter.status,
+                &filter.domain,
+                &filter.before,
+                &filter.orphaned,
+                &filter.own,
+            ],
+            |ghap| Ok(!filter.orphaned || self.orphaned(ghap, now)?),
             filter.limit,
         )?;
         children(&self.connection, &mut found)?;
