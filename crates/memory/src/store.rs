@@ -62,9 +62,9 @@ pub use exchange::{
     BatchSummary, Exported, ImportError, ImportFile, ImportSummary, Imported, ImportedProject,
     ProjectAlias, Record, RowOrigin, WhoseRows,
 };
-pub use files::{Files, UnsafePath};
+pub use files::{Files, UnsafePath, read_own};
 pub(crate) use files::{
-    append_to, make_subfolder, open_own, private, remove_if_there, replace_private,
+    append_to, make_subfolder, open_own, private, read_own_text, remove_if_there, replace_private,
 };
 pub use forget::{Forgettable, Forgotten, Row};
 pub use ghaps::{GhapFilter, Owner, Resolved};

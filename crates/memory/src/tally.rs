@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt as _;
 
 use rutter_contract::EventName;
 
-use crate::store::{Files, open_own, private};
+use crate::store::{Files, open_own, private, read_own};
 use crate::{Time, checksum};
 
 /// How far back it counts.
@@ -106,7 +106,7 @@ pub fn count(files: &Files, event: EventName, now: Time) -> io::Result<()> {
 
 /// What was counted, as of now, in the order of the events. Those that never came are not in it.
 pub fn read(files: &Files, now: Time) -> io::Result<Vec<Seen>> {
-    let bytes = match std::fs::read(files.tally()) {
+    let bytes = match read_own(&files.tally()) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

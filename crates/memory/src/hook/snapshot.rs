@@ -16,7 +16,7 @@ use crate::change::{Change, Hunk, Undoing, named_files, undoing};
 use crate::project::{changed_files, files_named};
 use crate::runs::command_line::{CommandLine, Folder};
 use crate::runs::place::tested_by;
-use crate::store::files::write_new;
+use crate::store::files::{read_own, write_new};
 use crate::{Clean, Time, checksum};
 
 /// How many files of one command are compared.
@@ -94,7 +94,7 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
 /// Compares the files with what they were before the command, and removes the copies.
 pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
     let Some(path) = snapshot_path(wire, call) else { return Vec::new() };
-    let Ok(bytes) = fs::read(&path) else { return Vec::new() };
+    let Ok(bytes) = read_own(&path) else { return Vec::new() };
     drop(fs::remove_file(&path));
     let Ok(snapshot) = serde_json::from_slice::<Snapshot>(&bytes) else { return Vec::new() };
     let mut left = MAX_TOTAL_BYTES;

@@ -14,7 +14,8 @@ use crate::Time;
 pub(crate) mod guard;
 
 pub use guard::UnsafePath;
-pub(crate) use guard::{check_path, open_own};
+pub use guard::read_own;
+pub(crate) use guard::{check_path, open_own, read_own_text};
 
 /// How long a command waits for another process. A hook has its own, shorter patience.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -297,21 +298,23 @@ pub(crate) fn make_subfolder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the options to open a file inside the data folder that nobody else may read. No symbolic link is followed.
+/// Returns the options to open a file inside the data folder that nobody else may read. No symbolic link is followed, and no pipe
+/// waited for.
 pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(NO_LINKS);
+    options.mode(0o600).custom_flags(PLAIN_ONLY);
     options
 }
 
-/// Returns the options to read a file inside the data folder. No symbolic link is followed.
+/// Returns the options to read a file inside the data folder. No symbolic link is followed, and no pipe waited for.
 pub(crate) fn readable() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).custom_flags(NO_LINKS);
+    options.read(true).custom_flags(PLAIN_ONLY);
     options
 }
 
-const NO_LINKS: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+/// Flags by which no link is followed, and no pipe waited for.
+const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
 
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {

@@ -3,14 +3,13 @@
 //! SQLite cannot read a database in WAL mode where it can neither write beside it nor find the index of its log. A memory on a
 //! read-only disk, or with read-only files, is read this way. The repair reads a damaged database this way too.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
-use super::files::{open_own, readable};
+use super::files::read_own;
 use super::{Files, StoreError, at};
 
 /// Bytes of the header of a log of changes, and of the header of each page in it.
@@ -34,18 +33,12 @@ pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
 
 /// Reads a database file, and puts the pages of its log of changes in their places.
 pub(super) fn read(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = read_file(open_own(database, &readable())?)?;
-    match open_own(wal, &readable()) {
-        Ok(wal) => apply_log(&mut bytes, &read_file(wal)?),
+    let mut bytes = read_own(database)?;
+    match read_own(wal) {
+        Ok(wal) => apply_log(&mut bytes, &wal),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    Ok(bytes)
-}
-
-fn read_file(mut file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -328,7 +328,7 @@ pub(crate) fn drop_held(
     let beside = path.with_extension("new");
     // Left by a process that was killed in the middle.
     files::remove_if_there(&beside)?;
-    let text = match fs::read(&path) {
+    let text = match files::read_own(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read?,
     };

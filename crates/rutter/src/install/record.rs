@@ -12,6 +12,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rutter_memory::store::read_own;
 use serde::{Deserialize, Serialize};
 
 use super::Contents;
@@ -195,7 +196,7 @@ impl Records {
 
     /// The record of a file, by its path, or of a part of one. One that cannot be read is none.
     pub(crate) fn get(&self, target: &Path) -> Option<Record> {
-        serde_json::from_slice(&fs::read(self.path(target)).ok()?).ok()
+        serde_json::from_slice(&read_own(&self.path(target)).ok()?).ok()
     }
 
     /// Keeps what there is to know of it, or forgets it.
