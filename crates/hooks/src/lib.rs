@@ -124,6 +124,7 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
     let wire = match Wire::parse(stdin) {
         Ok(wire) => wire,
         Err(error) => {
+            heard = guard_cut_payload(stdin, named, around);
             heard.faults.push(Clean::new(&error.to_string()));
             return heard;
         }
@@ -208,6 +209,25 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
             );
         }
         _ => {}
+    }
+    heard
+}
+
+/// Handles a payload of which only the head can be read: because it is too long, came too late, or is no JSON further on.
+///
+/// Nothing is recorded. Only the question about a foreign server is asked, since input of any length must not silence it. The
+/// client writes the tool's name before its input.
+pub fn guard_cut_payload(
+    payload: &[u8],
+    named: Option<&str>,
+    around: impl FnOnce() -> Around,
+) -> Heard {
+    let mut heard = Heard::default();
+    let wire = Wire::parse_head(payload);
+    let event = wire.hook_event_name();
+    let tool = wire.text("tool_name").unwrap_or_default();
+    if pre_tool::is_ours(&tool) && event.as_deref().or(named).is_none_or(|it| it == "PreToolUse") {
+        pre_tool::guard_unread_call(&wire, &tool, &around(), &mut heard);
     }
     heard
 }

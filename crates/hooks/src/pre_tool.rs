@@ -64,13 +64,17 @@ pub(super) fn hear(
 /// Finds the project file that registers another server under the name of ours. Permission rules for our tools also
 /// allow the tools of that server.
 pub(super) fn find_foreign_server(wire: &Wire<'_>, tool: &str, around: &Around) -> Option<PathBuf> {
-    let server = tool.strip_prefix("mcp__")?.split("__").next()?;
-    let cwd = wire.text("cwd");
-    let folder = match &around.started_in {
-        Some(folder) => folder.as_path(),
-        None => Path::new(cwd.as_deref()?),
-    };
-    (around.foreign_server)(folder, server)
+    (around.foreign_server)(&client_folder(wire, around)?, server_name(tool)?)
+}
+
+/// The server of a tool, by the tool's name.
+fn server_name(tool: &str) -> Option<&str> {
+    tool.strip_prefix("mcp__")?.split("__").next()
+}
+
+/// The folder that the client was started in, or else the one that it is in.
+fn client_folder(wire: &Wire<'_>, around: &Around) -> Option<PathBuf> {
+    around.started_in.clone().or_else(|| wire.text("cwd").map(|cwd| PathBuf::from(&*cwd)))
 }
 
 /// Makes the client ask the user for permission.
@@ -81,6 +85,17 @@ pub(super) fn ask_about(file: &Path, heard: &mut Heard) {
         quoted(&file.to_string_lossy())
     );
     heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
+}
+
+/// Has the client ask about a call of which only the head can be read, unless its server is known to be ours.
+pub(super) fn guard_unread_call(wire: &Wire<'_>, tool: &str, around: &Around, heard: &mut Heard) {
+    if client_folder(wire, around).is_none() {
+        let reason = "This call could not be read, so it is not known whether it goes to rutter's own server. Allow it only if \
+                      you know the server.";
+        heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
+    } else if let Some(file) = find_foreign_server(wire, tool, around) {
+        ask_about(&file, heard);
+    }
 }
 
 /// Copies the files that a command may change, if a failure is open.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Call;
 use rutter_memory::change::{Change, Hunk, Undoing, named_files, undoing};
-use rutter_memory::data_dir::write_new;
+use rutter_memory::data_dir::{read_own, write_new};
 use rutter_memory::project::{changed_files, files_named};
 use rutter_memory::{Clean, Time, checksum};
 use rutter_runs::command_line::{CommandLine, Folder};
@@ -94,7 +94,7 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
 /// Compares the files with their copies and removes the copies.
 pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
     let Some(path) = snapshot_path(wire, call) else { return Vec::new() };
-    let Ok(bytes) = fs::read(&path) else { return Vec::new() };
+    let Ok(bytes) = read_own(&path) else { return Vec::new() };
     drop(fs::remove_file(&path));
     let Ok(snapshot) = serde_json::from_slice::<Snapshot>(&bytes) else { return Vec::new() };
     let mut left = MAX_TOTAL_BYTES;

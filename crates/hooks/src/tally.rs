@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt as _;
 
 use rutter_contract::EventName;
 
-use rutter_memory::data_dir::{Files, open_own, private};
+use rutter_memory::data_dir::{Files, open_own, private, read_own};
 use rutter_memory::{Time, checksum};
 
 /// Number of days that are counted.
@@ -107,7 +107,7 @@ pub fn count(files: &Files, event: EventName, now: Time) -> io::Result<()> {
 
 /// Returns the counts as of now, in the order of the events. Events that never occurred are left out.
 pub fn read(files: &Files, now: Time) -> io::Result<Vec<Seen>> {
-    let bytes = match std::fs::read(files.tally()) {
+    let bytes = match read_own(&files.tally()) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

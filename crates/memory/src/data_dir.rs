@@ -15,7 +15,7 @@ pub use rutter_search::file::{DRAFT, private, remove_if_there, with_end};
 pub(crate) mod guard;
 
 pub use guard::UnsafePath;
-pub use guard::{check_path, open_own};
+pub use guard::{check_path, open_own, read_own, read_own_text};
 
 /// How long a command waits for another process. A hook has its own, shorter patience.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -287,11 +287,12 @@ pub fn make_subfolder(folder: &Path) -> io::Result<()> {
 /// Returns the options to read a file inside the data folder. No symbolic link is followed.
 pub fn readable() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).custom_flags(NO_LINKS);
+    options.read(true).custom_flags(PLAIN_ONLY);
     options
 }
 
-const NO_LINKS: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+/// Flags by which no link is followed, and no pipe waited for.
+const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
 
 /// Puts a small file in the place of another, whole; an empty one goes. Only one process may be at it: the caller holds the lock
 /// of whoever makes something in the folder.

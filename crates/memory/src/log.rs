@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::store::Files;
+use crate::data_dir::{Files, read_own};
 use crate::{Clean, Time};
 
 /// How long a file may become before the next begins.
@@ -66,7 +66,7 @@ pub fn faults(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
 fn lines(files: &Files, since: Time, start: &str) -> io::Result<Vec<(Time, String)>> {
     let mut found = Vec::new();
     for name in ["rutter.log.1", "rutter.log"] {
-        let bytes = match fs::read(files.log().join(name)) {
+        let bytes = match read_own(&files.log().join(name)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),

@@ -5,7 +5,7 @@
 use std::io;
 
 use crate::Clean;
-use crate::data_dir::{Files, replace_private};
+use crate::data_dir::{Files, read_own_text, replace_private};
 
 /// Stands for everything.
 pub const EVERYTHING: &str = "*";
@@ -19,7 +19,7 @@ pub fn is_paused(files: &Files, session: &str) -> bool {
 
 /// What is paused: sessions by their client's name, or everything.
 pub fn paused(files: &Files) -> io::Result<Vec<String>> {
-    match std::fs::read_to_string(files.paused()) {
+    match read_own_text(&files.paused()) {
         Ok(text) => Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),

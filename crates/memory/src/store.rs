@@ -1,8 +1,8 @@
 //! The store: one SQLite database per user, in WAL mode.
 //!
 //! Commands and servers use [`Store`], which may create and migrate the database and wait for locks. Hooks use
-//! [`hot::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and [`tend`]
-//! drains it later. All of them write through the same functions, so each sees the rows of the others at once.
+//! [`hot::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
+//! [`tend`] drains it later. All of them write through the same functions, so each sees the rows of the others at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -233,8 +233,8 @@ pub(crate) fn at<'a>(
 }
 
 impl Store {
-    /// Opens the store in a data directory. Creates or migrates the database if needed, and opens it read-only if it cannot be
-    /// written.
+    /// Opens the store in a data directory. Creates or migrates the database if needed, and opens it read-only if it
+    /// cannot be written.
     ///
     /// If the file is corrupt, moves it aside and creates a new database; [`Store::set_aside`] then returns its path.
     pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
@@ -338,8 +338,9 @@ impl Store {
         })
     }
 
-    /// Returns true if this handle can be used for another request: its file is still in place and has the current schema, and no
-    /// process is creating, migrating, repairing or moving aside a database. Servers that cache a handle check it before each use.
+    /// Returns true if this handle can be used for another request: its file is still in place and has the current
+    /// schema, and no process is creating, migrating, repairing or moving aside a database. Servers that cache a handle
+    /// check it before each use.
     pub fn is_good(&self) -> bool {
         !self.is_read_only
             && self.files.is_unclaimed()
@@ -373,15 +374,16 @@ impl Store {
     }
 }
 
-/// Opens an existing database. It does not create one (only [`create`] does, and always a complete one), and closing it does not
-/// checkpoint: the file may be corrupt or belong to a newer program. Only one thread may use the connection at a time.
+/// Opens an existing database. It does not create one (only [`create`] does, and always a complete one), and closing it
+/// does not checkpoint: the file may be corrupt or belong to a newer program. Only one thread may use the connection at
+/// a time.
 pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     data_dir::check_path(path).map_err(at("open", path))?;
     Ok(connect(path, patience)?)
 }
 
-/// Opens a database that [`data_dir::check_path`] has accepted. The check is necessary because SQLite refuses a symbolic link in
-/// place of the WAL and its index, but follows one in place of the database.
+/// Opens a database that [`data_dir::check_path`] has accepted. The check is necessary because SQLite refuses a
+/// symbolic link in place of the WAL and its index, but follows one in place of the database.
 fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -394,8 +396,8 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Erro
 const STEP: Duration = Duration::from_micros(500);
 const STEPS: u128 = data_dir::PATIENCE.as_nanos() / STEP.as_nanos();
 
-/// Makes a connection wait for locks as long as a command does. SQLite's own handler doubles its sleep up to 100 ms; with eight
-/// processes that write constantly, one write in twenty waited that long.
+/// Makes a connection wait for locks as long as a command does. SQLite's own handler sleeps longer each time, up to
+/// 100 ms; with eight processes that write constantly, one write in twenty waited that long.
 pub(crate) fn wait_for_others(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(|asked| {
         let go_on = u128::try_from(asked).is_ok_and(|asked| asked < STEPS);
@@ -448,8 +450,8 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
             .map_err(at("create", &fresh))?;
         let mut connection = look(&fresh, data_dir::PATIENCE)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        // Switch to WAL mode last. Closing checkpoints the WAL and reports no error if the disk is full; the database would then be
-        // renamed without the rows that are only in the WAL.
+        // Switch to WAL mode last. Closing checkpoints the WAL and reports no error if the disk is full; the database
+        // would then be renamed without the rows that are only in the WAL.
         schema::migrate(&mut connection)?;
         prepare(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
@@ -462,7 +464,8 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
     made
 }
 
-/// Moves a damaged database aside and creates a new one, unless another process has repaired it before this one got the lock.
+/// Moves a damaged database aside and creates a new one, unless another process has repaired it before this one got the
+/// lock.
 fn put_aside(
     files: &Files,
     now: Time,

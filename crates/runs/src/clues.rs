@@ -15,9 +15,9 @@ const MAX_PLACES: usize = 8;
 const MAX_WORDS: usize = 48;
 /// Maximum number of output lines that belong to one failure.
 const MAX_BLOCK_LINES: usize = 60;
-/// Identifiers that are shorter tell nothing.
+/// Minimum length of an identifier; shorter ones are not informative.
 const MIN_WORD_CHARS: usize = 3;
-/// Longer words are data, not names.
+/// Maximum length of an identifier; longer words are data.
 const MAX_WORD_BYTES: usize = 80;
 /// Maximum length of one failure's text that is searched.
 const MAX_BLOCK_BYTES: usize = 6_000;
@@ -26,7 +26,7 @@ const MAX_BLOCK_BYTES: usize = 6_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClueLine {
-    /// The file, from the root of the checkout.
+    /// The file, relative to the root of the checkout.
     pub file: Clean,
     /// The line.
     pub line: u32,
@@ -42,18 +42,18 @@ pub struct Clues {
     /// Identifiers of the error itself and of the test's name.
     #[serde(default)]
     pub named: Vec<Clean>,
-    /// Identifiers that stand near it: in the traceback, in the source of the test.
+    /// Identifiers near the error: in the traceback, in the source of the test.
     #[serde(default)]
     pub near: Vec<Clean>,
 }
 
 impl Clues {
-    /// Returns true if it names nothing.
+    /// Returns true if there are no places and no identifiers.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty() && self.named.is_empty() && self.near.is_empty()
     }
 
-    /// Collects what a failure names in the output of its run. `others` are all failures of the run.
+    /// Collects the clues of a failure from the output of its run. `others` are all failures of the run.
     pub fn collect(
         text: &str,
         failure: &Failure,
@@ -71,7 +71,7 @@ impl Clues {
                 && clues.places.len() < MAX_PLACES
             {
                 let found = ClueLine { file: Clean::new(&place.path(file)), line: number };
-                // What does not compile is in one file; the next line may tell of another.
+                // A compile error is in one file; the next lines may belong to another error.
                 let is_elsewhere = failure.test.is_none()
                     && failure.frame.as_deref().is_some_and(|frame| frame != found.file.as_str());
                 if !is_elsewhere && !clues.places.contains(&found) {
@@ -82,7 +82,7 @@ impl Clues {
         let mut named = Words::default();
         if let Some(test) = &failure.test {
             let words = words_of_name(test);
-            // `test_name` is about `name`, which is a common word otherwise.
+            // `test_name` is about `name`, which is otherwise dropped as a common word.
             named.add_any(&words[0]);
             for word in &words[1..] {
                 named.add(word);
@@ -99,7 +99,7 @@ impl Clues {
         clues
     }
 
-    /// Adds the identifiers in the source of the test: what it calls is what it tests.
+    /// Adds the identifiers in the source of the test: it calls the code that it tests.
     pub fn add_test_source(&mut self, source: &str) {
         let mut words = Words::default();
         words.add_text(&Clean::new(source));
@@ -114,10 +114,10 @@ impl Clues {
     }
 }
 
-/// The last part of a test's name, which is what its file defines it by.
+/// Returns the last part of a test's name, which is its name in the source file.
 pub fn own_name(test: &str) -> &str {
-    // `test_x (tests.test_a.A.test_x)` begins with it, `tests/a.py::A::test_x[1]`, `a::tests::x` and `tests.a.A.test_x`
-    // end with it. A title in words is its own name.
+    // `test_x (tests.test_a.A.test_x)` begins with it; `tests/a.py::A::test_x[1]`, `a::tests::x` and `tests.a.A.test_x`
+    // end with it. A title of several words is kept whole.
     let test = test.split(" (").next().unwrap_or(test);
     let test = test.split('[').next().unwrap_or(test);
     let test = test.rsplit("::").next().unwrap_or(test);
@@ -126,7 +126,7 @@ pub fn own_name(test: &str) -> &str {
     if test.contains(' ') { test } else { test.rsplit('.').next().unwrap_or(test) }
 }
 
-/// The lines of an output that tell of one failure.
+/// Returns the lines of an output that belong to one failure.
 fn block_of(text: &str, failure: &Failure, others: &[Failure]) -> String {
     let marker = failure.test.as_deref().map(own_name).or(failure.message.as_deref());
     let Some(marker) = marker.filter(|marker| marker.len() >= MIN_WORD_CHARS) else {
@@ -175,7 +175,7 @@ fn is_summary(line: &str) -> bool {
         || line.trim_start().starts_with("Test Files ")
 }
 
-/// The file and the line in `path.ext:12`, `path.ext(12,3)` and `File "path", line 12`.
+/// Returns the file and the line in `path.ext:12`, `path.ext(12,3)` and `File "path", line 12`.
 fn located(line: &str) -> Option<(&str, u32)> {
     if let Some((_, rest)) = line.split_once("File \"")
         && let Some((file, rest)) = rest.split_once("\", line ")
@@ -202,7 +202,7 @@ fn located(line: &str) -> Option<(&str, u32)> {
     None
 }
 
-/// Identifiers that a test's name is made of: `test_apply_discount` is about `apply_discount`.
+/// Returns the identifiers in a test's name: `test_apply_discount` is about `apply_discount`.
 fn words_of_name(test: &str) -> Vec<String> {
     let name = own_name(test);
     let mut words = Vec::new();
@@ -212,7 +212,7 @@ fn words_of_name(test: &str) -> Vec<String> {
         .or_else(|| name.strip_prefix("Test").filter(|rest| rest.starts_with(char::is_uppercase)))
         .unwrap_or(name);
     words.push(bare.to_owned());
-    // `TestTruncateRunes_Empty` is about `TruncateRunes`; a title in words has each of them.
+    // `TestTruncateRunes_Empty` is about `TruncateRunes`; a title of several words gives each of them.
     words.extend(bare.split(|sign: char| !(sign.is_alphanumeric())).map(str::to_owned));
     // A class or suite around it: `TestCart`, `cart`.
     for part in test.split("::").chain(test.split(" > ")) {
@@ -223,7 +223,7 @@ fn words_of_name(test: &str) -> Vec<String> {
     words
 }
 
-/// Words that every failure has, in alphabetical order.
+/// Words that every failure contains, in alphabetical order.
 #[rustfmt::skip]
 const COMMON: &[&str] = &[
     "and", "anonymous", "any", "args", "array", "assert", "assertion", "assertionerror", "async", "await", "bool",
@@ -265,7 +265,7 @@ impl Words {
         }
     }
 
-    /// Adds a word however common it is.
+    /// Adds a word even if it is common.
     fn add_any(&mut self, word: &str) {
         let word = word.trim_matches(['_', '$']);
         let is_identifier =
@@ -280,7 +280,7 @@ impl Words {
         }
     }
 
-    /// The words, those first that look like names in code.
+    /// Returns the words, first those that look like names in code.
     fn into_list(self, most: usize) -> Vec<Clean> {
         let mut list = self.list;
         list.sort_by_key(|word| !is_code_name(word));

@@ -1,4 +1,4 @@
-//! A command line as typed, parsed once: its commands without what is wrapped around them, and where each one runs.
+//! A parsed command line: its commands without wrappers, and the folder in which each one runs.
 
 use std::path::PathBuf;
 
@@ -9,46 +9,46 @@ use super::wrappers::{self, Unwrapped};
 /// A parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The commands, in the order in which they are typed.
+    /// The commands, in typed order.
     pub commands: Vec<Command>,
-    /// The folder in which the shell is left.
+    /// The folder of the shell after the line.
     pub end_folder: Folder,
 }
 
-/// One command of a line.
+/// A command of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// Variables that are set for it alone: `TZ=UTC pytest`.
     pub variables: Vec<(String, String)>,
     /// Words of wrappers in front of the program: `timeout 60`, `uv run`.
     pub wrappers: Vec<String>,
-    /// The program and its arguments. A tool that is known by name has its bare name, anything else its path.
+    /// The program and its arguments. A known tool has its bare name, any other program its path.
     pub words: Vec<String>,
     /// The redirections, in order.
     pub redirections: Vec<Redirection>,
-    /// The operator that joins the next command.
+    /// The operator before the next command.
     pub joiner: Joiner,
     /// Number of subshells open around it.
     pub subshells: u16,
     /// The folder in which it runs.
     pub folder: Folder,
-    /// Its exit status is turned around or used up, by `!`, `if` or `while`.
+    /// True if `!`, `if` or `while` inverts or consumes its exit status.
     pub is_condition: bool,
 }
 
-/// A folder as a line gives it, relative to where the line was typed.
+/// A folder in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folder {
-    /// Relative to where the line was typed; empty is that folder itself. It may begin with `../`.
+    /// Relative to the working directory of the line; empty for that folder. It may begin with `../`.
     Relative(String),
-    /// By its full path.
+    /// An absolute path.
     Absolute(String),
-    /// Somewhere that the text does not tell: `cd "$DIR"`, `cd -`.
+    /// A folder that the text does not reveal: `cd "$DIR"`, `cd -`.
     Unknown,
 }
 
 impl Folder {
-    /// A folder that was entered from this one.
+    /// Returns the folder that is reached from this one by `inner`.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
         match inner {
@@ -96,7 +96,7 @@ impl CommandLine {
         let mut folders = vec![Folder::Relative(String::new())];
         let mut commands = Vec::new();
         for simple in shell::parse(line) {
-            // What a subshell enters is left with it.
+            // A `cd` in a subshell ends with it.
             let level = usize::from(simple.subshells);
             while folders.len() <= level {
                 let inner = folders[folders.len() - 1].clone();
@@ -111,9 +111,9 @@ impl CommandLine {
         Self { commands, end_folder }
     }
 
-    /// The folder, by its full path, in which the line does its work: that of its last run, else of its last command.
+    /// Returns the absolute folder of the line's last run, else the folder after its last command; None if it is relative.
     ///
-    /// The client may report another one, because a shell that left the project is brought back.
+    /// The client may report another folder, because it resets a shell that left the project.
     pub fn absolute_folder(&self) -> Option<PathBuf> {
         let last_run = self.commands.iter().rfind(|command| table::is_run(&command.words));
         let folder = last_run.map_or(&self.end_folder, |command| &command.folder);
@@ -135,12 +135,12 @@ impl Command {
         Self { variables, wrappers, words, redirections, joiner, subshells, folder, is_condition }
     }
 
-    /// The program's bare name.
+    /// Returns the program's bare name.
     pub fn program(&self) -> &str {
         self.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))
     }
 
-    /// The folder in which the next command runs.
+    /// Returns the folder in which the next command runs.
     fn folder_after(&self) -> Folder {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         match words.as_slice() {

@@ -1,17 +1,17 @@
-//! Files and tests by their path from the root of the checkout, however a runner printed them.
+//! Paths and test names relative to the root of the checkout, for any form in which a runner prints them.
 //!
-//! A runner prints paths relative to its own folder, to its own root, or by the full path of another machine. A test in
-//! `packages/api` and one of the same name in `packages/web` are two tests, so the folder has to be in the name.
+//! A runner prints paths relative to its folder, to its own root, or as absolute paths of another machine. A test in
+//! `packages/api` and one of the same name in `packages/web` are two tests, so the folder must be in the name.
 
 use std::path::Path;
 
 use super::report::{Failure, PassedTest};
 use super::selection::has_path;
 
-/// Maximum number of leading folders that are taken off a foreign path.
+/// Maximum number of leading folders that are removed from a foreign path.
 const MAX_STRIPPED: usize = 8;
 
-/// Levels of folders searched for a file that is not where it should be.
+/// Number of folder levels searched for a file that is not at its expected path.
 const SUBFOLDER_LEVELS: usize = 2;
 /// Maximum number of folders searched for it.
 const MAX_SUBFOLDERS: usize = 300;
@@ -21,12 +21,12 @@ const MAX_SUBFOLDERS: usize = 300;
 pub struct RunPlace<'a> {
     /// The root of the checkout.
     pub root: &'a Path,
-    /// The folder of the run, from the root; empty is the root itself.
+    /// The folder of the run, relative to the root; empty for the root.
     pub folder: &'a str,
 }
 
 impl RunPlace<'_> {
-    /// The path of a file from the root. What does not exist is taken as relative to the run's folder.
+    /// Returns the path of a file relative to the root. A file that does not exist is assumed relative to the run's folder.
     pub fn path(&self, printed: &str) -> String {
         let printed = printed.trim_start_matches("./");
         let exists = |path: &str| !path.is_empty() && self.root.join(path).is_file();
@@ -34,14 +34,14 @@ impl RunPlace<'_> {
             return inside.to_owned();
         }
         if printed.starts_with('/') || printed.contains(":\\") {
-            // Of another machine or a container: the longest end of it that is here.
+            // A path of another machine or a container: its longest suffix that exists here.
             let parts: Vec<&str> =
                 printed.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
             let ends = (1..parts.len().min(MAX_STRIPPED)).map(|from| parts[from..].join("/"));
             return ends.into_iter().find(|end| exists(end)).unwrap_or_else(|| printed.to_owned());
         }
         let below = normalize(self.folder, printed);
-        // Runners with a root of their own print from there.
+        // Some runners print paths relative to their own root.
         if exists(&below) || self.folder.is_empty() || !exists(printed) {
             below
         } else {
@@ -49,7 +49,7 @@ impl RunPlace<'_> {
         }
     }
 
-    /// The folder of a Go package by its import path; none where no end of the path is a folder here, or where several
+    /// Returns the folder of a Go package by its import path; None if no suffix of the path is a folder here, or if several
     /// modules have one.
     fn package_folder(&self, import_path: &str) -> Option<String> {
         let parts: Vec<&str> = import_path.split('/').collect();
@@ -66,8 +66,8 @@ impl RunPlace<'_> {
         below_own.or_else(below_root).or_else(below_other)
     }
 
-    /// The folder from which a script started a run, where the files of the tests are not where the line was typed; none
-    /// where that is not certain.
+    /// Returns the folder in which a script started a run, if the files of the tests are not in the folder of the line; None
+    /// if that is uncertain.
     pub fn folder_that_has<'t>(&self, mut tests: impl Iterator<Item = &'t str>) -> Option<String> {
         let test = tests.find(|test| has_path(test))?;
         let file = file_of(test);
@@ -77,7 +77,7 @@ impl RunPlace<'_> {
         self.only_subfolder(&|folder| folder.join(file).is_file())
     }
 
-    /// The only folder of the checkout, at most two levels deep, for which something is true.
+    /// Returns the only folder of the checkout, at most two levels deep, for which `fits` is true.
     fn only_subfolder(&self, fits: &dyn Fn(&Path) -> bool) -> Option<String> {
         let mut found = None;
         let mut looked_at = 0;
@@ -111,7 +111,7 @@ impl RunPlace<'_> {
         found
     }
 
-    /// Names a test from the root.
+    /// Returns a test name with its path relative to the root.
     fn test(&self, test: &str) -> String {
         if !has_path(test) {
             return test.to_owned();
@@ -120,7 +120,7 @@ impl RunPlace<'_> {
         format!("{}{rest}", self.path(file))
     }
 
-    /// Names failures from the root. `package` is what a wrapper said whose task it is.
+    /// Makes the names and frames of failures relative to the root. `package` is the package that a wrapper named.
     pub fn qualify(&self, failures: &mut [Failure], package: Option<&str>, is_cargo: bool) {
         for failure in failures {
             failure.test = failure.test.take().map(|test| self.test(&test));
@@ -140,7 +140,7 @@ impl RunPlace<'_> {
         }
     }
 
-    /// Names passed tests from the root.
+    /// Makes the names of passed tests relative to the root.
     pub fn qualify_passed(&self, passed: &mut [PassedTest], package: Option<&str>, is_cargo: bool) {
         for one in passed {
             one.test = self.test(&one.test);
@@ -150,7 +150,7 @@ impl RunPlace<'_> {
         }
     }
 
-    /// The scope of a test whose name has no file and of which the runner printed no package.
+    /// Returns the scope of a test without a file in its name and without a printed package.
     fn default_scope(&self, is_named: bool, package: Option<&str>) -> Option<String> {
         match package {
             Some(package) => Some(package.to_owned()),
@@ -160,19 +160,19 @@ impl RunPlace<'_> {
     }
 }
 
-/// The file that the name of a test begins with.
+/// Returns the file at the start of a test name.
 fn file_of(test: &str) -> &str {
     let end = [" > ", "::"].iter().filter_map(|part| test.find(part)).min();
     &test[..end.unwrap_or(test.len())]
 }
 
-/// The name of a file without folder and extension.
+/// Returns the name of a file without folder and extension.
 pub fn stem_of(file: &str) -> &str {
     let last = file.rsplit('/').next().unwrap_or(file);
     last.split('.').next().unwrap_or(last)
 }
 
-/// The name of what a file tests: `cart` for `tests/test_cart.py`.
+/// Returns the name of the unit that a file tests: `cart` for `tests/test_cart.py`.
 pub fn tested_by(file: &str) -> &str {
     let stem = stem_of(file);
     let stem = stem.strip_prefix("test_").unwrap_or(stem);
@@ -184,7 +184,7 @@ fn strip_root<'a>(path: &'a str, root: &Path) -> Option<&'a str> {
     (!inside.is_empty()).then_some(inside)
 }
 
-/// A path below a folder, with `.` and `..` resolved.
+/// Joins a path to a folder and resolves `.` and `..`.
 fn normalize(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -197,8 +197,8 @@ fn normalize(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Returns true if two scopes can be of one test: one of them is not known, or both are the same. cargo names a test binary
-/// (`retries`) where nextest also names its package (`api::retries`).
+/// Returns true if two scopes can belong to the same test: one of them is unknown, or both are equal. cargo names a test
+/// binary (`retries`), nextest also its package (`api::retries`).
 pub fn same_scope(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => {
@@ -209,13 +209,13 @@ pub fn same_scope(one: Option<&str>, other: Option<&str>) -> bool {
     }
 }
 
-/// The test binary of a scope, without its package: `retries` of `api::retries`.
+/// Returns the test binary of a scope, without its package: `retries` of `api::retries`.
 pub fn binary_of(scope: &str) -> &str {
     let last = scope.rsplit("::").next().unwrap_or(scope);
     last.strip_prefix("bin/").unwrap_or(last)
 }
 
-/// Puts the package before a scope that is a test binary: `api::retries`. The unit tests of a library have its name.
+/// Adds the package to a scope that is a test binary: `api::retries`. The unit tests of a library have its name.
 pub fn with_package(scope: &str, package: &str) -> String {
     let is_library = scope.replace('-', "_") == package.replace('-', "_");
     if is_library || scope.contains("::") || scope.starts_with("doc ") {

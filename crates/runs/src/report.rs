@@ -5,55 +5,55 @@ use std::collections::HashMap;
 use super::scan::Place;
 use super::{Counts, Kind, Verdict};
 
-/// The number of passed tests that a report names at most.
+/// Maximum number of passed tests that a report names.
 pub const MAX_PASSED_TESTS: usize = 2000;
 
-/// A program that runs tests, builds, or checks, and how to read what it prints.
+/// The reader for the output of a program that runs tests, builds, or checks.
 #[derive(Debug)]
 pub struct Runner {
-    /// Its name: `pytest`, `cargo test`.
+    /// The program's name: `pytest`, `cargo test`.
     pub name: &'static str,
     /// Tests, a build or a check.
     pub kind: Kind,
-    /// A text in which none of these stands says nothing to it; where there are none, any text may. A line break in
-    /// them stands for the ends of the text as well. A script may run anything, and to have each reader look at all of
-    /// a long text takes too long for a hook.
+    /// Texts of which at least one is in every output that the reader understands; empty if any output may be. A line break
+    /// in them also matches the start and the end of the output. A script may run anything, and it takes too long for a
+    /// hook to let each reader read all of a long output.
     pub tells: &'static [&'static str],
-    /// Prints nothing when all is well, so an empty output is a pass if nothing of it was hidden.
+    /// True if it prints nothing on success. Then an empty output is a pass, if no output was hidden.
     pub silent_on_success: bool,
-    /// Reads its output: escape sequences are gone, lines end in LF, and it may be cut off anywhere.
+    /// Reads the output, which has no escape sequences, ends its lines in LF, and may be truncated anywhere.
     pub read: fn(&str) -> Report,
 }
 
-/// The content of a run's text. On doubt it is empty.
+/// The content of a run's output. If in doubt it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The verdict, by the text alone. Passed only where a summary says so and nothing else says otherwise; a text that
-    /// was cut off before its summary is unknown.
+    /// The verdict, by the output alone. Passed only if a summary reports that and no other line contradicts it; unknown if
+    /// the output was truncated before its summary.
     pub verdict: Verdict,
     /// Numbers of tests over all parts of the run.
     pub counts: Option<Counts>,
     /// The failures in the order of the output, each once.
     pub failures: Vec<Failure>,
-    /// Tests that the output names as passed, in the order of the output, at most [`MAX_PASSED_TESTS`]. Most runners
-    /// name them only when asked for more output.
+    /// Tests that the output names as passed, in the order of the output, at most [`MAX_PASSED_TESTS`]. Most runners name
+    /// them only in verbose mode.
     pub passed: Vec<PassedTest>,
     /// Duration that the runner prints, in milliseconds.
     pub duration: Option<u64>,
 }
 
-/// One thing that failed.
+/// A failed test, or an error of a build or check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
-    /// The runner's own name for the test, as one would type it to run it alone; none for a build or a crash.
+    /// The runner's name for the test, as typed to run it alone; None for a build or a crash.
     pub test: Option<String>,
-    /// The package, crate or file that the runner printed around the test, where the name does not contain it.
+    /// The package, crate or file that the runner printed around the test, if the name does not contain it.
     pub scope: Option<String>,
     /// The kind of error: `AssertionError`, `E0308`, `TS2322`, `panicked`.
     pub error: Option<String>,
     /// First line of the message.
     pub message: Option<String>,
-    /// The innermost place in the project's own code: a file as printed, without line and column.
+    /// The innermost place in the project's code: a file as printed, without line and column.
     pub frame: Option<String>,
     /// The line in that file.
     pub line: Option<u32>,
@@ -75,7 +75,7 @@ impl Failure {
         self.line = place.line;
     }
 
-    /// Returns the failure with its frame and line set, if there is a place.
+    /// Returns the failure with its frame and line set, if a place is given.
     pub(super) fn at(mut self, place: Option<Place<'_>>) -> Self {
         if let Some(place) = place {
             self.set_place(place);
@@ -89,7 +89,7 @@ impl Failure {
 pub(super) struct PassedTests(Vec<PassedTest>);
 
 impl PassedTests {
-    /// Adds a test. `name` runs only if the list is not full.
+    /// Adds a test. `name` is called only if the list is not full.
     pub(super) fn add(&mut self, scope: Option<&str>, name: impl FnOnce() -> String) {
         if self.0.len() < MAX_PASSED_TESTS {
             self.0.push(PassedTest { test: name(), scope: scope.map(str::to_owned) });
@@ -101,7 +101,7 @@ impl PassedTests {
         self.0.len()
     }
 
-    /// Returns the list without the tests that also failed: those were run twice, or failed in a later phase.
+    /// Returns the list without the tests that also failed: those ran twice, or failed in a later phase.
     pub(super) fn without(mut self, failures: &[Failure]) -> Vec<PassedTest> {
         let mut failed: HashMap<&str, Vec<Option<&str>>> = HashMap::new();
         for failure in failures {
@@ -110,7 +110,7 @@ impl PassedTests {
             }
         }
         self.0.retain(|passed| {
-            // A scope that is not known may be any.
+            // An unknown scope may be any scope.
             let scope = passed.scope.as_deref();
             let scopes = failed.get(passed.test.as_str()).map(Vec::as_slice).unwrap_or_default();
             scopes.iter().all(|other| other.is_some() && scope.is_some() && *other != scope)
@@ -125,7 +125,7 @@ impl Report {
         self.verdict != Verdict::Unknown || self.counts.is_some()
     }
 
-    /// Nothing is known.
+    /// Returns an empty report with an unknown verdict.
     pub fn unknown() -> Self {
         Self {
             verdict: Verdict::Unknown,

@@ -1,8 +1,8 @@
-//! The selection of a run, and the decision whether a green run must have executed a test that failed before.
+//! The selection of a run, and the decision if a passed run must have executed a test that failed before.
 //!
-//! A failure is over when a run that executed its test was green, however that run was spelled: the same command, the whole
-//! suite, or a run that selects the test by name, file, package or keyword. A run whose selection is not understood closes
-//! nothing: on doubt a failure stays open.
+//! A failure ends when a run that executed its test passes, for any spelling of the run: the same command, the whole
+//! suite, or a run that selects the test by name, file, package or keyword. A run with a selection that is not
+//! understood ends no failure: if in doubt, a failure stays open.
 
 mod pattern;
 
@@ -16,65 +16,65 @@ use super::read::Invocation;
 use super::table::{self, Arguments, Effect, NamePattern, Operands, Runner};
 use rutter_redact::Clean;
 
-/// A manifest that is longer is not read.
+/// Maximum size of a manifest that is read.
 const MAX_MANIFEST_BYTES: u64 = 64 * 1024;
 
-/// The tests, packages and settings that a run was asked for.
+/// The tests, packages and settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
-    /// The runner's name, or that of a task of which no more is known: `pytest`, `npm test`.
+    /// The runner's name, or that of a task if its runner is unknown: `pytest`, `npm test`.
     pub program: Clean,
-    /// The folder, from the root of the checkout; empty is the root itself.
+    /// The folder, relative to the root of the checkout; empty for the root.
     pub folder: Clean,
-    /// The arguments that choose or set something, sorted. A flag has its value joined by `=`.
+    /// The arguments that select or set something, sorted. A flag has its value joined by `=`.
     pub arguments: Vec<Clean>,
-    /// It may have ended at its first failure.
+    /// True if the run may have ended at its first failure.
     pub stops: bool,
-    /// The task that started it, with what was passed to it: `make test`.
+    /// The task that started it, with the arguments passed to it: `make test`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Clean>,
-    /// Some of the arguments are not known, because a task did not tell what it runs.
+    /// True if some arguments are unknown because a task did not print its command.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
-    /// The only crate whose tests it runs, where that is known.
+    /// The only crate that is tested, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Clean>,
 }
 
-/// A failure, as far as it matters for coverage.
+/// The parts of a failure that matter for coverage.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Failed<'a> {
-    /// The test, by the runner's name for it; a path in it starts at the root of the checkout.
+    /// The test, by the runner's name; a path in it is relative to the root of the checkout.
     pub test: Option<&'a str>,
     /// The package, crate or file around the test.
     pub scope: Option<&'a str>,
-    /// The file that the failure points at, from the root of the checkout.
+    /// The file of the error, relative to the root of the checkout.
     pub file: Option<&'a str>,
-    /// The code does not compile, so that anything that compiles it answers the failure.
+    /// True if the code does not compile, so that any run that compiles it covers the failure.
     pub is_compile_error: bool,
 }
 
-/// Certainty that a run executed a test.
+/// The certainty that a run executed a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
-    /// It did not, or nothing tells that it did.
+    /// The run did not, or there is no evidence for it.
     No,
-    /// It was asked for everything that the failing run was asked for, by another command. It did, unless it ran fewer
-    /// tests.
+    /// The run selected everything that the failing run selected, by another command. It executed the test unless it ran
+    /// fewer tests.
     IfAsMany,
-    /// It was asked for a part that contains the test. It did, unless tests are skipped that were not before.
+    /// The run selected a part that contains the test. It executed the test unless more tests are skipped than before.
     IfNoMoreSkipped,
-    /// It was asked for this very test, and a skipped test would look the same.
+    /// The run selected this very test, and a skipped test would look the same.
     IfNoneSkipped,
-    /// It was asked for this very test, and all others count as skipped.
+    /// The run selected this very test, and all others count as skipped.
     IfSomePassed,
-    /// It did.
+    /// The run executed the test.
     Yes,
 }
 
 impl Selection {
-    /// The selection of an invocation. `place` is where the line was typed.
+    /// Builds the selection of an invocation. `place` is the checkout and the working directory of the line.
     pub fn new(invocation: &Invocation, place: &RunPlace<'_>) -> Self {
         let runner = table::runner_named(&invocation.program);
         let unknown = runner.map_or(&table::UNKNOWN, |runner| runner.arguments);
@@ -83,7 +83,7 @@ impl Selection {
         arguments.sort();
         arguments.dedup();
         let mut folder = folder_of_run(place, &invocation.folder);
-        // `--manifest-path server/Cargo.toml` is what `cd server` would be.
+        // `--manifest-path server/Cargo.toml` is equivalent to `cd server`.
         arguments.retain(|argument| match argument.strip_prefix("--manifest-path=") {
             Some(manifest) if !manifest.starts_with('/') => {
                 let (parent, _) = manifest.rsplit_once('/').unwrap_or_default();
@@ -109,7 +109,7 @@ impl Selection {
         Self { package, ..self }
     }
 
-    /// The crate whose tests a run of cargo runs, where it is one: named by `-p`, or by the manifest of its folder.
+    /// Returns the crate that a cargo run tests, if it is only one: named by `-p`, or by the manifest of its folder.
     fn crate_name(&self, root: &Path) -> Option<String> {
         let runner = self.runner().filter(|runner| runner.family == "cargo")?;
         let parts = Parts::new(runner.arguments, &self.arguments);
@@ -129,12 +129,12 @@ impl Selection {
         table::runner_named(&self.program)
     }
 
-    /// Returns true if all of its tests ran although some failed.
+    /// Returns true if all selected tests ran although some failed.
     pub fn went_on(&self) -> bool {
         !self.stops
     }
 
-    /// Returns true if both are the same command, however it was typed.
+    /// Returns true if both are the same command, regardless of its spelling.
     pub fn is_same_command(&self, other: &Self) -> bool {
         self.program == other.program
             && self.folder == other.folder
@@ -142,7 +142,7 @@ impl Selection {
             && (self.task == other.task || !(self.is_partial || other.is_partial))
     }
 
-    /// Determines whether a run with this selection must have executed a failure of a run with the selection `other`.
+    /// Determines if a run with this selection must have executed a failed test of a run with the selection `other`.
     pub fn covers(&self, other: &Self, failed: &Failed<'_>) -> Coverage {
         if self.is_same_command(other) {
             return Coverage::Yes;
@@ -158,7 +158,7 @@ impl Selection {
         if !parts.has_settings_of(&theirs) || parts.leaves_out(&theirs, failed) {
             return Coverage::No;
         }
-        // Another setting may leave tests out, so that they are counted.
+        // Additional settings may leave tests out, so the numbers of tests must be compared.
         let has_more = parts.has_more_settings(&theirs) && !other.is_partial;
         let reruns_failed =
             parts.narrows.iter().any(|narrow| matches!(*narrow, "--lf" | "--last-failed"));
@@ -175,7 +175,7 @@ impl Selection {
     }
 }
 
-/// Returns true if a runner that succeeds says something about a failure that another runner had.
+/// Returns true if a success of `runner` is evidence about a failure of the runner `their`.
 fn answers(runner: &Runner, their: &Runner, failed: &Failed<'_>) -> bool {
     if failed.test.is_some() {
         return runner.is_test() && their.is_test();
@@ -187,20 +187,20 @@ fn answers(runner: &Runner, their: &Runner, failed: &Failed<'_>) -> bool {
         return false;
     }
     match (runner.name, their.name) {
-        // What is linted or type-checked only is not built.
+        // Linting or type checking alone does not build.
         (
             "cargo test" | "cargo nextest",
             "cargo build" | "cargo check" | "cargo test" | "cargo nextest",
         )
         | ("cargo build" | "cargo clippy", "cargo check")
-        // The files of tests are compiled by test and vet alone.
+        // Only test and vet compile the test files.
         | ("go test" | "go vet" | "golangci-lint" | "gotestsum", _) => true,
         ("go build", _) => failed.file.is_some_and(|file| !file.ends_with("_test.go")),
         _ => runner.is_test() && their.is_test(),
     }
 }
 
-/// The part of a failure that a selection chooses.
+/// The part of the tests around a failure that a selection includes.
 enum Selects {
     /// Everything below its folder.
     Everything,
@@ -208,11 +208,11 @@ enum Selects {
     Part,
     /// The test itself, by its name.
     Test,
-    /// Something else.
+    /// Other tests.
     Other,
 }
 
-/// The arguments of a selection by what they do.
+/// The arguments of a selection, grouped by effect.
 struct Parts<'a> {
     arguments: &'static Arguments,
     sets: Vec<&'a str>,
@@ -258,7 +258,7 @@ impl<'a> Parts<'a> {
         parts
     }
 
-    /// Returns true if it has the features, tags and configuration of another.
+    /// Returns true if it has all features, tags and configuration of another.
     fn has_settings_of(&self, other: &Self) -> bool {
         other.sets.iter().all(|set| self.sets.contains(set))
     }
@@ -267,7 +267,7 @@ impl<'a> Parts<'a> {
         self.sets.iter().any(|set| !other.sets.contains(set))
     }
 
-    /// Returns true if the run leaves something out that may be the failure.
+    /// Returns true if the run leaves out tests that may include the failure.
     fn leaves_out(&self, other: &Self, failed: &Failed<'_>) -> bool {
         let test = failed.test.unwrap_or_default();
         let excluded = self.excludes.iter().any(|exclude| {
@@ -281,7 +281,7 @@ impl<'a> Parts<'a> {
         });
         let narrowed = self.narrows.iter().any(|narrow| {
             let (flag, value) = narrow.split_once('=').unwrap_or((narrow, ""));
-            // The failing tests alone, so this one among them; the test binary that has it; a name in full.
+            // These fit: only failing tests, which include this one; the test binary of the failure; a full name.
             let in_binary = || {
                 failed.scope.map(binary_of) == Some(value)
                     || failed.file.is_some_and(|file| file.ends_with(&format!("tests/{value}.rs")))
@@ -312,7 +312,7 @@ impl<'a> Parts<'a> {
         failed: &Failed<'_>,
     ) -> Selects {
         let folder = own.folder.as_str();
-        // What does not compile or cannot be loaded fails before any name is looked at.
+        // A file that does not compile or load fails before names are matched.
         let is_whole_file = failed.is_compile_error || failed.test.is_some_and(is_file);
         let exact = self.narrows.contains(&"--exact");
         let packages = self.selects_package(own, theirs, other, failed);
@@ -348,7 +348,7 @@ impl<'a> Parts<'a> {
         if all { Selects::Test } else { Selects::Other }
     }
 
-    /// Returns true if the packages of the run contain that of the failure.
+    /// Returns true if the packages of the run include that of the failure.
     fn selects_package(
         &self,
         own: &Selection,
@@ -359,7 +359,7 @@ impl<'a> Parts<'a> {
         let folder = own.folder.as_str();
         let same_folder = folder == other.folder.as_str();
         if self.arguments.operands == Operands::GoPackages {
-            // Operands say it; without any it is the package of the folder.
+            // Operands name the packages; without any it is the package of the folder.
             return !self.operands.is_empty() || go_package_selects(folder, ".", failed);
         }
         if !self.packages.is_empty() {
@@ -383,14 +383,14 @@ impl<'a> Parts<'a> {
                 None => same_folder,
             };
         }
-        // A file below the folder, or the name of the crate, tells that it is the package of the folder.
+        // A file in the folder, or the name of the crate, shows that the failure is in the package of the folder.
         let in_folder =
             !folder.is_empty() && failed.file.is_some_and(|file| is_inside(file, folder));
         let has_name = own.package.as_deref().zip(failed.scope);
         if in_folder || has_name.is_some_and(|(package, scope)| same_package(scope, package)) {
             return true;
         }
-        // One package: the same folder, and no package that the other named.
+        // A single package: the same folder, and the other run names no package.
         same_folder && (theirs.packages.is_empty() && !theirs.everything)
     }
 
@@ -407,7 +407,7 @@ impl<'a> Parts<'a> {
                 // `-p web/tsconfig.json` is the project of its folder.
                 let operand = operand.strip_suffix("tsconfig.json").unwrap_or(operand);
                 let path = joined(folder, operand);
-                // `spec/a_spec.rb:12` is a line, and nobody knows which test that is.
+                // `spec/a_spec.rb:12` is a line, from which the test cannot be determined.
                 !place.is_empty() && is_below(place, &path)
             }
             Operands::PathParts => {
@@ -437,7 +437,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns true if a package pattern of Go contains the package of a failure.
+/// Returns true if a package pattern of Go includes the package of a failure.
 fn go_package_selects(folder: &str, operand: &str, failed: &Failed<'_>) -> bool {
     let (pattern, recursive) = match operand.strip_suffix("...") {
         Some(pattern) => (pattern.trim_end_matches('/'), true),
@@ -449,21 +449,21 @@ fn go_package_selects(folder: &str, operand: &str, failed: &Failed<'_>) -> bool 
         (Some(scope), _) if !is_local => {
             scope == path || (recursive && scope.starts_with(&format!("{path}/")))
         }
-        // A folder is certain; an import path begins with the name of its module.
+        // A folder is certain; an import path begins with the unknown name of its module.
         (_, Some(file)) if file.contains('/') => {
             let package = file.rsplit_once('/').map_or("", |(package, _)| package);
             package == path || (recursive && is_inside(package, &path))
         }
         (Some(scope), _) => is_package_in(scope, &path, recursive),
-        // Everything from the root on contains it, wherever it is.
+        // A recursive pattern from the root includes every package.
         _ => is_local && recursive && path.is_empty(),
     }
 }
 
-/// Returns true if an import path is that of a folder of the checkout, or of one below it.
+/// Returns true if an import path belongs to a folder of the checkout, or to one below it.
 fn is_package_in(scope: &str, folder: &str, recursive: bool) -> bool {
     if folder.is_empty() {
-        // The root has the shortest import path there is, and nobody says how long that is.
+        // The root has the shortest import path, but its length is unknown.
         return recursive;
     }
     let scope = format!("/{scope}/");
@@ -471,7 +471,7 @@ fn is_package_in(scope: &str, folder: &str, recursive: bool) -> bool {
     scope.ends_with(&wanted) || (recursive && scope.contains(&wanted))
 }
 
-/// Returns true if both name the same crate: `-` and `_` are one sign there.
+/// Returns true if both name the same crate, for which `-` and `_` are equal.
 fn same_package(one: &str, other: &str) -> bool {
     let plain = |name: &str| name.trim_start_matches("doc ").replace('-', "_");
     let one = plain(one);
@@ -489,12 +489,12 @@ pub fn has_path(test: &str) -> bool {
         && (test.len() > file.len() || file.contains('/'))
 }
 
-/// Returns true if the name of a test is that of its file alone: the file could not be loaded.
+/// Returns true if the name of a test is only that of its file: the file could not be loaded.
 pub fn is_file(test: &str) -> bool {
     has_path(test) && !test.contains("::") && !test.contains(" > ")
 }
 
-/// The name in the manifest of a crate; none for a workspace that may have other members in a run.
+/// Returns the name in the manifest of a crate; None for a workspace that may include other members in a run.
 fn manifest_package(folder: &Path) -> Option<String> {
     let path = folder.join("Cargo.toml");
     let size = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.len();
@@ -511,14 +511,15 @@ fn manifest_package(folder: &Path) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// The text that a JavaScript runner matches a name pattern against: the titles without the file, with blanks between them.
+/// Returns the text that a JavaScript runner matches against a name pattern: the titles without the file, joined by
+/// blanks.
 fn title(test: &str) -> String {
     let titles =
         if has_path(test) { test.split_once(" > ").map_or(test, |(_, rest)| rest) } else { test };
     titles.replace(" > ", " ")
 }
 
-/// The name of a Python test as unittest says it: `tests.test_a.A.test_x`.
+/// Returns the name of a Python test in the form of unittest: `tests.test_a.A.test_x`.
 fn dotted_name(test: &str) -> String {
     // `test_x (tests.test_a.A.test_x)`
     if let Some((_, inside)) = test.split_once(" (") {
@@ -533,7 +534,7 @@ fn dotted_name(test: &str) -> String {
     }
 }
 
-/// Returns true if a test or file is a path, stands below it, or is in it.
+/// Returns true if a test or file is at a path or below it.
 fn is_below(place: &str, path: &str) -> bool {
     let path = path.trim_end_matches('/');
     path.is_empty()
@@ -542,14 +543,14 @@ fn is_below(place: &str, path: &str) -> bool {
         })
 }
 
-/// Returns true if a path lies in a folder.
+/// Returns true if a path is in a folder.
 fn is_inside(path: &str, folder: &str) -> bool {
     folder.is_empty()
         || path == folder
         || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// A path that was typed in a folder, from the root of the checkout.
+/// Returns a path that was typed in a folder, relative to the root of the checkout.
 fn joined(folder: &str, path: &str) -> String {
     let path = path.trim_end_matches('/');
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -562,9 +563,9 @@ fn joined(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// The folder in which a run ran, from the root of the checkout.
+/// Returns the folder of a run, relative to the root of the checkout.
 ///
-/// The client reports where its shell is after the line, so that a `cd` may have been gone already.
+/// The client reports the folder of its shell after the line, so that a `cd` of the line may already be part of it.
 fn folder_of_run(place: &RunPlace<'_>, entered: &Folder) -> String {
     let folder = place.folder;
     match entered {
@@ -588,13 +589,13 @@ struct Parsed {
     stops: bool,
 }
 
-/// The arguments of a run that choose or set something.
+/// Parses the arguments of a run that select or set something.
 fn parse_arguments(table: &Arguments, program: &str, words: Vec<String>) -> Parsed {
     let mut parsed = Parsed { arguments: Vec::new(), stops: table.stops_by_default };
     let mut words = words.into_iter().flat_map(|word| split_short(program, word)).peekable();
     while let Some(word) = words.next() {
         if !word.starts_with('-') || word == "-" {
-            // What a package manager passes on begins with `run` at times: `vitest run`.
+            // The arguments may begin with a verb such as `run`: `vitest run`.
             let shown = table.effect(&word).0 == Effect::Shows && !word.contains(['/', '.']);
             let is_package = table.operands == Operands::GoPackages;
             let word = if is_package { word.as_str() } else { word.trim_start_matches("./") };
@@ -617,7 +618,7 @@ fn parse_arguments(table: &Arguments, program: &str, words: Vec<String>) -> Pars
             Effect::Shows => {}
             Effect::StopsEarly => {
                 parsed.stops = true;
-                // `--stepwise` also leaves out what passed before.
+                // `--stepwise` also skips tests that passed before.
                 if table.narrows.split(' ').any(|narrows| narrows == flag) {
                     parsed.arguments.push(flag);
                 }
@@ -632,7 +633,7 @@ fn parse_arguments(table: &Arguments, program: &str, words: Vec<String>) -> Pars
     parsed
 }
 
-/// Short options of pytest may stand in one word: `-xvs`. What it reports at the end (`-rfE`) is only shown.
+/// Splits combined short options of pytest: `-xvs`. Its report options (`-rfE`) only affect output and are dropped.
 fn split_short(program: &str, word: String) -> Vec<String> {
     // `-j8`
     let is_jobs = word.strip_prefix("-j").is_some_and(|number| {

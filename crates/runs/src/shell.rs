@@ -1,7 +1,7 @@
-//! A parser for the part of shell syntax that tells commands apart.
+//! A parser for the part of shell syntax that separates commands.
 //!
-//! It splits a line into simple commands with their words, redirections and here-documents, and keeps what joins two
-//! commands. It expands nothing: variables, globs and arithmetic stay as they were typed.
+//! It splits a line into simple commands with their words, redirections and here-documents, and keeps the operators
+//! between them. It expands nothing: variables, globs and arithmetic stay as typed.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -24,7 +24,7 @@ pub enum Joiner {
     Background,
     /// `$(…)`: the output of this one becomes words of the next one.
     Substitution,
-    /// Nothing follows.
+    /// The end of the line.
     End,
 }
 
@@ -33,7 +33,7 @@ pub enum Joiner {
 pub struct Redirection {
     /// The stream that is redirected.
     pub stream: Stream,
-    /// Its target or source.
+    /// The other end.
     pub target: Target,
 }
 
@@ -65,20 +65,20 @@ pub enum Target {
     Text(String),
 }
 
-/// One simple command.
+/// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// The words, without quotes; variable assignments in front are words too.
+    /// The words, without quotes, including variable assignments in front.
     pub words: Vec<String>,
     /// The redirections, in order.
     pub redirections: Vec<Redirection>,
-    /// The operator that joins the next command.
+    /// The operator before the next command.
     pub joiner: Joiner,
     /// Number of subshells, `(…)`, open around it.
     pub subshells: u16,
 }
 
-/// Parses a line into its simple commands, in the order in which they are typed.
+/// Parses a line into its simple commands, in typed order.
 pub fn parse(line: &str) -> Vec<SimpleCommand> {
     parse_nested(line, MAX_DEPTH)
 }
@@ -96,10 +96,10 @@ struct Parser<'a> {
     words: Vec<String>,
     redirections: Vec<Redirection>,
     word: String,
-    /// A word has begun; it may be empty.
+    /// True if a word has begun, which may be empty.
     in_word: bool,
     subshells: u16,
-    /// Here-documents whose text begins on the next line: the redirection and the word that ends the text.
+    /// Here-documents that begin on the next line: index of the redirection, and the word that ends the text.
     documents: Vec<(usize, String)>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads commands up to the end, or up to the `)` that closes a substitution.
+    /// Parses commands up to the end, or up to the `)` that closes a substitution.
     fn parse_list(&mut self, in_substitution: bool) {
         let mut open = 0_u32;
         while let Some(sign) = self.rest.next() {
@@ -225,13 +225,13 @@ impl<'a> Parser<'a> {
         self.word.push_str("$()");
     }
 
-    /// `$(…)`, of which the opening was read. `$((…))` is arithmetic, and read over.
+    /// Parses `$(…)` after its opening. `$((…))` is arithmetic and is skipped.
     fn substitution(&mut self) {
         self.in_word = true;
         self.word.push_str("$()");
         let arithmetic = self.rest.peek() == Some(&'(');
         if self.depth == 0 {
-            // Too deep to follow, and a bound on the recursion.
+            // At the maximum depth, which bounds the recursion, the text is skipped.
             let mut open = 1_u32;
             for sign in self.rest.by_ref() {
                 match sign {
@@ -259,7 +259,7 @@ impl<'a> Parser<'a> {
             last.joiner = Joiner::Substitution;
         }
         for command in &mut commands {
-            // A `cd` in it does not last.
+            // A `cd` in a substitution does not last.
             command.subshells += self.subshells + 1;
         }
         self.commands.append(&mut commands);
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         }
         self.end_word();
         if self.rest.peek() == Some(&'(') {
-            // `<(…)`: its commands run, and what they print goes elsewhere.
+            // `<(…)`: its commands run, and their output goes elsewhere.
             self.rest.next();
             self.substitution();
             self.end_word();
@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
         self.redirect_to(stream);
     }
 
-    /// The rest of a redirection behind its first sign.
+    /// Parses the rest of a redirection after its first sign.
     fn redirect_to(&mut self, stream: Stream) {
         let append = self.rest.next_if_eq(&'>').is_some();
         self.rest.next_if(|sign| matches!(sign, '|' | '<'));
@@ -316,7 +316,7 @@ impl<'a> Parser<'a> {
         self.redirections.push(Redirection { stream, target });
     }
 
-    /// The word behind a redirection, without its quotes.
+    /// Parses the word after a redirection, without its quotes.
     fn target_word(&mut self) -> String {
         while self.rest.next_if(|sign| *sign == ' ' || *sign == '\t').is_some() {}
         let mut target = String::new();
@@ -334,7 +334,7 @@ impl<'a> Parser<'a> {
         target
     }
 
-    /// The texts of here-documents, which begin behind a line break. What a shell reads from one are commands.
+    /// Reads the texts of here-documents, which begin after a line break. The text for a shell is parsed as commands.
     fn read_documents(&mut self) {
         for (number, end) in std::mem::take(&mut self.documents) {
             let mut text = String::new();
@@ -346,7 +346,7 @@ impl<'a> Parser<'a> {
                 text.push_str(&line);
                 text.push('\n');
             }
-            // The command is the last one that has so many redirections; a pipe may stand behind it in the line.
+            // The command is the last one with an empty text at this index; a pipe may follow it in the line.
             let owner = self.commands.iter_mut().rev().find(|command| {
                 matches!(
                     command.redirections.get(number),
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
         self.end_word();
         let words = std::mem::take(&mut self.words);
         let redirections = std::mem::take(&mut self.redirections);
-        // Behind `)`, `}`, `fi` and `done` stands what follows the commands inside.
+        // An operator after `)`, `}`, `fi` or `done` belongs to the last command inside.
         let closes = matches!(words.as_slice(), [word] if matches!(word.as_str(), "}" | "fi" | "done" | "esac"));
         if words.is_empty() || closes {
             if let Some(last) = self.commands.last_mut() {
@@ -389,7 +389,7 @@ impl<'a> Parser<'a> {
         if let Some(script) = script {
             let mut inner = parse_nested(script, self.depth - 1);
             if let Some(last) = inner.last_mut() {
-                // A script ends as its last command does.
+                // A script has the exit status of its last command.
                 last.joiner = joiner;
                 last.redirections.extend(redirections);
             }
@@ -404,7 +404,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The script of `bash -c SCRIPT`, behind whatever wraps it.
+/// Returns the script of `bash -c SCRIPT`, also behind wrappers.
 fn inline_script(words: &[String]) -> Option<&str> {
     let at = words.iter().position(|word| {
         word.starts_with('-')

@@ -1,4 +1,4 @@
-//! The source of a failing test: the identifiers in it name what it tests.
+//! The source of a failing test: its identifiers name the code under test.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -8,12 +8,12 @@ use super::clues::own_name;
 use super::fault::Fault;
 use super::selection::has_path;
 
-/// A file that is longer is not looked into.
+/// Maximum size of a file that is read.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
 /// Maximum number of lines read from a test.
 const MAX_TEST_LINES: usize = 60;
 
-/// Reads the source of the test that failed; none where its file is not known or does not have it.
+/// Reads the source of the failed test; None if its file is unknown or does not contain it.
 pub fn read(root: &Path, fault: &Fault) -> Option<String> {
     let test = fault.test.as_deref()?;
     let file = if has_path(test) {
@@ -25,7 +25,7 @@ pub fn read(root: &Path, fault: &Fault) -> Option<String> {
     };
     let path = root.join(file);
     let metadata = path.symlink_metadata().ok()?;
-    // Nothing that could make a reader wait.
+    // Other kinds of files could block the reader.
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return None;
     }
@@ -34,7 +34,7 @@ pub fn read(root: &Path, fault: &Fault) -> Option<String> {
     body_of(&source, own_name(test)).map(str::to_owned)
 }
 
-/// The lines of a definition, up to the next line that is set in as little.
+/// Returns the lines of a definition, up to the next line with the same or less indentation.
 fn body_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     if name.len() < 3 {
         return None;

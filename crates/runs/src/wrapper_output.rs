@@ -1,7 +1,7 @@
-//! Lines that task runners print around the program that they run: the command that they start, and that it failed.
+//! Lines that task runners print around their program: the command that they start, and that it failed.
 //!
-//! `npm test` does not tell what tests; the line that npm prints first does. What a wrapper says about itself is never the
-//! failure: `script "lint" exited with code 1` is the same line for every lint error there is.
+//! `npm test` does not reveal the test runner; the line that npm prints first does. A wrapper's message is never the
+//! failure: `script "lint" exited with code 1` is the same line for every lint error.
 
 use std::borrow::Cow;
 
@@ -11,43 +11,43 @@ use super::table;
 /// Maximum number of commands read from one output.
 const MAX_INNER_COMMANDS: usize = 8;
 
-/// The output of a task, without the lines that its wrapper printed about itself.
+/// The output of a task, without the messages of its wrapper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskOutput<'a> {
-    /// The commands that the wrapper says it starts.
+    /// The commands that the wrapper prints before it starts them.
     pub commands: Vec<InnerCommand<'a>>,
-    /// The wrapper says that what it ran failed, or that it could not run it.
+    /// True if the wrapper reports that its program failed or could not be started.
     pub failed: bool,
-    /// The output without the wrapper's own lines.
+    /// The output without the wrapper's messages.
     pub text: Cow<'a, str>,
 }
 
-/// A command that a wrapper says it starts.
+/// A command that a wrapper prints before it starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InnerCommand<'a> {
     /// The command line.
     pub line: &'a str,
-    /// The wrapper cut it off.
+    /// True if the wrapper truncated it.
     pub is_cut: bool,
-    /// The package whose task it is, where the wrapper names it: `> shop@1.0.0 test`.
+    /// The package of the task, if the wrapper names it: `> shop@1.0.0 test`.
     pub package: Option<&'a str>,
-    /// The folder in which it runs, where the wrapper prints its full path: `> shop@1.0.0 test /home/ada/shop`.
+    /// The folder in which it runs, if the wrapper prints its full path: `> shop@1.0.0 test /home/ada/shop`.
     pub folder: Option<&'a str>,
 }
 
-/// The output of one package among several that a wrapper ran side by side.
+/// The output of one package among several that a wrapper ran in parallel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageOutput<'a> {
-    /// The package; none where the wrapper runs only one, or does not say.
+    /// The package; None if the wrapper runs only one, or does not name it.
     pub package: Option<&'a str>,
-    /// Its lines, without what the wrapper prints before each of them.
+    /// The package's lines, without the wrapper's prefix.
     pub text: Cow<'a, str>,
 }
 
-/// From so many lines on, most have to begin with a package for the text to be that of several.
+/// Minimum number of lines with a package prefix for a text with the output of several packages.
 const MIN_PREFIXED_LINES: usize = 3;
 
-/// Splits the output of a wrapper that prints the package before each line: turbo, `pnpm -r`, docker compose.
+/// Splits the output of a wrapper that prefixes each line with the package: turbo, `pnpm -r`, docker compose.
 pub fn split_by_package(text: &str) -> Vec<PackageOutput<'_>> {
     let (mut prefixed, mut lines) = (0, 0);
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -72,7 +72,8 @@ pub fn split_by_package(text: &str) -> Vec<PackageOutput<'_>> {
         .collect()
 }
 
-/// The package before a line, and the line: `web:test: FAIL a`, `packages/web test: FAIL a`, `app-1  | FAIL a`.
+/// Splits a line into its package prefix and the rest: `web:test: FAIL a`, `packages/web test: FAIL a`,
+/// `app-1  | FAIL a`.
 fn package_prefix(line: &str) -> Option<(&str, &str)> {
     let is_name = |text: &str| {
         !text.is_empty()
@@ -97,7 +98,7 @@ fn package_prefix(line: &str) -> Option<(&str, &str)> {
     .then_some((package, rest))
 }
 
-/// Reads the lines that wrappers print. `echoes` is true for a wrapper that prints its commands as they are: make, just.
+/// Reads the lines that wrappers print. `echoes` is true for a wrapper that prints its commands unchanged: make, just.
 pub fn read_task_output(text: &str, echoes: bool) -> TaskOutput<'_> {
     let mut commands: Vec<InnerCommand<'_>> = Vec::new();
     let mut failed = false;
@@ -131,7 +132,7 @@ pub fn read_task_output(text: &str, echoes: bool) -> TaskOutput<'_> {
     TaskOutput { commands, failed, text: kept.map_or(Cow::Borrowed(text), Cow::Owned) }
 }
 
-/// The command in a line by which a wrapper announces it.
+/// Returns the command in a line with which a wrapper announces it.
 fn printed_command<'a>(line: &'a str, above: &str, is_first: bool) -> Option<&'a str> {
     // npm, and pnpm up to 10: `> shop@1.0.0 test /home/ada/project`, then `> jest --ci`; without a version `> shop test`.
     if let Some(command) = line.strip_prefix("> ") {
@@ -175,7 +176,7 @@ fn printed_command<'a>(line: &'a str, above: &str, is_first: bool) -> Option<&'a
     None
 }
 
-/// The package and the folder in `shop@1.0.0 test /home/ada/shop`.
+/// Returns the package and the folder in `shop@1.0.0 test /home/ada/shop`.
 fn read_heading(heading: &str) -> (Option<&str>, Option<&str>) {
     if let Some(target) = heading.strip_prefix("nx run ") {
         return (target.split(':').next(), None);
@@ -190,7 +191,7 @@ fn read_heading(heading: &str) -> (Option<&str>, Option<&str>) {
 
 /// Returns true if a line is a command that starts a runner.
 fn is_echoed_run(line: &str) -> bool {
-    // Most lines of an output are no commands, and parsing each would take too long for a hook.
+    // Most lines of an output are not commands, and parsing each one would take too long for a hook.
     let head = line.split([' ', '=']).next().unwrap_or_default();
     let plausible = line.len() < 400
         && !line.starts_with(char::is_whitespace)
@@ -204,7 +205,7 @@ fn is_echoed_run(line: &str) -> bool {
             .any(|command| table::find_runner(&command.words).is_some())
 }
 
-/// Returns true if a line is one by which a wrapper says that what it ran failed, or that it could not run it.
+/// Returns true if a line is a wrapper's message that its program failed or could not be started.
 pub fn is_wrapper_failure(line: &str) -> bool {
     let line = line.trim_start();
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| line.starts_with(prefix));

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rutter_contract::input::Wire;
 use rutter_hooks::tally;
-use rutter_hooks::{Around, Heard, hear};
+use rutter_hooks::{Around, guard_cut_payload, hear};
 use rutter_memory::store::Files;
 use rutter_memory::{Clean, log, pause};
 
@@ -21,8 +21,8 @@ use crate::{environment, install};
 
 mod worker;
 
-/// Largest payload that is read. A longer one holds a file or an output that yields no lesson.
-const PAYLOAD: usize = 8 * 1024 * 1024;
+/// Length of a payload above which only its head is used: the rest is a file or an output that yields no lesson.
+const MAX_PAYLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// The `--from` argument of hooks that a plugin registers.
 const PLUGIN: &str = install::Scope::Plugin.word();
 /// Capacity of a pipe.
@@ -69,7 +69,7 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
 /// looks up nothing.
 fn handle_event(
     files: &Files,
-    payload: Result<Vec<u8>, &'static str>,
+    payload: Result<Vec<u8>, CutPayload>,
     event: Option<&str>,
     from: Option<&str>,
     (parent, begun): (Option<u32>, Instant),
@@ -80,25 +80,30 @@ fn handle_event(
         Ok(Some(mode)) => drop(log::append_closed(files, environment::now(), mode)),
         Err(_) => return String::new(),
     }
+    let around = || Around {
+        files: files.clone(),
+        now: environment::now(),
+        begun,
+        window: environment::bash_window(),
+        started_in: environment::client_folder(),
+        parent,
+        config: environment::config_file().unwrap_or_default(),
+        home: environment::home,
+        called: environment::called,
+        // A plugin brings its server along with its hooks.
+        has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
+        foreign_server: install::foreign_server,
+    };
     let heard = match payload {
         Ok(payload) if from.is_some_and(|from| is_left_to_another(from, &payload)) => {
             return String::new();
         }
-        Ok(payload) => hear(&payload, event, || Around {
-            files: files.clone(),
-            now: environment::now(),
-            begun,
-            window: environment::bash_window(),
-            started_in: environment::client_folder(),
-            parent,
-            config: environment::config_file().unwrap_or_default(),
-            home: environment::home,
-            called: environment::called,
-            // A plugin registers the server together with its hooks.
-            has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
-            foreign_server: install::foreign_server,
-        }),
-        Err(fault) => Heard { faults: vec![Clean::new(fault)], ..Heard::default() },
+        Ok(payload) => hear(&payload, event, around),
+        Err(CutPayload { head, reason }) => {
+            let mut heard = guard_cut_payload(&head, event, around);
+            heard.faults.push(Clean::new(reason));
+            heard
+        }
     };
     if let Some((event, session)) = &heard.event
         && !pause::is_paused(files, session)
@@ -143,10 +148,23 @@ fn is_left_to_another(from: &str, payload: &[u8]) -> bool {
 /// Fault for a payload or a worker that did not finish before the watchdog timeout.
 const LATE: &str = "ended after a second, for what it waited for did not come";
 
+/// A payload that was not read to its end.
+struct CutPayload {
+    head: Vec<u8>,
+    reason: &'static str,
+}
+
 /// Reads the payload until the watchdog timeout.
-fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
-    let stdin = rustix::stdio::stdin();
+fn read(begun: Instant) -> Result<Vec<u8>, CutPayload> {
     let mut payload = Vec::with_capacity(PIPE);
+    match read_into(&mut payload, begun) {
+        Ok(()) => Ok(payload),
+        Err(reason) => Err(CutPayload { head: payload, reason }),
+    }
+}
+
+fn read_into(payload: &mut Vec<u8>, begun: Instant) -> Result<(), &'static str> {
+    let stdin = rustix::stdio::stdin();
     loop {
         let left = WATCHDOG_TIMEOUT.checked_sub(begun.elapsed()).ok_or(LATE)?;
         let left = Timespec::try_from(left).map_err(|_| LATE)?;
@@ -159,9 +177,9 @@ fn read(begun: Instant) -> Result<Vec<u8>, &'static str> {
         if payload.capacity() - payload.len() < PIPE / 4 {
             payload.reserve(payload.len());
         }
-        match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut payload)) {
-            Ok(0) => return Ok(payload),
-            Ok(_) if payload.len() > PAYLOAD => {
+        match rustix::io::read(stdin, rustix::buffer::spare_capacity(payload)) {
+            Ok(0) => return Ok(()),
+            Ok(_) if payload.len() > MAX_PAYLOAD_BYTES => {
                 return Err("a payload of more than 8 MiB was passed over");
             }
             Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}

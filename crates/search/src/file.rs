@@ -11,8 +11,8 @@ use rustix::fs::OFlags;
 /// Suffix of a file that is being written to replace another one.
 pub const DRAFT: &str = ".new";
 
-/// Flags of `open` that refuse symbolic links.
-const NO_LINKS: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+/// Flags of `open` that refuse symbolic links and do not wait for the other end of a pipe.
+const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
 
 /// Returns the path with a suffix appended to its file name.
 pub fn with_end(path: &Path, end: &str) -> PathBuf {
@@ -24,7 +24,7 @@ pub fn with_end(path: &Path, end: &str) -> PathBuf {
 /// Returns options to open a file that only its owner may read. No symbolic link is followed.
 pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(NO_LINKS);
+    options.mode(0o600).custom_flags(PLAIN_ONLY);
     options
 }
 

@@ -179,3 +179,20 @@ fn a_byte_order_mark_is_no_fault() {
     let input = Input::parse(format!("\u{feff}{sent}").as_bytes()).unwrap();
     assert_eq!(input.event(), Some(EventName::Stop));
 }
+
+#[test]
+fn heads_of_payloads_are_skimmed() {
+    let head = |text: &str| {
+        let wire = Wire::parse_head(text.as_bytes());
+        wire.keys().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(head(r#"{"a":"x","b":{"c":1},"d":"cut"#), ["a", "b"]);
+    assert_eq!(head(r#"{"a":"x","b":{bad},"d":1}"#), ["a"]);
+    assert_eq!(head(r#"{"a":"x","b":1}"#), ["a", "b"]);
+    for none in ["", "{", "[1,2", "null", "{\"a"] {
+        assert_eq!(head(none), [] as [&str; 0], "{none}");
+    }
+    // Cut inside of a character.
+    let wire = Wire::parse_head(b"{\"a\":\"x\",\"b\":\"\xc3");
+    assert_eq!((wire.text("a").as_deref(), wire.text("b").as_deref()), (Some("x"), None));
+}

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::ParseError;
@@ -28,6 +28,16 @@ impl<'a> Wire<'a> {
         }
         let Fields(fields) = serde_json::from_slice(stdin)?;
         Ok(Self { bytes: stdin, fields })
+    }
+
+    /// Skims the beginning of a payload that was cut off or is no JSON further on: the top-level fields before that place.
+    pub fn parse_head(stdin: &'a [u8]) -> Self {
+        let stdin = stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin);
+        let mut fields = Vec::new();
+        // The error says where the payload ends, which is known.
+        let mut json = serde_json::Deserializer::from_slice(stdin);
+        drop(Skim(&mut fields).deserialize(&mut json));
+        Self { bytes: stdin, fields }
     }
 
     /// Returns the payload's bytes, without a byte order mark.
@@ -106,26 +116,36 @@ struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Skim;
+        // No payload that was captured has more top-level keys.
+        let mut fields = Vec::with_capacity(20);
+        Skim(&mut fields).deserialize(deserializer)?;
+        Ok(Self(fields))
+    }
+}
 
-        impl<'de> Visitor<'de> for Skim {
-            type Value = Fields<'de>;
+/// Collects the fields of an object. Those before an error stay.
+struct Skim<'f, 'a>(&'f mut Vec<(Cow<'a, str>, &'a RawValue)>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
+impl<'de> DeserializeSeed<'de> for Skim<'_, 'de> {
+    type Value = ();
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                // No captured payload has more top-level keys.
-                let mut fields = Vec::with_capacity(20);
-                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-                    fields.push((key, value));
-                }
-                Ok(Fields(fields))
-            }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Skim<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+            self.0.push((key, value));
         }
-
-        deserializer.deserialize_map(Skim)
+        Ok(())
     }
 }
 

@@ -3,13 +3,12 @@
 //! One line each in `trusted`, in the folder of the memory: the digest of the file, and the checkout it is for. Another
 //! byte in the file, or the same file in another checkout, is not trusted.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::file;
 use super::sha256;
-use crate::data_dir::{Files, replace_private};
+use crate::data_dir::{Files, read_own_text, replace_private};
 use crate::project::ProjectKey;
 
 /// How many are remembered, the newest.
@@ -74,7 +73,7 @@ fn name(root: &Path) -> String {
 }
 
 fn read(data: &Path) -> io::Result<Vec<Trusted>> {
-    let text = match fs::read_to_string(Files::new(data).trusted()) {
+    let text = match read_own_text(&Files::new(data).trusted()) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

@@ -1,11 +1,12 @@
-//! Checks that keep other users out of the data folder: its owner, its mode, and symbolic links inside it.
+//! Checks that keep other users out of the data folder: its owner, its mode, and what is no plain file inside it.
 //!
 //! The data folder itself may be a symbolic link: people move it to another disk that way. Inside of it a link would lead a
-//! write to a file that is not rutter's, so none is followed. Another program of the same user is not guarded against.
+//! write to a file that is not rutter's, so none is followed; and a pipe would keep its reader waiting, so none is read. Another
+//! program of the same user is not guarded against.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -88,6 +89,12 @@ pub enum UnsafePath {
         path = .0.display()
     )]
     Link(PathBuf),
+    /// It is no plain file: a pipe, a device or a folder.
+    #[error(
+        "{path} is no plain file, and rutter uses nothing else inside its data folder; run `rm -r '{path}'` if you do not need it",
+        path = .0.display()
+    )]
+    NotPlain(PathBuf),
 }
 
 impl UnsafePath {
@@ -291,6 +298,9 @@ pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
         Ok(found) if found.is_symlink() => Err(UnsafePath::Link(path.to_owned()).into()),
         Ok(found) => {
             check_owner(path, &found)?;
+            if !found.is_file() && !found.is_dir() {
+                return Err(UnsafePath::NotPlain(path.to_owned()).into());
+            }
             Ok(Some(found))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -298,15 +308,38 @@ pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Opens a file inside the data folder. Fails if a symbolic link or a file of another user is in its place. The options come
-/// from [`private`](super::private) or [`readable`](super::readable), which follow no link.
+/// Opens a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular file is in
+/// its place. The options come from [`private`](super::private) or [`readable`](super::readable), which follow no link and wait
+/// for no pipe.
 pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
         Some(code) if code == Errno::LOOP.raw_os_error() => {
             UnsafePath::Link(path.to_owned()).into()
         }
+        // A pipe that nobody reads.
+        Some(code) if code == Errno::NXIO.raw_os_error() => {
+            UnsafePath::NotPlain(path.to_owned()).into()
+        }
         _ => error,
     })?;
-    check_owner(path, &file.metadata()?)?;
+    let metadata = file.metadata()?;
+    check_owner(path, &metadata)?;
+    if !metadata.is_file() {
+        return Err(UnsafePath::NotPlain(path.to_owned()).into());
+    }
     Ok(file)
+}
+
+/// Reads a file inside the data folder. Fails if a symbolic link, a file of another user or what is no plain file is in its
+/// place.
+pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_own(path, &super::readable())?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a text inside the data folder, under the conditions of [`read_own`].
+pub fn read_own_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_own(path)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }

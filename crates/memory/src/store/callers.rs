@@ -1,8 +1,8 @@
 //! Callers of MCP tools.
 //!
-//! The MCP server receives the id of a tool call, but neither its session nor its agent: the server process survives `/clear`,
-//! and subagents share it. The hook that runs just before the call receives all three. So the hook records them, and the server
-//! looks them up.
+//! The MCP server receives the id of a tool call, but neither its session nor its agent: the server process survives
+//! `/clear`, and subagents share it. The hook that runs just before the call receives all three. So the hook records
+//! them, and the server looks them up.
 
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ use super::hot::HotStore;
 use super::{Owner, Store, StoreError, projects};
 use crate::{Clean, Time};
 
-/// Age at which a recorded call is deleted. A call follows its hook immediately, unless the user is asked for permission; older
-/// rows only show that an agent has our tools, which decides how the next session in the project is addressed.
+/// Age at which a recorded call is deleted. A call follows its hook immediately, unless the user is asked for
+/// permission. Older rows only show that agents of the project have our tools, so that the next session can be told
+/// about tools, not commands.
 pub(super) const KEPT: Duration = Duration::from_hours(14 * 24);
 
 pub(crate) fn calls(

@@ -86,7 +86,7 @@ pub struct Member {
     pub at: Time,
     /// Distance from the middle, from 0 to 2.
     pub distance: f64,
-    /// Its text on the axis.
+    /// Text of the GHAP on the axis.
     pub text: Clean,
 }
 

@@ -1,4 +1,4 @@
-//! Is the memory well? What a person would want to know before trusting it, and what to type when it is not.
+//! Checks of the store: problems that a user should know about, with the command that fixes each, and the repair.
 
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -16,84 +16,85 @@ use crate::Time;
 use crate::data_dir;
 use rutter_redact::choice;
 
-/// More than this, and the database deserves a look.
+/// Size in bytes above which the database is reported as large.
 pub const SOFT_CAP: u64 = 1024 * 1024 * 1024;
-/// A log of changes that long was not folded for a while.
+/// Size in bytes above which the WAL is reported as not checkpointed for a while.
 const LONG_WAL: u64 = 64 * 1024 * 1024;
-/// Every session drains the spool when it ends; after a day something keeps them from it.
+/// Age at which undrained entries are reported. Every session drains the spool when it ends, so something prevents
+/// that.
 const UNDRAINED: Duration = Duration::from_hours(24);
-/// The longest of what is written beside and renamed takes seconds.
+/// Age at which a temporary file is reported as left behind. Writing and renaming the largest one takes seconds.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// What was found.
+/// The result of checking a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Health {
-    /// Where the memory is.
+    /// The data directory.
     pub folder: PathBuf,
-    /// The version of its database; none when there is no readable one.
+    /// The schema version of the database, or None if the database is missing or unreadable.
     pub schema: Option<u32>,
-    /// The size of the database.
+    /// Size of the database in bytes.
     pub database: u64,
-    /// The size of the log of changes.
+    /// Size of the WAL in bytes.
     pub wal: u64,
-    /// How much waits in the spool.
+    /// Size of the spool in bytes.
     pub spool: u64,
-    /// Damaged databases that were put aside.
+    /// Damaged databases that were moved aside.
     pub set_aside: Vec<PathBuf>,
-    /// What is wrong.
+    /// The problems that were found.
     pub findings: Vec<Finding>,
 }
 
 choice! {
-    /// What a memory can suffer from.
+    /// A kind of problem of a store.
     Ailment, "ailment" {
-        /// The database is damaged, or cannot be read.
+        /// The database is damaged or unreadable.
         Damaged = "memory-damaged",
-        /// The database is of a newer program.
+        /// The database was written by a newer program.
         Newer = "memory-newer",
-        /// The database is of an older program, and nobody has brought it up to date.
+        /// The database was written by an older program and is not migrated yet.
         Older = "memory-older",
-        /// The database is another program's.
+        /// The database belongs to another program.
         Foreign = "memory-foreign",
-        /// Others may read what is kept.
+        /// Other users can read the data.
         Readable = "memory-readable",
-        /// Others may write to the data folder.
+        /// Other users can write to the data directory.
         WritableByOthers = "memory-writable-by-others",
-        /// The data folder, or something in it, belongs to another user.
+        /// The data directory, or a file in it, belongs to another user.
         OfAnotherUser = "memory-of-another-user",
-        /// A symbolic link is in the place of a file or folder of the memory.
+        /// A file or folder of the store is a symbolic link.
         Link = "memory-link",
-        /// The database is larger than anybody expects.
+        /// The database is unusually large.
         Large = "memory-large",
-        /// Much waits to be folded into the database.
+        /// The WAL or the spool is large and waits for maintenance.
         Waiting = "memory-waiting",
-        /// A damaged database was put aside, and waits to be salvaged.
+        /// A damaged database was moved aside and waits to be salvaged.
         SetAside = "memory-set-aside",
-        /// A repair is at work, or was interrupted.
+        /// A repair is running or was interrupted.
         Repairing = "memory-repairing",
-        /// Rows were forgotten, and not every byte of them is gone.
+        /// Rows were forgotten, but not all of their bytes are erased.
         Forgetting = "memory-forgetting",
-        /// Much is not in the files that are searched.
+        /// Many documents are missing from the search files.
         Unfiled = "memory-unfiled",
-        /// The files that are searched do not fit the database.
+        /// The search files do not match the database.
         Misfiled = "memory-misfiled",
-        /// What hooks left in the spool was not taken in for long.
+        /// Entries in the spool were not drained for a long time.
         Undrained = "spool-old",
-        /// Files that a process left behind which was killed.
+        /// A killed process left files behind.
         LeftBehind = "memory-leftovers",
     }
 }
 
-/// Something that is not as it should be.
+/// A problem of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What kind of thing.
+    /// The kind of problem.
     pub ailment: Ailment,
-    /// The file it is about, where it is about one.
+    /// The file that has the problem, if it is a single one.
     pub file: Option<PathBuf>,
-    /// What.
+    /// The description.
     pub what: String,
-    /// What to type. `FILE` stands for the file: whoever shows it knows how to write one for a shell.
+    /// The command to type. `FILE` is a placeholder for the file, which the caller quotes for the shell.
     pub advice: String,
 }
 
@@ -118,7 +119,7 @@ impl Finding {
     }
 }
 
-/// Looks at a memory without changing anything.
+/// Checks a store without changing anything.
 pub fn examine(folder: &Path) -> Result<Health, StoreError> {
     let files = Files::new(folder);
     let mut health = Health { folder: folder.to_owned(), ..Health::default() };
@@ -155,8 +156,8 @@ pub fn examine(folder: &Path) -> Result<Health, StoreError> {
     Ok(health)
 }
 
-/// Reports who else may change the memory: its owner, its mode, files of others and links in it. Returns false if the
-/// database is not to be opened.
+/// Reports access by other users: the owner and mode of the data directory, files of other users, and symbolic links.
+/// Returns false if the database must not be opened.
 fn look_at_access(files: &Files, health: &mut Health) -> io::Result<bool> {
     let folder = files.folder();
     let mut findings = Vec::new();
@@ -268,7 +269,7 @@ fn check(files: &Files) -> Result<Checked, StoreError> {
         Ok((connection, found))
     });
     let (connection, found) = match looked {
-        // It can still be read, by somebody who may not write beside it.
+        // A user who may not write to the folder can still read the database.
         Err(error) if error.is_read_only() => {
             let connection = image::open(files)?;
             let found = schema::find(&connection)?;
@@ -300,8 +301,8 @@ fn check(files: &Files) -> Result<Checked, StoreError> {
     Ok(checked)
 }
 
-/// What was begun and not finished, a while ago: entries in the spool that nobody has taken in, and files of processes that
-/// were killed. Apart from [`examine`], because it takes a clock to tell.
+/// Returns old unfinished work: spooled entries that were not drained, and files of killed processes. Separate from
+/// [`examine`] because it needs the current time.
 pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
     let files = Files::new(folder);
     let mut findings = Vec::new();
@@ -314,7 +315,7 @@ pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
         findings.push(Finding::new(Ailment::Undrained, Some(path), what, "rutter tend"));
     }
     for path in files.drafts().map_err(at("read", folder))? {
-        // One that is gone by now was no leftover.
+        // A file that is gone by now was in use.
         let Ok(changed) = path.metadata().and_then(|metadata| metadata.modified()) else {
             continue;
         };
@@ -326,7 +327,7 @@ pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
     Ok(findings)
 }
 
-/// Takes from others what they may read of a memory. Returns what was changed.
+/// Removes other users' access to a store. Returns the paths that were changed.
 pub fn tighten(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -339,14 +340,14 @@ pub fn tighten(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     data_dir::guard::close_to_others(folder).map_err(at("change the mode of", folder))
 }
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Repaired {
-    /// The damaged databases it worked on, and what came of each.
+    /// The damaged databases, and the rows saved from each.
     pub salvaged: Vec<(PathBuf, Salvaged)>,
 }
 
-/// Puts a damaged database aside and takes over what can be read of it, and of those put aside before.
+/// Moves a damaged database aside, and imports the readable rows of it and of those moved aside before.
 pub fn repair(folder: &Path, now: Time) -> Result<Repaired, StoreError> {
     let files = Files::new(folder);
     let mut done = Repaired::default();
@@ -361,7 +362,7 @@ pub fn repair(folder: &Path, now: Time) -> Result<Repaired, StoreError> {
         })?;
     }
     let mut store = Store::open(folder, now)?;
-    // Two repairs at once would both take over the same rows.
+    // Two concurrent repairs would import the same rows.
     let making = files.making().map_err(at("lock", folder))?;
     for path in files.workshops().map_err(at("read", folder))? {
         std::fs::remove_dir_all(&path).map_err(at("remove", &path))?;

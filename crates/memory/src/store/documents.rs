@@ -1,4 +1,4 @@
-//! Documents in the database: brought up to date by whoever commits, and searched.
+//! Documents: the searchable texts of memories, experiences and episodes. Every commit updates them.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -18,12 +18,13 @@ pub(crate) use find::{find, fits};
 pub(crate) use recall::recall;
 pub use recall::{Ask, Recall};
 
-/// How many documents that are in no file yet a hook reads: more would take its time. `tend` files them.
+/// Maximum number of documents outside the search files that a hook reads. More would take too long; `tend` adds them
+/// to the files.
 pub(crate) const UNFILED: u32 = 2_000;
-/// How many rows a hook indexes at most: more than any of them writes.
+/// Maximum number of rows that a hook indexes: more than any hook writes.
 const SOME: usize = 20;
 
-/// Brings the documents of every row up to date that was written since. What a trigger has noted cannot be forgotten.
+/// Updates the documents of every row written since the last call, and returns their number. Triggers note these rows.
 pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
     let mut done = 0;
     loop {
@@ -39,7 +40,7 @@ pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
     }
 }
 
-/// The same of a few rows, in a hook; whether more are left, which are `tend`'s.
+/// Updates the documents of a few rows, in a hook. Returns true if more are left for `tend`.
 pub(crate) fn catch_up_some(connection: &Connection) -> Result<bool, StoreError> {
     let mut stale: Vec<(Id, Kind)> = connection
         .prepare_cached("SELECT row, kind FROM stale LIMIT ?1")?
@@ -59,7 +60,7 @@ fn bring(connection: &Connection, stale: Vec<(Id, Kind)>) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Makes the documents of a row anew.
+/// Replaces the documents of a row.
 fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM document WHERE row = ?1")?.execute([row])?;
     if kind == Kind::Episode {
@@ -100,7 +101,7 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
     Ok(())
 }
 
-/// What a row is, if there are documents of it.
+/// Returns the kind of a row that has documents.
 pub(crate) fn kind_of(connection: &Connection, row: Id) -> Result<Option<Kind>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT kind FROM document WHERE row = ?1 LIMIT 1")?
@@ -108,12 +109,12 @@ pub(crate) fn kind_of(connection: &Connection, row: Id) -> Result<Option<Kind>, 
         .optional()?)
 }
 
-/// What a row is and says in short; none where it is gone.
+/// Returns the kind and the short text of a row, or None if the row is gone.
 pub(crate) fn described(
     connection: &Connection,
     row: Id,
 ) -> Result<Option<(Kind, Clean)>, StoreError> {
-    // What is not indexed any more is there all the same.
+    // By table, not by document: a row may exist without being indexed.
     for &kind in Kind::ALL {
         if let Some(row) = recall::described(connection, kind, row)? {
             return Ok(Some((kind, row.text)));
@@ -122,10 +123,10 @@ pub(crate) fn described(
     Ok(None)
 }
 
-/// All that a row says; none where it is gone.
+/// Returns the full text of a row, or None if the row is gone.
 pub(crate) fn said(connection: &Connection, row: Id) -> Result<Option<String>, StoreError> {
     let Some(kind) = kind_of(connection, row)? else {
-        // What is in no index can only be a value.
+        // A row without documents can only be a value.
         let value = missing_is_none(values::one(connection, row))?;
         return Ok(value.map(|value| value.text.to_string()));
     };
@@ -133,7 +134,7 @@ pub(crate) fn said(connection: &Connection, row: Id) -> Result<Option<String>, S
     Ok(texts.into_iter().find(|(axis, _)| *axis == Axis::Full).map(|(_, text)| text))
 }
 
-/// The sentence of a row that can be acted upon. A failure has none.
+/// Returns the sentence of a row that can be acted on. An episode has none.
 pub(crate) fn lesson(connection: &Connection, row: Id) -> Result<Option<Clean>, StoreError> {
     Ok(match kind_of(connection, row)? {
         None => missing_is_none(values::one(connection, row))?.map(|value| value.text),
@@ -149,7 +150,7 @@ pub(crate) fn lesson(connection: &Connection, row: Id) -> Result<Option<Clean>, 
     })
 }
 
-/// What a row says, and since when.
+/// Returns the texts of a row on each axis, and the time they are from.
 fn read(connection: &Connection, kind: Kind, row: Id) -> Result<Option<(Texts, Time)>, StoreError> {
     Ok(match kind {
         Kind::Memory => {
@@ -181,13 +182,13 @@ pub(crate) fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<
 }
 
 impl Store {
-    /// The documents that fit a query, best first, whatever their score.
+    /// Returns the documents that fit a query, best first, without a minimum score.
     pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
         self.bring_up_to_date()?;
         find(&self.connection.unchecked_transaction()?, &self.files, query)
     }
 
-    /// Takes in rows of before there was an index, or of a program that does not know of it.
+    /// Indexes rows that were written before the index existed, or by a program without it.
     pub(crate) fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
         if self.is_read_only {
             return Ok(());
@@ -198,7 +199,8 @@ impl Store {
         if stale {
             self.write(|_| Ok(()))?;
         }
-        // After an import, say. Whoever asks again does not wait again; where it cannot be done, everybody does.
+        // For instance after an import. This search waits for the rebuild so that later ones are fast; without it, all
+        // are slow.
         if index::is_behind(&self.connection, &self.files)?
             && let Ok(Some(lock)) = self.tending()
         {

@@ -1,11 +1,12 @@
 //! Effects of injections: whether the next run was better or worse because of a row that was shown.
 //!
 //! A doubtful case has no effect. A success after an injection proves nothing by itself, because most runs succeed. So
-//! - the fix of an earlier failure *helped* if a part of it was applied again and the failure is gone, and *hurt* if all of it
-//!   was applied and the failure is still there;
-//! - another lesson that was shown during an open failure it is relevant to *helped* if the next run that executed the failing
-//!   test passed, and the fix shares a word with the lesson;
-//! - a lesson that an agent acted on *helped* if a run confirmed the agent's prediction, and *hurt* if a run falsified it.
+//! - the fix of an earlier failure *helped* if a part of it was applied again and the failure is gone, and *hurt* if
+//!   all of it was applied and the failure is still there;
+//! - another lesson that was shown during an open failure it is relevant to *helped* if the next run that executed the
+//!   failing test passed, and the fix shares a word with the lesson;
+//! - a lesson that an agent acted on *helped* if a run confirmed the agent's prediction, and *hurt* if a run falsified
+//!   it.
 //!
 //! The first rule is applied when the run is recorded. Maintenance applies the others.
 
@@ -67,7 +68,7 @@ pub(super) fn look_again(connection: &Connection, session: i64) -> Result<(), St
     Ok(())
 }
 
-/// A run that executed the test of an open episode, or would have.
+/// A run in a checkout by an agent of a session. It may meet open failures again.
 pub(super) struct Meeting<'a> {
     pub(super) project: i64,
     pub(super) root: &'a Clean,
@@ -77,8 +78,8 @@ pub(super) struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    /// Records the effects of earlier fixes that were shown for a failure, by whether the failure is gone. A fix of which nothing was
-    /// applied gets no effect.
+    /// Records the effects of earlier fixes that were shown for a failure, by whether the failure is gone. A fix of
+    /// which nothing was applied gets no effect.
     pub(super) fn settle(
         &self,
         connection: &Connection,
@@ -201,8 +202,8 @@ impl Belief {
         Ok(Some(Self { action: row.get(first + 1)?, held, learnt }))
     }
 
-    /// Returns true if the belief is, or could be, based on a sentence. An agent that did the opposite did not act on the sentence.
-    /// The action decides that, because a hypothesis often contains a *not*.
+    /// Returns true if the belief is, or could be, based on a sentence. An agent that did the opposite did not act on
+    /// the sentence. The action decides that, because a hypothesis often contains a *not*.
     pub(crate) fn rests_on(&self, sentence: &Sentence) -> bool {
         let Some(vector) = &sentence.vector else { return false };
         let acted = self.held.cosine(vector);
@@ -277,8 +278,9 @@ fn write(connection: &Connection, effects: &[Came]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Finds lessons that helped to fix a failure: they were shown while it was open, and are relevant to it and to its fix. Leaves out
-/// values, which apply to any subject, and earlier failures, whose effects [`Meeting::settle`] records.
+/// Finds lessons that helped to fix a failure: they were shown while it was open, and are relevant to it and to its
+/// fix. Leaves out values, which apply to any subject, and earlier failures, because [`Meeting::settle`] records their
+/// effects.
 fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT injection.id, injection.row, episode.uid, outcome.at
@@ -315,8 +317,8 @@ fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Resu
     Ok(())
 }
 
-/// Returns true if the text of a lesson fits a failure, and the fix of the failure shares a word with the lesson that is not in
-/// the failure itself.
+/// Returns true if the text of a lesson fits a failure, and the fix of the failure shares a word with the lesson that
+/// is not in the failure itself.
 fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, StoreError> {
     let failure = episodes::select(connection, "WHERE episode.uid = ?1", [failure])?.pop();
     let (Some(failure), Some(said)) = (failure, documents::said(connection, lesson)?) else {

@@ -1,4 +1,5 @@
-//! Entries: the events that hooks record. One function applies an entry, whether it arrives at once or through the spool.
+//! Entries: the events that hooks record. One function applies an entry, whether it arrives at once or through the
+//! spool.
 
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -29,8 +30,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the main folder of the repository, which linked worktrees share, or the folder itself without git. Other clones of
-    /// the same project have a different one.
+    /// Returns the main folder of the repository, which linked worktrees share, or the folder itself without git. Other
+    /// clones of the same project have a different one.
     pub fn checkout(&self) -> Clean {
         let mut keys = std::iter::once(&self.key).chain(&self.aliases);
         let folder = keys.find(|key| key.is_folder());
@@ -52,8 +53,8 @@ impl From<&Located> for Place {
 
 /// An event in a session.
 ///
-/// Entries may arrive out of order, because some pass through the spool. So each names its place, creates its session if it is
-/// missing, and never moves a time back.
+/// Entries may arrive out of order, because some pass through the spool. So each names its place, creates its session
+/// if it is missing, and never moves a time back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The client's name for the session.
@@ -140,7 +141,7 @@ pub(crate) fn apply(
     }
     match &entry.what {
         What::Began(source) => {
-            // Rows that were shown before are no longer in the context.
+            // Rows that were shown before have left the context.
             if matches!(source, Source::Clear | Source::Compact) {
                 connection
                     .prepare_cached("UPDATE session SET refreshed = max(coalesce(refreshed, 0), ?2) WHERE id = ?1")?

@@ -24,7 +24,8 @@ pub(super) fn refresh(connection: &Connection, row: Id) -> Result<(), StoreError
     Ok(())
 }
 
-/// Returns the paths and ids of the newest fixed episodes about a file, the newest last. `typed` is the end of the path.
+/// Returns the paths and ids of the newest fixed episodes about a file, the newest last. `typed` is the end of the
+/// path.
 pub(super) fn fixed_in(
     connection: &Connection,
     project: i64,

@@ -1,4 +1,4 @@
-//! Episodes in the database.
+//! Episodes in the database: failures from their first run to their fix.
 
 use rusqlite::{Connection, Params, Row, params};
 
@@ -44,7 +44,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
             stops: row.get("stops")?,
             task: row.get("task")?,
             is_partial: row.get("partial")?,
-            // It matters for runs that pass alone.
+            // Only matters for runs that pass.
             package: None,
         },
         signature: row.get("signature")?,
@@ -63,7 +63,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
     })
 }
 
-/// The episodes of a query that goes on behind [`SELECT`].
+/// Returns the episodes of a query; `rest` follows [`SELECT`].
 pub(crate) fn select(
     connection: &Connection,
     rest: &str,
@@ -73,8 +73,7 @@ pub(crate) fn select(
     Ok(episodes.query_map(params, read)?.collect::<Result<_, _>>()?)
 }
 
-/// How far an episode has come, to be compared with another sight of it: whether it has ended, and when it was last
-/// touched.
+/// The progress of an episode, to compare two versions of it: whether it has ended, and when it was last touched.
 pub(crate) type Standing = (bool, Time);
 
 pub(crate) fn standing_of(episode: &Episode) -> Standing {
@@ -84,13 +83,13 @@ pub(crate) fn standing_of(episode: &Episode) -> Standing {
     }
 }
 
-/// The same of the one that is here.
+/// Returns the progress of a stored episode.
 pub(crate) fn standing(connection: &Connection, id: Id) -> Result<Option<Standing>, StoreError> {
     let found = select(connection, "WHERE episode.uid = ?1", [id])?.pop();
     Ok(found.as_ref().map(standing_of))
 }
 
-/// Another open episode of the same failure in the same place, where this one is open.
+/// Returns another open episode of the same failure in the same checkout, if this one is open.
 pub(crate) fn rival(
     connection: &Connection,
     project: i64,
@@ -109,7 +108,7 @@ pub(crate) fn rival(
     Ok(found.into_iter().next())
 }
 
-/// Writes an episode down as it is.
+/// Inserts an episode unchanged, or updates the one with the same id.
 pub(crate) fn put(
     connection: &Connection,
     project: i64,
@@ -165,26 +164,26 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// A value as JSON.
+/// Returns a value as JSON.
 pub(super) fn to_json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Which episodes are asked for.
+/// A filter for episodes.
 #[derive(Debug, Clone, Default)]
 pub struct EpisodeFilter {
-    /// Of which project.
+    /// Only this project.
     pub project: Option<ProjectKey>,
-    /// Only those that are open.
+    /// Only open episodes.
     pub open: bool,
-    /// Only those that ended so.
+    /// Only episodes that ended in this way.
     pub how: Option<How>,
-    /// At most so many, the newest.
+    /// Maximum number, the newest.
     pub limit: Option<usize>,
 }
 
 impl Store {
-    /// Episodes, those that were seen last first.
+    /// Returns episodes, the last seen first.
     pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, StoreError> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         select(
@@ -195,19 +194,19 @@ impl Store {
         )
     }
 
-    /// One episode.
+    /// Returns an episode by its id.
     pub fn episode(&self, id: Id) -> Result<Episode, StoreError> {
         select(&self.connection, "WHERE episode.uid = ?1", [id])?
             .pop()
             .ok_or(StoreError::NotFound { what: "episode", id: id.into() })
     }
 
-    /// The episode that a person means.
+    /// Returns the episode that a user names by the end of its id.
     pub fn episode_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         tables::by_suffix(&self.connection, "episode", "episode", id)
     }
 
-    /// How often the failure of an episode was fixed in its project.
+    /// Counts how often the failure of an episode was fixed in its project.
     pub fn times_fixed(&self, episode: &Episode) -> Result<u32, StoreError> {
         let project = projects::known_as(&self.connection, &episode.project)?;
         Ok(self.connection.query_row(
@@ -217,7 +216,7 @@ impl Store {
         )?)
     }
 
-    /// What was changed so far while an episode is open.
+    /// Returns the changes in the checkout since an episode was opened.
     pub fn changes_of(&self, episode: &Episode) -> Result<Vec<Change>, StoreError> {
         match projects::known_as(&self.connection, &episode.project)? {
             Some(project) => {

@@ -1,8 +1,6 @@
-//! Export and import: every row as a line of JSON, without loss, and rows of several machines into one store.
+//! Export and import: writes every row as a line of JSON without loss, and merges rows of several machines into one store.
 //!
-//! Rows are known by their ids. A person says whose rows a file holds. Of their own, the one that changed last wins, so
-//! importing the same file twice, or two files in either order, ends the same. Those of others are taken in as *imported*:
-//! they change no row that is here, and what would reach beyond their project waits for a person.
+//! Rows are identified by their ids. The user says whether the rows of a file are their own. Among own rows, the one that changed last wins, so importing the same file twice, or two files in either order, gives the same result. Rows of others are added as *imported*: they change no existing row, and those with effects beyond their project wait for the user.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,13 +30,13 @@ pub(crate) use export::unreadable;
 pub(crate) use import::{Became, Refused, import};
 pub use import::{ImportError, Imported};
 
-/// One line of an export.
+/// A line of an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {
-    /// The first line: what this is.
+    /// The first line, which identifies the format.
     RutterExport {
-        /// The version of the database it came from.
+        /// Schema version of the exporting database.
         schema: u32,
     },
     /// A project.
@@ -49,26 +47,26 @@ pub enum Record {
     Outcome(Outcome),
     /// A GHAP.
     Ghap(Box<Ghap>),
-    /// What one left.
+    /// The lesson of a GHAP.
     Experience(Experience),
     /// A memory.
     Memory(Memory),
-    /// What many experiences say together.
+    /// A rule that many experiences support.
     Value(Value),
-    /// A failure that is or was followed.
+    /// A failure, open or closed.
     Episode(Box<Episode>),
-    /// What was changed while one was open.
+    /// A change that was made while a failure was open.
     Change(Noted),
-    /// What was shown.
+    /// A row that was shown in a session.
     Injection(Injection),
-    /// Where a row came from.
+    /// The origin of a row.
     Origin(RowOrigin),
-    /// Another key that a project is known by.
+    /// An additional key of a project.
     Alias(ProjectAlias),
 }
 
 impl Record {
-    /// The id of the row that it becomes; none for lines that are about other rows.
+    /// Returns the id of the row in the line; None for lines about other rows.
     pub(crate) const fn row_id(&self) -> Option<Id> {
         match self {
             Self::Project(project) => Some(project.id),
@@ -91,17 +89,17 @@ impl Record {
 pub struct RowOrigin {
     /// The row.
     pub row: Id,
-    /// Its origin.
+    /// The origin of the row.
     #[serde(flatten)]
     pub origin: Origin,
 }
 
-/// Another key that a project is known by. Only proposals hold one; an export has them with their project.
+/// An additional key of a project. Only proposals contain one; an export has it in the project's line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectAlias {
     /// The other key.
     pub key: ProjectKey,
-    /// A key that the project is known by here.
+    /// An existing key of the project.
     pub project: ProjectKey,
 }

@@ -1,10 +1,10 @@
 //! Forgetting: deletes rows and every byte of their text.
 //!
-//! `secure_delete` overwrites deleted rows, but pages that were split long ago may still hold copies of rows that moved. So the
-//! database is rebuilt with `VACUUM`, the WAL is truncated, and the search files are removed and rebuilt from the remaining
-//! rows. The spool is drained first, so that its entries can be found. Log files and damaged databases that were moved aside
-//! are deleted whole, because their content is unknown. The deletion also records that an erasure is pending: if it is
-//! interrupted, the next `forget` or `tend` finishes it.
+//! `secure_delete` overwrites deleted rows, but pages that were split long ago may still hold copies of rows that
+//! moved. So the database is rebuilt with `VACUUM`, the WAL is truncated, and the search files are removed and rebuilt
+//! from the remaining rows. The spool is drained first, so that its entries can be found. Log files and damaged
+//! databases that were moved aside are deleted whole, because their content is unknown. The deletion also records that
+//! an erasure is pending: if it is interrupted, the next `forget` or `tend` finishes it.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -118,7 +118,8 @@ impl Store {
         if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
     }
 
-    /// Drains the spool unless another process holds the maintenance lock. Returns true if nothing is left in the spool.
+    /// Drains the spool unless another process holds the maintenance lock. Returns true if nothing is left in the
+    /// spool.
     pub fn gather_if_free(&mut self, now: Time) -> Result<bool, StoreError> {
         if self.is_read_only {
             return Ok(true);
@@ -242,7 +243,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Forgets rows. `query` is the text they were found by; it selects the lines in the spool that only a newer program can read.
+    /// Forgets rows. `query` is the text they were found by; it selects the lines in the spool that only a newer
+    /// program can read.
     pub fn forget(&mut self, rows: &[Row], query: Option<&str>) -> Result<Forgotten, StoreError> {
         let lock = self.tending_soon()?;
         let count = self.write(|transaction| {
@@ -347,8 +349,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the bytes of deleted rows from the whole data directory. The rows are already deleted, so an error from here on must
-    /// not claim that nothing was changed.
+    /// Removes the bytes of deleted rows from the whole data directory. The rows are already deleted, so an error from
+    /// here on must not claim that nothing was changed.
     pub(super) fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
         super::tend::remove_snapshots(&self.files, None);
         let forgotten = self

@@ -9,8 +9,8 @@ use crate::Time;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Store {
-    /// Drains the spool and updates clusters and values. Returns false if another process is writing; the rows are then as they were
-    /// a moment ago and can still be read.
+    /// Drains the spool and updates clusters and values. Returns false if another process is writing; the rows are then
+    /// as they were a moment ago and can still be read.
     pub fn freshen_values(&mut self, now: Time) -> Result<bool, StoreError> {
         let mut done = Regrouped::default();
         let free = self.unless_busy(|store| {

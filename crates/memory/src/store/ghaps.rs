@@ -40,6 +40,8 @@ pub struct GhapFilter {
     pub domain: Option<Domain>,
     /// Only active GHAPs in sessions that are over.
     pub orphaned: bool,
+    /// Only GHAPs written here, or imported and accepted.
+    pub own: bool,
     /// Only GHAPs before this position, as returned by [`Store::ghap_position`].
     pub before: Option<i64>,
     /// Maximum number.
@@ -158,7 +160,8 @@ impl Store {
             let action = action.unwrap_or_else(|| old.action.clone());
             let prediction = prediction.unwrap_or_else(|| old.prediction.clone());
             let changed = (&hypothesis, &action, &prediction) != (&old.hypothesis, &old.action, &old.prediction);
-            // An explicitly stated expectation or target stays until it is stated again; the rest is derived from the new text.
+            // An explicitly stated expectation or target stays until it is stated again; the rest is derived from the
+            // new text.
             let expects = update.expects.or(old.stated.expects.then_some(old.expects));
             let target = target.or_else(|| old.target.clone().filter(|_| old.stated.target));
             let Expectation { expects, target, stated, testable } =
@@ -210,7 +213,8 @@ impl Store {
         })
     }
 
-    /// Resolves the active GHAP and creates its experience in the same transaction, so that neither exists without the other.
+    /// Resolves the active GHAP and creates its experience in the same transaction, so that neither exists without the
+    /// other.
     pub fn resolve_ghap(
         &mut self,
         owner: &Owner,
@@ -288,8 +292,8 @@ impl Store {
         })
     }
 
-    /// Changes the lesson of a resolved GHAP, and returns it with the values that were updated because they quote it. A field that is
-    /// None keeps its old text.
+    /// Changes the lesson of a resolved GHAP. Returns it with the values that quoted the old lesson, which were updated or
+    /// deleted. A text that is not given stays.
     pub fn edit_lesson(
         &mut self,
         id: Id,
@@ -330,13 +334,21 @@ impl Store {
         // Only an active GHAP can be orphaned. The resolved ones, which are most, are not even read.
         let mut found = many(
             &self.connection,
-            "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
-                   AND (?4 IS NULL OR ghap.id < ?4) AND (NOT ?5 OR status = 'active')
-             ORDER BY ghap.id DESC",
-            &[&filter.project, &filter.status, &filter.domain, &filter.before, &filter.orphaned],
-            |ghap| {
-                Ok(!filter.orphaned || self.orphaned(ghap, now)?)
-            },
+            &format!(
+                "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
+                       AND (?4 IS NULL OR ghap.id < ?4) AND (NOT ?5 OR status = 'active') AND (NOT ?6 OR {})
+                 ORDER BY ghap.id DESC",
+                origins::is_own("ghap.uid")
+            ),
+            &[
+                &filter.project,
+                &filter.status,
+                &filter.domain,
+                &filter.before,
+                &filter.orphaned,
+                &filter.own,
+            ],
+            |ghap| Ok(!filter.orphaned || self.orphaned(ghap, now)?),
             filter.limit,
         )?;
         children(&self.connection, &mut found)?;

@@ -1,7 +1,7 @@
 //! The store as a hook uses it: opens an existing database, or fails at once if it is not ready.
 //!
-//! It never creates, migrates or checkpoints, and waits for locks at most half of the hook's time budget. A checkpoint on close
-//! would cost far more than the hook's own work whenever the hook is the last process to close the database.
+//! It never creates, migrates or checkpoints, and waits for locks at most half of the hook's time budget. A checkpoint
+//! on close would cost far more than the hook's own work whenever the hook is the last process to close the database.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -31,8 +31,8 @@ pub struct HotStore {
     _using: Lock,
 }
 
-/// WAL size above which a hook does not open the database. The first process to open a database reads its whole WAL; a longer
-/// one has not been checkpointed for a while, and a hook has no time to read it.
+/// WAL size above which a hook does not open the database. The first process to open a database reads its whole WAL; a
+/// longer one has not been checkpointed for a while, and a hook has no time to read it.
 const LONG: u64 = 4 * 1024 * 1024;
 
 /// Capacity of the statement cache. More than any one hook uses, so that no statement is prepared twice.
@@ -82,8 +82,8 @@ impl HotStore {
                 _ => StoreError::Busy,
             })?;
         let connection = super::connect(&path, until.saturating_duration_since(Instant::now()))?;
-        // Query plans that ignore bound values. Otherwise SQLite may prepare a statement again after binding, which gains nothing
-        // here.
+        // Query plans that ignore bound values. Otherwise SQLite may prepare a statement again after binding, which
+        // gains nothing here.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let store = Self {
@@ -104,12 +104,13 @@ impl HotStore {
         Ok(store)
     }
 
-    /// Sets the connection's properties before the first write or sort. Most hooks only check for an open episode, which costs less
-    /// than setting them.
+    /// Sets the connection's properties before the first write or sort. Most hooks only check for an open episode,
+    /// which costs less than setting them.
     fn settle(&self) -> rusqlite::Result<()> {
         if !self.settled.get() {
             super::settle(&self.connection)?;
-            // A commit survives the end of this process. To survive a power cut as well, every tool call would need a disk sync.
+            // A commit survives the end of this process. To survive a power cut as well, every tool call would need a
+            // disk sync.
             self.connection
                 .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
             self.settled.set(true);
@@ -200,8 +201,8 @@ pub enum Recorded {
     Spooled(Unready),
 }
 
-/// Writes entries to the database or, if that is not possible in time, to the spool. The entries survive this process once it
-/// returns.
+/// Writes entries to the database or, if that is not possible in time, to the spool. The entries survive this process
+/// once it returns.
 pub fn record(files: &Files, entries: &[Entry], budget: Duration) -> Result<Recorded, SpoolError> {
     let written = HotStore::open(files, budget)
         .and_then(|mut store| store.write(entries).map_err(Unready::Store));

@@ -1,17 +1,17 @@
 //! A database read into memory, with its WAL applied.
 //!
-//! SQLite cannot read a database in WAL mode if it can neither write to its folder nor find the index of the WAL. A store on a
-//! read-only disk, or with read-only files, is read this way. So is a damaged database that is being repaired.
+//! SQLite cannot read a database in WAL mode if it can neither write to its folder nor find the index of the WAL. A
+//! store on a read-only disk, or with read-only files, is read this way. So is a damaged database that is being
+//! repaired.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
 use super::{Files, StoreError, at};
-use crate::data_dir::{open_own, readable};
+use crate::data_dir::read_own;
 
 /// Sizes in bytes of the WAL header, and of the header of each frame in it.
 const WAL_HEADER: usize = 32;
@@ -34,18 +34,12 @@ pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
 
 /// Reads a database file and applies its WAL.
 pub(super) fn read(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = read_file(open_own(database, &readable())?)?;
-    match open_own(wal, &readable()) {
-        Ok(wal) => apply_log(&mut bytes, &read_file(wal)?),
+    let mut bytes = read_own(database)?;
+    match read_own(wal) {
+        Ok(wal) => apply_log(&mut bytes, &wal),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    Ok(bytes)
-}
-
-fn read_file(mut file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

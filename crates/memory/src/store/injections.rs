@@ -36,8 +36,8 @@ pub(crate) fn insert(
     Ok(inserted == 1)
 }
 
-/// Returns true if an agent has been shown a row in full and nothing has emptied its context since. A time later than now
-/// means that the clock was set back; then the row counts as shown.
+/// Returns true if an agent has been shown a row in full and nothing has emptied its context since. A time later than
+/// now means that the clock was set back; then the row counts as shown.
 pub(crate) fn is_in_context(
     connection: &Connection,
     client: &str,
@@ -48,8 +48,8 @@ pub(crate) fn is_in_context(
     is_shown(connection, client, agent, row, now, false)
 }
 
-/// Returns true if an agent has been shown a row, in full or as a one-line reference, and nothing has emptied its context
-/// since.
+/// Returns true if an agent has been shown a row, in full or as a one-line reference, and nothing has emptied its
+/// context since.
 pub(crate) fn is_referred_to(
     connection: &Connection,
     client: &str,

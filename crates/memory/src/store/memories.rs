@@ -24,7 +24,7 @@ pub struct NewMemory<'a> {
     pub tags: &'a [String],
 }
 
-/// Changes to a memory. A field that is None keeps its old value.
+/// Changes to a memory. An unset field keeps its old value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryEdit<'a> {
     /// The text.
@@ -106,8 +106,8 @@ pub struct Remembered {
 }
 
 impl Store {
-    /// Writes a memory, unless the project has one of the same category with the same words. The comparison ignores case, spaces and
-    /// punctuation.
+    /// Writes a memory, unless the project has one of the same category with the same words. The comparison ignores
+    /// case, spaces and punctuation.
     pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> Result<Remembered, StoreError> {
         let memory = Memory {
             id: Id::new(now),

@@ -120,8 +120,8 @@ pub(crate) fn is_unconfirmed_import(connection: &Connection, row: Id) -> rusqlit
         .query_row([row], |row| row.get(0))
 }
 
-/// Returns the reason to mark a row that is shown in a checkout. A run in this checkout that passed after the row was shown
-/// confirms it.
+/// Returns the reason to mark a row that is shown in a checkout. A run in this checkout that passed after the row was
+/// shown confirms it.
 pub(crate) fn unconfirmed(
     connection: &Connection,
     row: Id,

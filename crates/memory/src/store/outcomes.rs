@@ -98,7 +98,8 @@ pub(crate) fn select(
 }
 
 impl Store {
-    /// Returns commands of a project that look like test runs but are not recognized, with their counts, the most frequent first.
+    /// Returns commands of a project that look like test runs but are not recognized, with their counts, the most
+    /// frequent first.
     pub fn unfollowed_commands(
         &self,
         project: Id,

@@ -33,7 +33,7 @@ pub struct Premortem {
     pub resolved: u32,
     /// Number of falsified ones among them.
     pub falsified: u32,
-    /// Strategies whose hit rates differ, the best first: how often each was right and wrong.
+    /// Strategies with different hit rates, the best first: how often each was right and wrong.
     pub strategies: Vec<(Strategy, u32, u32)>,
     /// The root cause of at least half of the falsified hypotheses, its count, and the newest lesson from it.
     pub cause: Option<(Cause, u32, Clean)>,
@@ -54,8 +54,8 @@ impl Premortem {
 }
 
 impl HotStore {
-    /// Returns the premortem of a failure with this text. None if the session was already shown one, or if there is nothing to act
-    /// on.
+    /// Returns the premortem of a failure with this text. None if the session was already shown one, or if there is
+    /// nothing to act on.
     pub fn premortem(
         &self,
         place: &Place,
@@ -172,8 +172,8 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
     Ok(premortem)
 }
 
-/// Returns the best and the worst of the strategies that were used often enough, if they differ, or a single one that is mostly
-/// wrong.
+/// Returns the best and the worst of the strategies that were used often enough, if they differ, or a single one that
+/// is mostly wrong.
 fn telling(mut strategies: Vec<(Strategy, u32, u32)>) -> Vec<(Strategy, u32, u32)> {
     let rate =
         |(_, right, wrong): &(Strategy, u32, u32)| f64::from(*right) / f64::from(right + wrong);

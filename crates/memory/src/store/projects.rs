@@ -1,11 +1,12 @@
 //! Projects and their keys.
 //!
-//! A place has a strongest key and weaker ones. Its project is the one that has the strongest key. If there is none, a project
-//! whose *main* key is one of the weaker keys, so that it has no stronger one, gets the new key: a folder that became a
-//! repository, and a repository that got its first remote, keep their memory.
+//! A place has a strongest key and weaker ones. The project with the strongest key is the project of the place. If no
+//! project has it, a project that has one of the weaker keys as its *main* key, and therefore nothing stronger, gets
+//! the new key: a folder that became a repository, and a repository that got its first remote, keep their memory.
 //!
-//! This module never merges two projects by itself: the user does, with `rutter project merge`. If the strongest key leads to
-//! one project, another whose main key is a weaker key stays separate, and [`Store::earlier_projects`] finds it.
+//! This module never merges two projects by itself: the user does, with `rutter project merge`. If the strongest key
+//! leads to one project, another with a weaker key as its main key stays separate, and [`Store::earlier_projects`]
+//! finds it.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::{Deserialize, Serialize};
@@ -57,7 +58,8 @@ pub struct ProjectSummary {
     pub values: u64,
 }
 
-/// Returns the row of a place's project. Creates the project, or gives an earlier project of the place its new key, if needed.
+/// Returns the row of a place's project. Creates the project, or gives an earlier project of the place its new key, if
+/// needed.
 pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Result<i64, StoreError> {
     let key = &place.key;
     let row = match look_up(connection, place)? {
@@ -72,8 +74,8 @@ pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Resul
         }
     };
     for key in std::iter::once(key).chain(&place.aliases) {
-        // A key belongs to the project that is at its place now. But a main key stays with its project, which could not be found
-        // otherwise.
+        // A key belongs to the project that is at its place now. But a main key stays with its project, which could not
+        // be found otherwise.
         let mut known = connection.prepare_cached(
             "INSERT INTO project_alias (key, project) VALUES (?1, ?2)
              ON CONFLICT (key) DO UPDATE SET project = excluded.project, merged = 0
@@ -109,8 +111,8 @@ pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::R
         .optional()
 }
 
-/// Returns true if a key is the main key of a project. A project with a stronger main key is a different one that was once at the
-/// same place.
+/// Returns true if a key is the main key of a project. A project with a stronger main key is a different one that was
+/// once at the same place.
 fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bool, StoreError> {
     let own: ProjectKey = connection
         .prepare_cached("SELECT key FROM project WHERE id = ?1")?
@@ -118,8 +120,9 @@ fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bo
     Ok(own == *key)
 }
 
-/// Returns true if a key is sufficient to identify a project. A folder path is not, if the project has a stronger key: the
-/// repository that was there is gone, and this is a new folder in its place. It is sufficient if the user has merged the two.
+/// Returns true if a key is sufficient to identify a project. A folder path is not, if the project has a stronger key:
+/// the repository that was there is gone, and this is a new folder in its place. It is sufficient if the user has
+/// merged the two.
 fn leads_to(connection: &Connection, key: &ProjectKey, project: i64) -> Result<bool, StoreError> {
     let merged: bool = connection
         .prepare_cached("SELECT merged FROM project_alias WHERE key = ?1")?
@@ -278,8 +281,8 @@ impl Store {
         Ok(Some(found))
     }
 
-    /// Returns other projects that were at a place before: those with one of its keys as main key, and those last seen in its folder.
-    /// Their rows are not shown there until the user merges them.
+    /// Returns other projects that were at a place before: those with one of its keys as main key, and those last seen
+    /// in its folder. Their rows are not shown there until the user merges them.
     pub fn earlier_projects(&self, place: &Place) -> Result<Vec<ProjectSummary>, StoreError> {
         let own = find(&self.connection, place)?;
         let mut rows = Vec::new();

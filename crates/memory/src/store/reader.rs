@@ -1,7 +1,7 @@
 //! Read access to the store that commands, servers and hooks share.
 //!
-//! A [`Reader`] returns rows; it renders no text and decides nothing about what is shown. It works on the connection of a
-//! [`Store`] or of a [`HotStore`], so that the same code assembles a context for both.
+//! A [`Reader`] returns rows; it renders no text and decides nothing about what is shown. It works on the connection of
+//! a [`Store`] or of a [`HotStore`], so that the same code assembles a context for both.
 
 use rusqlite::{Connection, Transaction, params};
 
@@ -34,7 +34,8 @@ pub struct Reader<'a> {
     max_unindexed: u32,
 }
 
-/// A consistent view of the database while several rows are read. Each statement alone would lock and unlock the database.
+/// A consistent view of the database while several rows are read. Each statement alone would lock and unlock the
+/// database.
 #[derive(Debug)]
 pub struct ReadSnapshot<'a> {
     _transaction: Option<Transaction<'a>>,
@@ -171,8 +172,8 @@ impl<'a> Reader<'a> {
         injections::is_referred_to(self.connection, client, agent, row, now)
     }
 
-    /// Returns preferences of the greatest importance: those of the project before those for every project, the newest first,
-    /// at most `limit` of each.
+    /// Returns preferences of the greatest importance: those of the project before those for every project, the newest
+    /// first, at most `limit` of each.
     pub fn preferences(&self, place: &Place, limit: usize) -> Result<Vec<Memory>, StoreError> {
         let mut found = Vec::new();
         let project = projects::find(self.connection, place)?;

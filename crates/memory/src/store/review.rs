@@ -1,4 +1,4 @@
-//! What waits for a person: memories that an agent wants to hold everywhere, and what an import may not do by itself.
+//! Proposals that wait for the user's decision: memories that an agent wants to apply everywhere, and parts of imports.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
@@ -10,31 +10,31 @@ use crate::origin::{ImportBatch, Origin};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
 
-/// Something that takes effect when a person accepts it.
+/// A change that takes effect when the user accepts it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proposal {
-    /// Its identity.
+    /// The id.
     pub id: Id,
-    /// What is proposed.
+    /// The proposed change.
     pub what: Proposed,
-    /// The import that it came with.
+    /// The import that made the proposal.
     pub import: Option<ImportBatch>,
-    /// When it was proposed.
+    /// The time of the proposal.
     pub at: Time,
 }
 
-/// What is proposed.
+/// The change of a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proposed {
-    /// A memory of one project is to hold in every project.
+    /// Applies a memory of one project to every project.
     Everywhere(Memory),
-    /// A row of an import is to be taken in.
+    /// Adds a row of an import.
     Row(Box<Record>),
 }
 
 impl Proposed {
-    /// The text that a person decides about.
+    /// Returns the text for the user's decision.
     pub fn text(&self) -> Clean {
         match self {
             Self::Everywhere(memory) => memory.text.clone(),
@@ -56,7 +56,7 @@ const SELECT: &str =
         import_batch.accepted IS NOT NULL AS is_accepted
     FROM proposal LEFT JOIN import_batch ON import_batch.id = proposal.batch";
 
-/// Has a row of an import wait for a person. The same row again waits once.
+/// Proposes a row of an import, unless the same row is already proposed.
 pub(crate) fn propose_record(
     connection: &Connection,
     record: &Record,
@@ -73,13 +73,13 @@ pub(crate) fn propose_record(
     Ok(())
 }
 
-/// Number of rows of an import that wait.
+/// Counts the proposals of an import.
 pub(crate) fn count_waiting(connection: &Connection, batch: i64) -> rusqlite::Result<usize> {
     connection
         .query_row("SELECT count(*) FROM proposal WHERE batch = ?1", [batch], |row| row.get(0))
 }
 
-/// Accepts all that waits of an import; returns how many that were.
+/// Accepts all proposals of an import and returns their number.
 pub(crate) fn accept_all(connection: &Connection, batch: i64) -> Result<usize, StoreError> {
     let mut ids = connection.prepare("SELECT uid FROM proposal WHERE batch = ?1 ORDER BY id")?;
     let ids: Vec<Id> = ids.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -89,7 +89,7 @@ pub(crate) fn accept_all(connection: &Connection, batch: i64) -> Result<usize, S
     Ok(ids.len())
 }
 
-/// Drops what waits about other keys of a project.
+/// Deletes proposals of aliases that involve a project key.
 pub(crate) fn drop_aliases_of(connection: &Connection, key: &ProjectKey) -> Result<(), StoreError> {
     for proposal in every(connection)? {
         if let Proposed::Row(record) = &proposal.what
@@ -102,7 +102,7 @@ pub(crate) fn drop_aliases_of(connection: &Connection, key: &ProjectKey) -> Resu
     Ok(())
 }
 
-/// Every proposal, in the order in which they were made.
+/// Returns every proposal, the oldest first.
 pub(crate) fn every(connection: &Connection) -> Result<Vec<Proposal>, StoreError> {
     let mut rows = connection.prepare_cached(&format!("{SELECT} ORDER BY proposal.id"))?;
     let mut rows = rows.query([])?;
@@ -146,7 +146,7 @@ pub(crate) fn find(connection: &Connection, id: Id) -> Result<Proposal, StoreErr
         .ok_or_else(|| StoreError::NotFound { what: "proposal", id: id.into() })
 }
 
-/// Does what is proposed. `batch` is the import that a person has accepted as a whole.
+/// Carries out a proposal. `batch` is the import, if the user has accepted it as a whole.
 fn accept(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), StoreError> {
     match find(connection, id)?.what {
         Proposed::Everywhere(memory) => {
@@ -180,7 +180,7 @@ fn accept(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), Sto
 }
 
 impl Store {
-    /// Proposes that a memory of one project holds in every project. It stays in its project until a person agrees.
+    /// Proposes to apply a memory of one project to every project. It stays in its project until the user accepts.
     pub fn propose_everywhere(&mut self, memory: Id, now: Time) -> Result<(), StoreError> {
         self.write(|transaction| {
             memories::one(transaction, memory)?;
@@ -192,22 +192,22 @@ impl Store {
         })
     }
 
-    /// Everything that waits for a person, the oldest first.
+    /// Returns every proposal, the oldest first.
     pub fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
         every(&self.connection)
     }
 
-    /// The proposal that a person means.
+    /// Returns the proposal that a user names by the end of its id.
     pub fn proposal_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         tables::by_suffix(&self.connection, "proposal", "proposal", id)
     }
 
-    /// Does what is proposed.
+    /// Carries out a proposal.
     pub fn accept_proposal(&mut self, id: Id) -> Result<(), StoreError> {
         self.write(|transaction| accept(transaction, id, None))
     }
 
-    /// Drops a proposal. The memory that it is about, if any, stays in its project.
+    /// Deletes a proposal. A memory that it is about stays in its project.
     pub fn reject_proposal(&mut self, id: Id) -> Result<(), StoreError> {
         self.write(|transaction| {
             transaction.execute("DELETE FROM proposal WHERE uid = ?1", [id])?;

@@ -1,7 +1,6 @@
-//! What can still be read of a damaged database.
+//! Recovers the readable rows of a damaged database.
 //!
-//! Its pages are read one by one ([`pages`]), with the log of changes applied. What comes out goes into an empty store, and from
-//! there through the import, which holds every row to what a command would hold it to.
+//! Reads its pages one by one ([`pages`]), with the write-ahead log applied. The rows go into an empty store, and from there through the import, which validates each row like a command does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ mod tests;
 
 use pages::{Found, Scan, Shape};
 
-/// Every table that holds something of the user's, parents first.
+/// All tables with data of the user, parents first.
 const TABLES: [&str; 16] = [
     "project",
     "project_alias",
@@ -42,35 +41,34 @@ const TABLES: [&str; 16] = [
     "proposal",
 ];
 
-/// What was saved.
+/// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Salvaged {
     /// Rows that could be read.
     pub read: usize,
-    /// Rows that are in the store now and were not before.
+    /// Rows that were added to the store.
     pub saved: usize,
-    /// Rows that were there and made no sense.
+    /// Rows that were invalid.
     pub refused: usize,
-    /// What could be read of each table.
+    /// Results by table.
     pub tables: Vec<SalvagedTable>,
-    /// Pages that are damaged so that nobody knows what was in them.
+    /// Pages with content that could not be determined.
     pub unreadable_pages: usize,
 }
 
-/// What could be read of a table.
+/// The result for one table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SalvagedTable {
-    /// Its name.
+    /// Name of the table.
     pub table: &'static str,
     /// Rows that could be read.
     pub read: usize,
-    /// Rows that were damaged, in pages that could be read otherwise.
+    /// Damaged rows in pages that were otherwise readable.
     pub damaged: usize,
 }
 
 impl Store {
-    /// Takes over what can be read of a database that was put aside. The file is kept, under a name that says that it
-    /// was read, unless nothing could be.
+    /// Imports the readable rows of a database that was moved aside. The file is kept and renamed to mark it as salvaged, unless no row could be read.
     pub(crate) fn salvage(
         &mut self,
         damaged: &Path,
@@ -117,14 +115,14 @@ impl Store {
                 }
                 transaction.execute_batch("RELEASE record")?;
             }
-            // Or rows that were imported would count as written here.
+            // Otherwise imported rows would count as written here.
             carry_imports_over(&fresh.connection, transaction)
         })?;
         Ok(done)
     }
 }
 
-/// A folder to work in, beside the database, that goes away again.
+/// A temporary folder next to the database, removed on drop.
 struct Workshop {
     folder: PathBuf,
 }
@@ -136,7 +134,7 @@ impl Workshop {
         Ok(Self { folder })
     }
 
-    /// Reads a damaged database into an empty one, which it leaves in a folder of its own.
+    /// Reads a damaged database into a new one in a separate folder, and returns that folder.
     fn read(
         &self,
         damaged: &Path,
@@ -170,7 +168,7 @@ impl Drop for Workshop {
     }
 }
 
-/// Puts the rows that were found of a table into an empty store.
+/// Inserts the rows that were found for a table into the new store.
 fn copy_table(
     into: &Connection,
     table: &'static str,
@@ -187,7 +185,7 @@ fn copy_table(
             .prepare_cached(&format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"))?;
         match insert.execute(params_from_iter(values)) {
             Ok(1) => copied.read += 1,
-            // Of another row, or without what it must have.
+            // It conflicts with another row, or lacks a required column.
             _ => copied.damaged += 1,
         }
     }
@@ -197,7 +195,7 @@ fn copy_table(
     Ok(())
 }
 
-/// Gives rows that lost their project or session a stand-in: what can be read is not thrown away for its parent's sake.
+/// Creates placeholder projects and sessions for rows that lost theirs, so that readable rows are not dropped.
 fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
     let lost = |child: &str, column: &str, parent: &str| -> Result<Vec<i64>, StoreError> {
         let mut lost = into.prepare(&format!(
@@ -219,7 +217,7 @@ fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
             )?;
         }
     }
-    // The keys of a project are what rows are imported by.
+    // The import finds projects by their keys.
     into.execute(
         "INSERT OR IGNORE INTO project_alias (key, project) SELECT key, id FROM project",
         [],

@@ -30,8 +30,8 @@ pub struct SessionSummary {
 const COLUMNS: &str = "session.*, project.key AS project_key";
 const FROM: &str = "session JOIN project ON project.id = session.project";
 
-/// Records that a session was seen, creates it if it is new, and returns its row. A session that had ended becomes active again
-/// if it is seen later, because the client resumes a session under the same name.
+/// Records that a session was seen, creates it if it is new, and returns its row. A session that had ended becomes
+/// active again if it is seen later, because the client resumes a session under the same name.
 pub(crate) fn see(
     connection: &Connection,
     entry: &Entry,
@@ -49,8 +49,8 @@ pub(crate) fn see(
         .query_row([client], |row| row.get(0))
         .optional()?;
     if let Some(id) = known {
-        // A session start that arrives at once reopens the session regardless of its time: the clock may have been set back since the
-        // end. A late one may be older than the end, and older than the known process.
+        // A session start that arrives at once reopens the session regardless of its time: the clock may have been set
+        // back since the end. A late one may be older than the end, and older than the known process.
         let late = arrival == Arrival::Late;
         connection
             .prepare_cached(
@@ -106,8 +106,8 @@ pub(crate) fn standing_name(project: Id) -> Clean {
     Clean::new(&format!("command-line:{project}"))
 }
 
-/// Returns the rows of the session that a command acts for, and of its project. The session is that of the client, or else the
-/// standing session of the project.
+/// Returns the rows of the session that a command acts for, and of its project. The session is that of the client, or
+/// else the standing session of the project.
 pub(crate) fn acting(
     connection: &Connection,
     client: Option<&Clean>,

@@ -1,4 +1,5 @@
-//! The GHAP prompts of hooks in the database: the active GHAP of an agent, the time to ask about it, and verdicts of runs on it.
+//! The GHAP prompts of hooks in the database: the active GHAP of an agent, the time to ask about it, and verdicts of
+//! runs on it.
 
 use std::time::Duration;
 
@@ -186,7 +187,8 @@ impl HotStore {
         )
     }
 
-    /// Returns true if any agent of a session has an active GHAP. Hooks ask this first because it is cheap and nearly always false.
+    /// Returns true if any agent of a session has an active GHAP. Hooks ask this first because it is cheap and nearly
+    /// always false.
     pub fn has_active(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection
@@ -197,8 +199,8 @@ impl HotStore {
             .query_row([client], |row| row.get(0))?)
     }
 
-    /// Counts a tool call. Returns the number of calls since the GHAP was last changed or asked about, if it has reached `frequency`,
-    /// and resets it, so that exactly one of several concurrent hooks asks.
+    /// Counts a tool call. Returns the number of calls since the GHAP was last changed or asked about, if it has
+    /// reached `frequency`, and resets it, so that exactly one of several concurrent hooks asks.
     pub fn check_in(
         &mut self,
         entry: &Entry,
@@ -220,7 +222,8 @@ impl HotStore {
         })
     }
 
-    /// Returns the verdict on a GHAP of the given run, or of the newest run that has one. None if the agent was already told.
+    /// Returns the verdict on a GHAP of the given run, or of the newest run that has one. None if the agent was already
+    /// told.
     pub fn settled(&self, ghap: Ghap, run: Option<Id>) -> Result<Option<Settled>, StoreError> {
         let connection = &self.connection;
         let found = match run {
@@ -259,8 +262,8 @@ impl HotStore {
         Ok(news.then_some(Settled { ghap, outcome, told, before }))
     }
 
-    /// Returns true if a session may be invited to start a GHAP: it was not invited before, it never had one, and it was shown
-    /// nothing from memory for a failure.
+    /// Returns true if a session may be invited to start a GHAP: it was not invited before, it never had one, and it
+    /// was shown nothing from memory for a failure.
     pub fn may_offer_ghap(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection

@@ -1,9 +1,10 @@
 //! The spool: files for entries that a hook could not write to the database in time.
 //!
-//! Hooks append JSON lines to one file. Writers hold a shared lock during one `write`, so they never wait for each other. A
-//! drain renames the file and takes the exclusive lock before reading it: after that, no writer is still writing, and a later
-//! writer notices that its file was renamed and opens the new one. The transaction that inserts the entries of a file also
-//! records the file's name, so a crash between the commit and the removal of the file does not insert the entries twice.
+//! Hooks append JSON lines to one file. Writers hold a shared lock during one `write`, so they never wait for each
+//! other. A drain renames the file and takes the exclusive lock before reading it: after that, no writer is still
+//! writing, and a later writer notices that its file was renamed and opens the new one. The transaction that inserts
+//! the entries of a file also records the file's name, so a crash between the commit and the removal of the file does
+//! not insert the entries twice.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -25,7 +26,7 @@ pub const SIZE: u64 = 16 * 1024 * 1024;
 
 /// Version of the line format. Lines with a higher version are kept for a newer program.
 const FORM: u32 = 1;
-/// Attempts of a writer to open the current file before it was renamed. Once is usual, twice is rare.
+/// Number of times that a writer may find its file renamed before it gives up. Once is usual, twice is rare.
 const ATTEMPTS: u32 = 16;
 /// Time that a drain waits for a writer in the middle of a line.
 const WRITER: Duration = Duration::from_millis(200);
@@ -33,8 +34,8 @@ const WRITER: Duration = Duration::from_millis(200);
 const CURRENT: &str = "current.jsonl";
 const HELD: &str = "held.jsonl";
 
-/// The entries of one call, on one line. A writer may be killed in the middle, and half of a group of entries must not be
-/// read as the whole group.
+/// The entries of one call, on one line. A writer may be killed in the middle, and half of a group of entries must not
+/// be read as the whole group.
 #[derive(Serialize)]
 struct LineOut<'a> {
     form: u32,
@@ -81,7 +82,8 @@ pub fn append(files: &Files, entries: &[Entry]) -> Result<(), SpoolError> {
         if file.metadata()?.len() + line.len() as u64 > SIZE {
             return Err(SpoolError::Full);
         }
-        // In one call, because lines of several writers must not mix. A short write leaves half a line, which readers reject.
+        // In one call, because lines of several writers must not mix. A short write leaves half a line, which readers
+        // reject.
         let written = (&file).write(&line)?;
         return if written == line.len() {
             Ok(())
@@ -110,7 +112,8 @@ pub fn size(files: &Files) -> io::Result<u64> {
     Ok(size)
 }
 
-/// Returns true if the spool holds entries that this program can drain. Entries that depend on them must be spooled as well.
+/// Returns true if the spool holds entries that this program can drain. Entries that depend on them must be spooled as
+/// well.
 pub fn waits(files: &Files) -> bool {
     waiting(files).is_ok_and(|found| {
         found.iter().any(|path| {
@@ -179,8 +182,9 @@ pub struct Drained {
 pub(crate) fn drain(store: &mut Store, _lock: &Lock, now: Time) -> Result<Drained, StoreError> {
     let folder = store.files.spool();
     let mut done = Drained::default();
-    // Drain renamed files first, and rename no more while one of them is left: files that cannot be drained would otherwise pile
-    // up without bound. Drain held lines before the current file, because more lines may be added to them.
+    // Drain renamed files first, and rename no more while one of them is left: files that cannot be drained would
+    // otherwise pile up without bound. Drain held lines before the current file, because more lines may be added to
+    // them.
     for path in waiting(&store.files).map_err(at("read", &folder))? {
         let shared = path.file_name().is_some_and(|name| name == CURRENT || name == HELD);
         if shared && done.left {
@@ -204,7 +208,8 @@ pub(crate) fn drain(store: &mut Store, _lock: &Lock, now: Time) -> Result<Draine
     Ok(done)
 }
 
-/// Reads a renamed file once no writer is using it. Returns None if a writer hangs; the next drain finds the file again.
+/// Reads a renamed file once no writer is using it. Returns None if a writer hangs; the next drain finds the file
+/// again.
 fn read_alone(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut file = data_dir::open_own(path, &data_dir::readable())?;
     let until = Instant::now() + WRITER;
@@ -288,8 +293,8 @@ fn is_about_the_row(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Applies the entries of one call, all or none, and returns the error if they are invalid. Invalid entries must not block the
-/// others for ever; a disk error must keep all of them in the spool.
+/// Applies the entries of one call, all or none, and returns the error if they are invalid. Invalid entries must not
+/// block the others for ever; a disk error must keep all of them in the spool.
 fn apply_alone(
     transaction: &Transaction<'_>,
     entries: &[Entry],
@@ -326,7 +331,7 @@ pub(crate) fn drop_held(
     let beside = path.with_extension("new");
     // Left by a process that was killed in the middle.
     data_dir::remove_if_there(&beside)?;
-    let text = match fs::read(&path) {
+    let text = match data_dir::read_own(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read?,
     };
@@ -341,7 +346,8 @@ pub(crate) fn drop_held(
     fs::rename(&beside, &path)
 }
 
-/// Returns true if a predicate holds for any string or key in a JSON line. A line that is not JSON counts as one string.
+/// Returns true if a predicate holds for any string or key in a JSON line. A line that is not JSON counts as one
+/// string.
 fn any_text(line: &str, is: &impl Fn(&str) -> bool) -> bool {
     fn within(value: &serde_json::Value, is: &impl Fn(&str) -> bool) -> bool {
         match value {

@@ -102,8 +102,8 @@ pub(crate) fn own_matching(
         .collect::<Result<_, _>>()?)
 }
 
-/// Returns the position of a row in the insertion order of its table, or None if it is gone. A position stays valid for paging
-/// after its row is gone.
+/// Returns the position of a row in the insertion order of its table, or None if it is gone. A position stays valid for
+/// paging after its row is gone.
 fn position(
     connection: &Connection,
     table: &'static str,

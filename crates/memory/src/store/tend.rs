@@ -85,8 +85,8 @@ pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, S
 /// Age above which a file snapshot was left by a command that never finished.
 const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(24);
 
-/// Removes file snapshots that commands left behind: those modified before a time, or all. Failed removals are retried by the
-/// next run.
+/// Removes file snapshots that commands left behind: those modified before a time, or all. Failed removals are retried
+/// by the next run.
 pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
     // Never through a symbolic link: it could lead to files outside the data directory.
     if !matches!(data_dir::check_path(&files.snapshots()), Ok(Some(_))) {
@@ -135,7 +135,8 @@ impl Store {
     /// Deletes outcomes that are too old or too many, except those that are evidence for a GHAP.
     fn retire(&mut self, bounds: &Bounds, now: Time) -> Result<usize, StoreError> {
         self.write(|transaction| {
-            // The age counts from the newest outcome, not from the clock: a clock set a year ahead must not delete a year of runs.
+            // The age counts from the newest outcome, not from the clock: a clock set a year ahead must not delete a
+            // year of runs.
             let newest: Option<Time> = transaction.query_row("SELECT max(at) FROM outcome", [], |row| row.get(0))?;
             let oldest = newest.map_or(now, |newest| newest.min(now)).minus(bounds.outcome_age);
             let old = transaction.execute(

@@ -1,4 +1,4 @@
-//! Values in the database: held against their cluster when they are written, weighed by what happened since.
+//! Values in the database: compared with their cluster when they are written, and weighed by later evidence.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
@@ -29,66 +29,66 @@ pub(crate) use forming::{follow, unite};
 pub(crate) use sentence::Sentence;
 pub(crate) use weigh::{every, is_due, weigh};
 
-/// Something to work by.
+/// A value to add: a rule to work by.
 #[derive(Debug, Clone, Copy)]
 pub struct NewValue<'a> {
-    /// Where it holds; none is everywhere.
+    /// The project that it holds in; everywhere if None.
     pub place: Option<&'a Place>,
-    /// The cluster that it stands for.
+    /// The cluster that it belongs to.
     pub cluster: Id,
-    /// What it says.
+    /// Text of the value.
     pub text: &'a str,
-    /// Whether whoever says it also holds it.
+    /// Accepted if the author also accepts it, otherwise proposed.
     pub standing: Standing,
-    /// Whether it is a person, who may hold again what was retired.
+    /// True if the author is a person, who may revive a retired value.
     pub revives: bool,
 }
 
-/// What to change about a value. What is `None` stays.
+/// Changes to a value. Fields that are `None` stay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ValueEdit<'a> {
-    /// What it says.
+    /// New text.
     pub text: Option<&'a str>,
-    /// What it is worth. Whoever accepts one that was doubted clears it of what spoke against it.
+    /// New standing. Accepting a doubted value clears the evidence against it.
     pub standing: Option<Standing>,
-    /// Where it holds: in a place, or everywhere.
+    /// New scope: a project, or everywhere.
     pub place: Option<Option<&'a Place>>,
 }
 
-/// Which values to list.
+/// A filter for the list of values.
 #[derive(Debug, Clone, Default)]
 pub struct ValueFilter {
-    /// Those that hold in one project: its own, and those that hold everywhere.
+    /// Only values that hold in this project, including those that hold everywhere.
     pub project: Option<ProjectKey>,
-    /// Those of one standing; none is all but those that are retired.
+    /// Only values of this standing; if None, all except retired ones.
     pub standing: Option<Standing>,
-    /// Those of one cluster.
+    /// Only values of this cluster.
     pub cluster: Option<Id>,
-    /// Also those that are retired.
+    /// Includes retired values.
     pub retired: bool,
-    /// At most so many.
+    /// Maximum number of values.
     pub limit: Option<usize>,
 }
 
-/// A value, and what it did.
+/// A value and its effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Held {
     /// The value.
     #[serde(flatten)]
     pub value: Value,
-    /// What came of it when it was shown.
+    /// Number of times it helped and hurt after it was shown.
     #[serde(flatten)]
     pub effects: Effects,
 }
 
-/// What came of writing a value.
+/// The result of writing a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Written {
-    /// As it is now.
+    /// The value after the write.
     pub value: Value,
-    /// Whether it was said before, so that there still is one.
+    /// True if a value with the same meaning existed, so none was added.
     pub merged: bool,
-    /// Whether that one had been retired, and is held again.
+    /// True if the existing value was retired and now holds again.
     pub revived: bool,
     /// Values about the same thing that seem to say the opposite.
     pub conflicts: Vec<Value>,
@@ -116,7 +116,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Value> {
     })
 }
 
-/// Writes a value down as it is, in place of an older one.
+/// Inserts a value, or replaces the one with the same id.
 pub(crate) fn insert(
     connection: &Connection,
     project: Option<i64>,
@@ -155,7 +155,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Writes a value down that stays where it holds.
+/// Writes a value without changing its project.
 fn update(connection: &Connection, value: &Value) -> Result<(), StoreError> {
     let project = connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
@@ -170,30 +170,30 @@ pub(crate) fn one(connection: &Connection, id: Id) -> Result<Value, StoreError> 
 }
 
 impl Store {
-    /// One, by its id.
+    /// Returns the value with an id.
     pub fn value(&self, id: Id) -> Result<Held, StoreError> {
         held(&self.connection, one(&self.connection, id)?)
     }
 
-    /// The value that a person means.
+    /// Finds a value by the id or id suffix that a user typed.
     pub fn value_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         tables::by_suffix(&self.connection, "value", "value", id)
     }
 
-    /// Those that are worth most first.
+    /// Lists values, the most valuable first.
     pub fn values(&self, filter: &ValueFilter) -> Result<Vec<Held>, StoreError> {
         list(&self.connection, filter)
     }
 }
 
 impl HotStore {
-    /// The values that hold in a place, those that are worth most there first. Reads one small table, and makes nothing anew.
+    /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing anew.
     pub fn values(&self, place: &Place, most: usize) -> Result<Vec<Held>, StoreError> {
         held_in(&self.connection, place, most)
     }
 }
 
-/// The values that hold in a place, those that are worth most there first.
+/// Returns the values to show in a place, the most valuable first.
 pub(crate) fn held_in(
     connection: &Connection,
     place: &Place,
@@ -202,14 +202,14 @@ pub(crate) fn held_in(
     let project = Some(projects::key_of(connection, place)?);
     let mut held = list(connection, &ValueFilter { project, ..ValueFilter::default() })?;
     held.retain(|held| is_worth_saying(&held.value, held.effects));
-    // What the project and everybody say is said once.
+    // A rule that holds both in the project and everywhere is shown once.
     let mut said: Vec<(Held, Sentence)> = Vec::with_capacity(most.min(held.len()));
     for one in held {
         if said.len() == most {
             break;
         }
         let sentence = Sentence::of(&one.value.text);
-        // Who hears what somebody holds has no need of what was only found about the same.
+        // An accepted value makes a proposed one about the same thing unnecessary.
         let is_found = one.value.standing == Standing::Proposed;
         let is_new = |(other, known): &(Held, Sentence)| {
             let is_held = other.value.standing == Standing::Accepted;
@@ -222,8 +222,7 @@ pub(crate) fn held_in(
     Ok(said.into_iter().map(|(held, _)| held).collect())
 }
 
-/// Whether a value may be put before somebody who did not ask: not where it hurt or is doubted, not one that nobody holds and
-/// hardly anybody says any more, and not one that is too long to be said whole.
+/// Returns true if a value may be shown without being asked for: it must not be harmful, a value that is not accepted must not be doubted and needs support if it comes from a lesson, and the text must be short enough to be shown whole.
 fn is_worth_saying(value: &Value, effects: Effects) -> bool {
     let is_held = value.standing == Standing::Accepted;
     let is_said = value.source.is_none() || value.support as usize >= FEWEST;
@@ -237,10 +236,10 @@ fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {
     Ok(Held { value, effects })
 }
 
-/// So much younger is worth twice as much that speaks for it.
+/// Age difference, in milliseconds, that counts as much as twice the evidence: 180 days.
 const HALF_LIFE: f64 = 180.0 * 24.0 * 60.0 * 60.0 * 1_000.0;
 
-/// What a value is ordered by among others: what speaks for it, halved with the time since anything last did.
+/// Returns the sort key of a value: its evidence, halved with the time since the last evidence.
 fn worth(held: &Held, grown: Option<Time>) -> f64 {
     let Held { value, effects } = held;
     let behind = f64::from(value.support) + f64::from(effects.helped);
@@ -248,11 +247,11 @@ fn worth(held: &Held, grown: Option<Time>) -> f64 {
     let last = grown.map_or(value.changed, |grown| grown.max(value.changed));
     #[expect(clippy::cast_precision_loss, reason = "days are enough")]
     let age = last.millis() as f64 / HALF_LIFE;
-    // As a logarithm: what is halved as time goes by stays in the order that it has, whatever time it is.
+    // A logarithm, so that the order of values does not depend on the current time.
     (1.0 + (behind - 2.0 * against).max(0.0)).log2() + age
 }
 
-/// Accepted before proposed, this project's before everybody's, then by what speaks for them and how new that is.
+/// Lists values: accepted before proposed, those of the project before those that hold everywhere, then by [`worth`].
 fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT value.*, project.key AS project_key, cluster.changed AS grown
@@ -291,12 +290,12 @@ fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, Stor
     Ok(all.into_iter().map(|(_, held)| held).collect())
 }
 
-/// What it says, for whoever looks for words.
+/// Returns the texts of a value for a word search.
 pub(crate) fn texts(value: &Value) -> Vec<&str> {
     vec![&value.text]
 }
 
-/// A value from elsewhere: what changed last stays.
+/// Compares an imported value with the stored one: true if the imported one changed later, None if no value with its id is stored.
 pub(crate) fn newer(
     connection: &Connection,
     value: &Value,

@@ -1,8 +1,8 @@
-//! Name patterns of runners, as far as they can be decided without a regular expression engine: a hook has none.
+//! Matching of name patterns of runners without a regular expression engine, which hooks do not link.
 //!
-//! Each function answers whether the pattern chooses a name, or nothing where it cannot tell.
+//! Each function returns true if the pattern selects a name, and None if that cannot be decided.
 
-/// Evaluates pytest's `-k`: words joined by `and`, `or`, `not` and brackets, each looked for in the test's id without case.
+/// Evaluates pytest's `-k`: words joined by `and`, `or`, `not` and brackets, each searched in the test's id without case.
 pub(super) fn keywords_match(expression: &str, test: &str) -> Option<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
@@ -75,7 +75,7 @@ impl Keywords<'_> {
     }
 }
 
-/// Evaluates a simple regular expression: literal text, `^`, `$`, `.*` at an end, and alternatives, perhaps in one group.
+/// Evaluates a simple regular expression: literal text, `^`, `$`, `.*` at an end, and alternatives, optionally in a group.
 pub(super) fn regex_matches(pattern: &str, name: &str) -> Option<bool> {
     let (pattern, from_start) = match pattern.strip_prefix('^') {
         Some(rest) => (rest, true),
@@ -115,7 +115,7 @@ pub(super) fn regex_matches(pattern: &str, name: &str) -> Option<bool> {
 pub(super) fn go_run_matches(pattern: &str, test: &str) -> Option<bool> {
     let mut levels = test.split('/');
     for part in pattern.split('/') {
-        // What lies below the failing test runs it as well, or may not exist.
+        // A pattern for levels below the failing test also runs it, but may match nothing.
         let level = levels.next()?;
         if !regex_matches(&part.replace(' ', "_"), level)? {
             return Some(false);
@@ -124,7 +124,7 @@ pub(super) fn go_run_matches(pattern: &str, test: &str) -> Option<bool> {
     Some(true)
 }
 
-/// The text of a pattern without meta signs; none where it has any.
+/// Returns the text of a pattern; None if it has meta characters.
 fn literal_text(pattern: &str) -> Option<String> {
     let mut text = String::with_capacity(pattern.len());
     let mut signs = pattern.chars();
@@ -138,7 +138,7 @@ fn literal_text(pattern: &str) -> Option<String> {
                 text.push(escaped);
             }
             '*' | '+' | '?' | '[' | ']' | '(' | ')' | '{' | '}' | '|' | '^' | '$' => return None,
-            // Taken as itself, a dot chooses fewer names, and that errs on the right side.
+            // A dot taken literally selects fewer names, which is the safe error.
             plain => text.push(plain),
         }
     }

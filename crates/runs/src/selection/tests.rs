@@ -3,7 +3,7 @@ use super::*;
 use crate::command_line::CommandLine;
 use crate::read::{Seen, read_runs};
 
-/// The selection of the last run in a line that printed `output`.
+/// Returns the selection of the last run in a line that printed `output`.
 fn selection_of(command: &str, output: &str) -> Selection {
     let seen = Seen { exit: Some(0), output: output.as_bytes(), cut: false };
     let readings = read_runs(&CommandLine::parse(command), &seen)
@@ -142,7 +142,7 @@ fn a_run_covers_what_it_must_have_met() {
         ("cargo build", "cargo test", "parse::x", false),
         ("python -m unittest", "pytest", "tests/test_a.py::A::test_x", true),
         ("pytest tests/test_a.py", "make test", "tests/test_a.py::test_x", false),
-        // What it was set to otherwise, the other run need not have met.
+        // A run with another name pattern need not have executed the test.
         ("pytest tests/a.py -k name", "pytest tests/a.py -k total", "tests/a.py::total", false),
         ("pytest", "pytest -k total", "tests/a.py::total", true),
         ("pytest", "pytest -m slow", "tests/a.py::total", false),
@@ -216,7 +216,7 @@ fn tasks_tell_what_they_run() {
     assert!(covers(&selection("npx vitest run src/cart.test.ts"), &task, test));
     assert!(covers(&task, &selection("npx vitest run src/cart.test.ts"), test));
     assert!(!covers(&selection("npx vitest run src/tax.test.ts"), &task, test));
-    // What a task does not tell, only the same task answers.
+    // If a task does not print its command, only the same task covers its failures.
     let green = "===== 3 passed in 0.12s =====\n";
     let silent = selection_of("./run.sh", green);
     assert!(silent.is_partial && silent.program.as_str() == "pytest");

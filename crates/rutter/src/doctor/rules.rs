@@ -109,22 +109,34 @@ pub(super) fn examine(layers: &[Layer], all: &str, here: Option<&Place>) -> Opti
     Some(finding)
 }
 
+/// Returns true if a rule that allows reaches every tool of the server. The client takes a star only behind the server's name.
+fn allows_all(rule: &str, all: &str) -> bool {
+    rule.strip_prefix(all).is_some_and(|rest| {
+        rest.is_empty()
+            || rest
+                .strip_prefix("__")
+                .is_some_and(|tool| !tool.is_empty() && tool.bytes().all(|sign| sign == b'*'))
+    })
+}
+
 /// Finds a rule that allows every tool of the server, including those that remove rows or read other projects.
 pub(super) fn allowed_whole(layers: &[Layer], all: &str) -> Option<Finding> {
     layers.iter().find_map(|layer| {
         let rules = list(layer, "allow");
-        let (rule, document, node) =
-            rules.into_iter().find(|(rule, ..)| *rule == all)?;
+        let (rule, document, node) = rules.into_iter().find(|(rule, ..)| allows_all(rule, all))?;
         let what = format!(
             "the rule `{}` lets the agent remove rows and look into other projects without a question",
             named(rule)
         );
         let finding = Finding::new(&codes::SERVER_ALLOWED_WHOLE, what).at(document.place(node.at));
-        // Only the user can write the rules for a plugin.
-        Some(if all == server::RULE {
+        Some(if all != server::RULE {
+            // Only the user can write the rules for a plugin.
+            finding.advise("write the rules that `rutter init --plugin` names in its place")
+        } else if rule == all {
             finding
         } else {
-            finding.advise("write the rules that `rutter init --plugin` names in its place")
+            // `init` never wrote a star, and leaves it alone.
+            finding.advise("take the rule out, then rutter init, which allows the tools by name")
         })
     })
 }

@@ -12,6 +12,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rutter_memory::data_dir::read_own;
 use serde::{Deserialize, Serialize};
 
 use super::Contents;
@@ -196,7 +197,7 @@ impl Records {
 
     /// Loads the record of a file, or of a part of a file. Returns None if it is missing or unreadable.
     pub(crate) fn get(&self, target: &Path) -> Option<Record> {
-        serde_json::from_slice(&fs::read(self.path(target)).ok()?).ok()
+        serde_json::from_slice(&read_own(&self.path(target)).ok()?).ok()
     }
 
     /// Stores the record, or deletes it if None.

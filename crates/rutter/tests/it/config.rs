@@ -496,3 +496,13 @@ fn keys_of_hooks_yaml_are_mapped_or_named() {
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("line 2 cannot be read: it is indented by a tab"), "{ran}");
 }
+
+#[test]
+fn pipe_instead_of_hooks_yaml_is_refused() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("ship/.claude/hooks")).unwrap();
+    let pipe = home.path("ship/.claude/hooks/config.yaml");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let ran = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]);
+    assert!(ran.exit == Some(1) && ran.stderr.contains("it is no file"), "{ran}");
+}

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rutter_testkit::{Ran, excuse};
 use serde_json::json;
@@ -263,6 +264,74 @@ fn nothing_is_written_through_links() {
             }
         }
     }
+}
+
+/// Returns true if a command ends by itself. One that waits for somebody is killed.
+fn ends(home: &Home, args: &[&str]) -> bool {
+    let mut command = home.command(args);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_ne!(status.code(), Some(2), "{args:?} is no command");
+            return true;
+        }
+        if Instant::now() > until {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn pipes_in_the_data_folder_hang_nothing() {
+    let files = WRITTEN.iter().filter(|(_, is_folder)| !is_folder).map(|(name, _)| *name);
+    for name in files.chain(["config.toml"]) {
+        let home = Home::new();
+        home.set(&[]);
+        set_mode(&home.memory(), 0o700);
+        fs::write(home.path("ship/.rutter.toml"), "[scope]\nrecall = \"everywhere\"\n").unwrap();
+        home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
+        home.ok(&["tend"]);
+        let pipe = home.memory().join(name);
+        fs::create_dir_all(pipe.parent().unwrap()).unwrap();
+        drop(fs::remove_file(&pipe));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        play(&home);
+        if !name.starts_with("log/") {
+            let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap_or_default();
+            assert!(!log.contains("ended after a second"), "{name}: {log}");
+        }
+        for args in [
+            &["status"][..],
+            &["recall", "oak"],
+            &["remember", "the deck is made of pine", "--category", "fact"],
+            &["pause"],
+            &["pause", "--off"],
+            &["trust", "--list"],
+            &["trust", "--yes"],
+            &["config", "check"],
+            &["config", "show"],
+            &["injections"],
+            &["export"],
+            &["init"],
+            &["uninstall"],
+            &["forget", "--query", "oak", "--yes"],
+            &["doctor"],
+            &["tend"],
+            &["doctor", "--repair"],
+        ] {
+            assert!(ends(&home, args), "{name}: {args:?}");
+        }
+    }
+    let home = Home::new();
+    home.ok(&["tend"]);
+    assert!(Command::new("mkfifo").arg(home.memory().join("paused")).status().unwrap().success());
+    let ran = home.rutter(&["pause"]);
+    assert!(ran.exit == Some(1) && ran.stderr.contains("paused is no plain file"), "{ran}");
 }
 
 #[test]

@@ -210,9 +210,9 @@ fn every_scope_that_is_well_has_nothing_to_find() {
     setup.ok(&["init", "--no-allow", "--bin", &setup.text("bin/rutter")]);
     setup.finds("server-not-allowed", &format!("[HOME]/{LOCAL}"), INIT);
     drop(setup.rutter(&["doctor"]).success());
-    // Rules for some tools or by a pattern are the user's choice, and bypassPermissions needs no rule.
+    // Rules for some tools are the user's choice, and bypassPermissions needs no rule.
     for permissions in [
-        json!({ "allow": ["mcp__rutter__*"] }),
+        json!({ "allow": ["mcp__rutter__s*"] }),
         json!({ "allow": ["mcp__rutter__start_ghap"] }),
         json!({ "defaultMode": "bypassPermissions" }),
     ] {
@@ -433,4 +433,10 @@ fn a_rule_for_all_tools_is_found() {
     setup.write(USER, "{\"permissions\":{\"allow\":[\"mcp__rutter\"]}}");
     let advice = "rutter init, which allows the tools by name";
     setup.finds("server-allowed-whole", &format!("[HOME]/{USER}:1:26"), advice);
+    // A star is the user's own, and `init` leaves it alone.
+    let advice = "take the rule out, then rutter init, which allows the tools by name";
+    for rule in ["mcp__rutter__*", "mcp__rutter__**"] {
+        setup.write(USER, &json!({ "permissions": { "allow": [rule] } }).to_string());
+        setup.finds("server-allowed-whole", &format!("[HOME]/{USER}:1:26"), advice);
+    }
 }

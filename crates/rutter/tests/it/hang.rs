@@ -1,16 +1,18 @@
 //! Hooks on a hanging disk: the client continues after one second.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use rutter_testkit::excuse;
 use serde_json::json;
 
 use crate::hook::silent;
-use crate::support::Home;
+use crate::support::{Home, hold};
 
 /// The hook's limit of one second, plus a margin for a busy machine.
 const LONGEST: Duration = Duration::from_millis(2_500);
@@ -101,18 +103,38 @@ fn client_goes_on_while_disk_hangs() {
     }
 }
 
+/// The only child of a process, once there is one.
+fn worker_of(hook: u32) -> Pid {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let children = fs::read_to_string(format!("/proc/{hook}/task/{hook}/children")).unwrap();
+        if let Ok(worker) = children.trim().parse() {
+            return Pid::from_raw(worker).unwrap();
+        }
+        assert!(Instant::now() < until, "no worker");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
-fn worker_that_waits_for_a_pipe_is_left() {
+fn worker_that_is_stopped_is_left() {
     let home = Home::new();
+    home.set(&[]);
     home.ok(&["tend"]);
-    let pipe = home.memory().join("paused");
-    assert!(run("mkfifo", &[&pipe]));
+    // Has the worker wait for half a second, in which it can be found and stopped.
+    let holder = hold(&home.memory().join("rutter.db"), "EXCLUSIVE");
     let begun = Instant::now();
-    silent(&home.hook(&home.event("one", "Stop", &json!({}))));
+    let mut hook = home.command(&["hook"]);
+    let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    hook.stdin.take().unwrap().write_all(home.red("one").to_string().as_bytes()).unwrap();
+    let worker = worker_of(hook.id());
+    kill_process(worker, Signal::STOP).unwrap();
+    let ended = hook.wait_with_output().unwrap();
     let waited = begun.elapsed();
+    kill_process(worker, Signal::KILL).unwrap();
+    drop(holder);
+    assert!(ended.status.success() && ended.stdout.is_empty(), "{ended:?}");
     assert!(waited > Duration::from_millis(900) && waited < LONGEST, "{waited:?}");
     let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap();
     assert!(log.contains("hook: ended after a second"), "{log}");
-    // Unblocks the worker.
-    drop(fs::OpenOptions::new().write(true).open(&pipe).unwrap());
 }

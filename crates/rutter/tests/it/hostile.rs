@@ -193,12 +193,48 @@ fn files_of_a_project_do_not_silence_the_guard() {
             "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/nowhere", "cwd": ship,
             "permission_mode": "default", "tool_name": "mcp__rutter__status", "tool_input": {}, "tool_use_id": "t",
         });
-        let mut hook = home.command(&["hook"]);
-        hook.current_dir(&ship).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut hook = hook.spawn().unwrap();
-        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-        let said = hook.wait_with_output().unwrap().stdout;
-        let said: Value = serde_json::from_slice(&said).unwrap();
+        let said = hear(&home, payload.to_string().as_bytes());
+        let said: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{settings}: {said}");
+    }
+}
+
+/// Pipes a payload to a hook in the folder of the project, and returns what it prints.
+fn hear(home: &Home, payload: &[u8]) -> String {
+    let mut hook = home.command(&["hook"]);
+    hook.current_dir(home.path("ship")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut hook = hook.spawn().unwrap();
+    // It may end before it has read everything.
+    drop(hook.stdin.take().unwrap().write_all(payload));
+    let ended = hook.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    String::from_utf8(ended.stdout).unwrap()
+}
+
+#[test]
+fn long_input_does_not_silence_the_guard() {
+    let home = Home::new();
+    home.ok(&["remember", "something", "--category", "fact"]);
+    let ship = home.path("ship");
+    let call = |tool: &str, cwd: &str, input: &str| {
+        format!(
+            "{{\"session_id\":\"s\",{cwd}\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"{tool}\",\"tool_input\":{input}"
+        )
+    };
+    let cwd = format!("\"cwd\":{},", json!(ship));
+    let long = format!("{{\"text\":\"{}\"}},\"tool_use_id\":\"t\"}}\n", "x".repeat(9 << 20));
+    let ours = call("mcp__rutter__remember", &cwd, &long);
+    assert_eq!(hear(&home, ours.as_bytes()), "", "there is no other server");
+    fs::write(ship.join(".mcp.json"), r#"{"mcpServers":{"rutter":{"command":"evil"}}}"#).unwrap();
+    for (name, payload) in [
+        ("longer than is read", ours),
+        ("no JSON in the input", call("mcp__rutter__remember", &cwd, "{bad}}")),
+        ("no folder before the input", call("mcp__rutter__remember", "", &long)),
+    ] {
+        let said: Value = serde_json::from_str(&hear(&home, payload.as_bytes())).expect(name);
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{name}: {said}");
+    }
+    for tool in ["Write", "mcp__other__remember", "mcp__rutterx__y"] {
+        assert_eq!(hear(&home, call(tool, &cwd, &long).as_bytes()), "", "{tool}");
     }
 }

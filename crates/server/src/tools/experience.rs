@@ -264,6 +264,8 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
         let filter = GhapFilter {
             project: Some(project.key),
             domain: Some(ahead.domain),
+            // Imported ones are no evidence.
+            own: true,
             limit: Some(RECENT),
             ..GhapFilter::default()
         };
@@ -345,11 +347,18 @@ fn nearest(
                 kind: Some(Kind::Experience),
                 domain: Some(ahead.domain),
                 outcome: Some(Status::Falsified),
-                limit: FAILURES,
+                // Imported ones are left out below.
+                limit: FAILURES * 9,
             };
+            let mut found = 0;
             for recall in call.store.recall(&ask, now)? {
-                if !chosen.contains(&recall.hit.row) {
-                    chosen.push(recall.hit.row);
+                let row = recall.hit.row;
+                if found == FAILURES || is_unconfirmed_import(call, row)? {
+                    continue;
+                }
+                found += 1;
+                if !chosen.contains(&row) {
+                    chosen.push(row);
                 }
             }
         }
@@ -372,6 +381,11 @@ fn nearest(
         });
     }
     Ok(failures)
+}
+
+/// Returns true if a row came from a file and nobody has accepted it.
+fn is_unconfirmed_import(call: &Call<'_>, row: Id) -> Result<bool, StoreError> {
+    Ok(call.store.origin(row)?.is_some_and(|origin| origin.is_unconfirmed_import()))
 }
 
 /// Returns true if so many resolved hypotheses are enough to count strategies and root causes.

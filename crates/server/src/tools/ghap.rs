@@ -302,6 +302,7 @@ fn list(
             status: get.status,
             domain: get.domain,
             orphaned: get.orphans,
+            own: false,
             before,
             limit: Some(limit + 1),
         };

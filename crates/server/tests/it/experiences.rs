@@ -1,8 +1,12 @@
 //! Search of experiences by words, on four axes, with filters.
 
+use rutter_memory::store::{ImportFile, WhoseRows};
+use rutter_server::Desk;
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, confirm, falsify, refused, start, with};
+use crate::support::{
+    World, assert_answer, call, confirm, falsify, now, refused, rows, start, with,
+};
 
 /// Creates four resolved GHAPs about different topics.
 fn learnt() -> World {
@@ -229,6 +233,38 @@ fn a_premortem_counts_and_names_what_failed() {
       "principles": []
     }
     "#);
+}
+
+#[test]
+fn premortem_ignores_imported_ghaps() {
+    let world = World::new();
+    // The same project in the memory of somebody else.
+    let theirs = Desk { data: world.desk.data.join("theirs"), ..world.desk.clone() };
+    for _ in 0..6 {
+        call(&theirs, "start_ghap", start());
+        call(&theirs, "resolve_ghap", falsify());
+    }
+    let file = ImportFile::read(rows(&theirs).join("\n").as_bytes(), |_| {}).unwrap();
+    let mut store = world.store();
+    let imported = store.import(&file, "theirs.jsonl", WhoseRows::Foreign, now()).unwrap();
+    assert!(imported.added >= 6, "{imported:?}");
+    let import = store.imports().unwrap()[0].batch.id;
+    world.call("start_ghap", with(start(), json!({ "goal": "old Mac files parse" })));
+    world.call("resolve_ghap", falsify());
+    for ahead in [
+        json!({ "domain": "debugging" }),
+        json!({ "domain": "debugging", "goal": "CRLF files parse" }),
+    ] {
+        let own = world.call("premortem", ahead.clone());
+        assert_eq!((&own["resolved"], &own["falsified"]), (&json!(1), &json!(1)), "{own}");
+        assert_eq!(own["failures"].as_array().unwrap().len(), 1, "{own}");
+        assert_eq!(own["failures"][0]["goal"], "old Mac files parse");
+        assert_eq!((&own["strategies"], &own["root_causes"]), (&json!([]), &json!([])), "{own}");
+    }
+    store.accept_import(import, now()).unwrap();
+    let accepted = world.call("premortem", json!({ "domain": "debugging" }));
+    assert_eq!(accepted["resolved"], 7, "{accepted}");
+    assert_eq!(accepted["strategies"][0]["falsified"], 7, "{accepted}");
 }
 
 /// The same attempt with two different outcomes is two experiences.

@@ -18,7 +18,7 @@ pub struct Plotted {
     pub member: Member,
     /// The cluster that it belongs to.
     pub cluster: Option<Id>,
-    /// Its vector, without the mean of all texts.
+    /// Vector of the experience, without the mean of all texts.
     pub vector: Vector,
 }
 

@@ -148,7 +148,7 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
 
     let most = known.texts.div_ceil(ONE_IN).saturating_sub(known.came);
     let mut select = moment.prepare_cached(
-        // CROSS JOIN makes SQLite start with the new documents, the shorter list, whatever its statistics say.
+        // CROSS JOIN makes SQLite start with the new documents, the shorter list, regardless of its statistics.
         "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
          FROM document CROSS JOIN ghap ON ghap.uid = document.row
          LEFT JOIN document AS work ON ?1 = 'full' AND work.row = document.row AND work.axis = 'strategy'

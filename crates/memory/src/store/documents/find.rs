@@ -1,4 +1,4 @@
-//! Which documents fit a query, by words and by meaning.
+//! Search for documents by words and by meaning.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,38 +14,38 @@ use rutter_search::cache::{EVERYWHERE, Scope};
 use rutter_search::embed::{Asked as Covering, Tokens, Vector, embed};
 use rutter_search::score::{self, Corpus, Fit};
 
-/// How many terms of a query are looked for: the rarest. More cost time and bring little.
+/// Maximum number of query terms that are searched: the rarest. More cost time and add little.
 const SEARCHED: usize = 8;
-/// How much is read of either end of a long prompt: about a thousand words.
+/// Number of bytes that are used from each end of a long prompt: about a thousand words.
 const END: usize = 6_000;
-/// How many of each half go on to be fused. More change nothing among the first ten.
+/// Number of candidates by words, and by meaning, that are fused. More do not change the first ten.
 const KEPT: usize = 64;
-/// How many of the best are looked at word by word.
+/// Number of best candidates that are compared word by word.
 const LOOKED_AT: usize = 20;
 
-/// What is asked.
+/// A search query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// In words.
+    /// The text.
     pub text: &'a str,
-    /// On which axis.
+    /// The axis.
     pub axis: Axis,
-    /// Of which kind of rows; none is all of them.
+    /// The kind of rows, or None for all kinds.
     pub kind: Option<Kind>,
-    /// Of which project's documents, and those of everywhere; none is all of them.
+    /// The project to search, together with documents for every project, or None for all documents.
     pub project: Option<i64>,
-    /// How much of a score is meaning, from 0 to 1.
+    /// Share of meaning in a score, from 0 to 1.
     pub meaning: f64,
-    /// How many terms are looked for at most.
+    /// Maximum number of query terms that are searched.
     pub searched: usize,
-    /// How many of each half go on to be fused.
+    /// Number of candidates by words, and by meaning, that are fused.
     pub kept: usize,
-    /// How many documents that are in no file yet are read at most, the newest of them.
+    /// Maximum number of documents outside the search files that are read, the newest.
     pub unfiled: u32,
 }
 
 impl<'a> Query<'a> {
-    /// As a prompt asks.
+    /// Creates a query with the defaults for a prompt.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -65,32 +65,32 @@ impl<'a> Query<'a> {
     }
 }
 
-/// A document that fits.
+/// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The document.
     pub(crate) document: i64,
-    /// The row it is made of.
+    /// The row that the document is made from.
     pub row: Id,
-    /// What that is.
+    /// The kind of the row.
     pub kind: Kind,
-    /// Its project; none is everywhere.
+    /// The project of the row, or None for every project.
     pub(crate) project: Option<i64>,
-    /// When it was written.
+    /// The time of the row.
     pub at: Time,
-    /// What it has in common with the query.
+    /// The similarity with the query, by several measures.
     pub fit: Fit,
-    /// All of that as one.
+    /// All measures combined.
     pub score: f64,
-    /// How likely it is what was meant.
+    /// The probability that the document is relevant.
     pub confidence: f64,
-    /// Where it points.
+    /// The vector of the document.
     pub(crate) vector: Option<Vector>,
 }
 
-/// The documents that fit best, best first; ties by what was written first.
+/// Returns the documents that fit best, best first; ties in the order of writing.
 ///
-/// What the database says, it has to say of one moment, and the files are opened after that: see `index`.
+/// All database reads belong to the transaction `moment`, and the files are opened after it began: see `index`.
 pub(crate) fn find(
     moment: &Transaction<'_>,
     files: &Files,
@@ -147,7 +147,7 @@ pub(crate) fn find(
                 ))
             })
             .optional()?;
-        // The files are only a hint: what counts is what the database has.
+        // The files are only hints: the database decides.
         if let Some((axis, hit)) = hit
             && axis == query.axis
             && query.scope().has(hit.project.unwrap_or(EVERYWHERE), hit.kind.number())
@@ -163,14 +163,14 @@ pub(crate) fn find(
     Ok(hits)
 }
 
-/// How well a few texts that are in no index fit a query, in their order.
+/// Compares a query with a few texts that are not indexed, and returns the similarity of each in their order.
 pub(crate) fn fits(text: &str, texts: &[&str]) -> Vec<Fit> {
     let text = ends_of(text);
     let query = Query::new(&text);
     let mut all = vec![Fit::default(); texts.len()];
     let Some(asked) = embed(query.text) else { return all };
     let mut covering = None;
-    // What shares no word is never likely enough, whatever it means, and most share none.
+    // A text that shares no word never reaches the minimum confidence, and most share none.
     for shared in among(&query, texts) {
         let Some((at, text)) =
             usize::try_from(shared.document).ok().and_then(|at| Some((at, *texts.get(at)?)))
@@ -189,7 +189,7 @@ fn by_score(hits: &mut [Hit]) {
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.row.cmp(&other.row)));
 }
 
-/// Looks more closely at the best.
+/// Compares the best hits with the query word by word, and updates their scores.
 fn word_by_word(
     connection: &Connection,
     query: &Query<'_>,
@@ -207,10 +207,10 @@ fn word_by_word(
     Ok(())
 }
 
-/// What there is on an axis.
+/// Statistics of the documents on an axis.
 struct Counted {
     all: Option<Corpus>,
-    /// How many documents of it may be found.
+    /// Number of documents in the scope of the query.
     visible: f64,
 }
 
@@ -233,7 +233,7 @@ impl Counted {
     }
 }
 
-/// Of a long prompt the beginning and the end: there stands what is wanted, and between them what was pasted.
+/// Returns the beginning and end of a long prompt: they hold the request, and the middle holds pasted text.
 fn ends_of(text: &str) -> Cow<'_, str> {
     if text.len() <= 2 * END {
         return text.into();
@@ -242,7 +242,7 @@ fn ends_of(text: &str) -> Cow<'_, str> {
     format!("{}\n{}", &text[..start], &text[end..]).into()
 }
 
-/// The best of one half.
+/// Returns the `kept` documents with the highest scores above zero.
 fn strongest(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> {
     let mut all: Vec<(i64, f64)> = scores.filter(|(_, score)| *score > 0.0).collect();
     let order =
@@ -254,7 +254,7 @@ fn strongest(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> 
     all.into_iter().map(|(id, _)| id).collect()
 }
 
-/// The nearest documents, and how near each is.
+/// Returns the documents nearest to a vector, with their cosines.
 fn by_meaning(
     connection: &Connection,
     index: &Index,

@@ -1,9 +1,10 @@
-//! The files that documents are searched in: opened by whoever asks, made by whoever tends.
+//! The search files: vectors and terms of all documents. Searches open them; maintenance builds them.
 //!
-//! A file is made of one moment of the database, under a number that the database is told before the file has its name, and
-//! is asked for afterwards. The numbers of older files are taken back, together with the list of what went since them, once the
-//! new ones are in place. So whoever looks into the database first and opens the files then has, of each, one that the database
-//! knows, and knows of everything in it that is gone; or, in the moment of a change, none, and does without.
+//! Both files of one build have the same edition number and the content of one read transaction. The number is
+//! committed to the database before the files get their names. Once the new files are in place, the older numbers are
+//! deleted, together with the list of documents deleted since the older files. So a search that first reads the
+//! database and then opens the files gets files with an edition that the database has, and a complete list of the
+//! deleted documents in them. During a change it may get no file; it then searches the database.
 
 use std::time::Instant;
 
@@ -17,25 +18,26 @@ use rutter_search::embed::{HASH, Vector};
 use rutter_search::postings::{Document, PostingDraft, PostingFile};
 use rutter_search::vectors::{Entry, VectorDraft, VectorFile};
 
-/// Making the files costs as much as they are long. So they wait until so many documents of a hundred came or went, or so many
-/// in all; a search reads those from the database.
+/// Minimum number of added and deleted documents for a rebuild, as a percentage and in all. A rebuild takes time in
+/// proportion to the files; until then, a search reads the new documents from the database.
 const PERCENT: i64 = 2;
 const MANY: i64 = 1_000;
-/// More than these are too many for a search that anybody waits for: so many of a hundred, but within bounds. To make the files
-/// of a large memory takes longer than to read a few more documents beside them; those of a small one are made in a moment.
+/// Number of documents outside the files above which a search would take too long: a percentage, clamped to a range.
+/// Rebuilding the files of a large store takes longer than reading some more documents; those of a small store are
+/// rebuilt in a moment.
 const TOO_MANY_PERCENT: i64 = 5;
 const TOO_MANY: std::ops::RangeInclusive<i64> = 500..=2_000;
 
-/// The files, for one search.
+/// The search files, for one search.
 pub(super) struct Index {
     files: Files,
     editions: Vec<i64>,
-    /// Documents that went and may still be in a file, in their order.
+    /// Deleted documents that may still be in a file, sorted.
     gone: Vec<i64>,
 }
 
 impl Index {
-    /// What the database knows of its files, in a transaction that goes on while they are open.
+    /// Reads the state of the files from the database, in a transaction that stays open as long as the files.
     pub(super) fn of(moment: &Transaction<'_>, files: &Files) -> Result<Self, StoreError> {
         Ok(Self {
             files: files.clone(),
@@ -45,7 +47,7 @@ impl Index {
     }
 
     pub(super) fn vectors(&self) -> Option<VectorFile> {
-        // Before anything was filed there is nothing to open.
+        // No files exist before the first build.
         if self.editions.is_empty() {
             return None;
         }
@@ -63,7 +65,7 @@ impl Index {
         self.gone.binary_search(&document).is_ok()
     }
 
-    /// The places in a file of what is gone; nothing if a part of it is lost.
+    /// Returns the positions of deleted documents in a file, or None if a part of the file is lost.
     pub(super) fn gone_from(&self, file: &PostingFile) -> Option<Vec<u32>> {
         let mut places = Vec::new();
         for document in self.gone.iter().filter(|document| **document <= file.high_water()) {
@@ -72,7 +74,8 @@ impl Index {
         Some(places)
     }
 
-    /// How many documents came or went since the files were made; none if they have to be made again whatever that is.
+    /// Returns the number of documents added or deleted since the last build, or None if the files must be rebuilt in
+    /// any case.
     fn waiting(&self, moment: &Transaction<'_>) -> Result<Option<i64>, StoreError> {
         let high_water = match (self.vectors(), self.terms()) {
             (Some(vectors), Some(terms)) if vectors.is_whole() && terms.is_whole() => {
@@ -102,13 +105,14 @@ fn newer_than(connection: &Connection, high_water: i64) -> Result<i64, StoreErro
     )?)
 }
 
-/// Whether a search would have to read too much from the database, as far as the files' own words go.
+/// Returns true if a search would have to read too many documents from the database. Does not verify the content of the
+/// files.
 pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
     let moment = connection.unchecked_transaction()?;
     let all: i64 = moment
         .prepare_cached("SELECT coalesce(sum(documents), 0) FROM corpus")?
         .query_row([], |row| row.get(0))?;
-    // In a small memory there is nothing to open for it.
+    // A small store needs no files to be opened.
     let most = (all * TOO_MANY_PERCENT / 100).clamp(*TOO_MANY.start(), *TOO_MANY.end());
     if all <= *TOO_MANY.end() {
         return Ok(false);
@@ -123,15 +127,15 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
     Ok(newer.exists([high_water, most])?)
 }
 
-/// Whether the files that this database has made have to be made again: torn, of another table of vectors, or one without
-/// the other. One that has made none does without, whatever lies there.
+/// Returns true if the files of this database must be rebuilt: they are torn, belong to another vector table, or one of
+/// the two is missing. A database that never built any ignores existing files.
 pub(crate) fn is_misfiled(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
     let moment = connection.unchecked_transaction()?;
     let index = Index::of(&moment, files)?;
     Ok(!index.editions.is_empty() && index.waiting(&moment)?.is_none())
 }
 
-/// Removes the files, whole: nobody can say which bytes in them are of what.
+/// Deletes the files, because single documents cannot be erased from them.
 pub(crate) fn remove(files: &Files) -> Result<(), StoreError> {
     for path in [files.vectors(), files.terms()] {
         cache::remove(&path).map_err(at("remove", &path))?;
@@ -140,7 +144,7 @@ pub(crate) fn remove(files: &Files) -> Result<(), StoreError> {
 }
 
 impl Store {
-    /// Makes the files anew where enough has changed, or something is wrong with them. Says whether.
+    /// Rebuilds the files if enough has changed or they are damaged. Returns true if a rebuild was due.
     pub(crate) fn file_documents(
         &mut self,
         lock: &Lock,
@@ -159,7 +163,8 @@ impl Store {
         Ok(due)
     }
 
-    /// Makes the files. Once begun it goes on to its end, however large the memory is: half of it would be done again.
+    /// Builds the files. It always runs to the end, even for a large store, because a partial build would have to be
+    /// repeated.
     pub(crate) fn make_files(&mut self, _lock: &Lock) -> Result<(), StoreError> {
         let edition: i64 = self.write(|transaction| {
             Ok(transaction.query_row(
@@ -187,7 +192,7 @@ fn write(moment: &Transaction<'_>, files: &Files, edition: i64) -> Result<(), St
     let (vectors, terms) = (files.vectors(), files.terms());
     let mut near = VectorDraft::begin(&vectors, edition).map_err(at("write", &vectors))?;
     let mut words = PostingDraft::begin(&terms, edition).map_err(at("write", &terms))?;
-    // Of one that came and went there is nothing, and it is not waited for.
+    // Also covers documents that were added and deleted since, so that they do not count as missing.
     let mut high_water = moment.query_row(
         "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
         [],

@@ -1,4 +1,4 @@
-//! What is recalled for a query: what fits, ordered by what counts beside the fit, each thing once.
+//! Recall: search results ranked by fit and prior, without duplicates.
 
 use std::cmp::Ordering;
 
@@ -14,64 +14,65 @@ use crate::store::{Files, Store, StoreError, effects, origins, projects};
 use crate::{Clean, Id, Time};
 use rutter_search::score::FLOOR;
 
-/// Whoever wants more than these, or only those of some kind of work or end, has more looked at.
+/// Limit up to which the default number of candidates is searched, and the number of candidates for a higher limit or a
+/// filter.
 const FEW: usize = 20;
 const MANY: usize = 400;
 
-/// Two texts so near each other say the same.
+/// Minimum cosine of two texts that count as duplicates.
 const SAME: f32 = 0.97;
 
-/// What is asked for.
+/// A recall request.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// In words.
+    /// The text.
     pub text: &'a str,
-    /// On which axis.
+    /// The axis.
     pub axis: Axis,
-    /// For which project: its own documents and those of everywhere; none is everybody's.
+    /// The project to search, together with documents for every project, or None for all documents.
     pub place: Option<&'a Place>,
-    /// Others' as well, behind.
+    /// True to include other projects, ranked lower.
     pub all: bool,
-    /// Only of this kind.
+    /// Only this kind.
     pub kind: Option<Kind>,
-    /// Only experiences of this kind of work.
+    /// Only experiences of this domain.
     pub domain: Option<Domain>,
-    /// Only experiences that ended so.
+    /// Only experiences with this status.
     pub outcome: Option<Status>,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: usize,
 }
 
-/// One thing that was recalled.
+/// A recalled row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
-    /// What fits, and how well.
+    /// The document and its fit.
     pub hit: Hit,
-    /// What counts beside that.
+    /// The factor for everything but the fit: project, tier, age and effects.
     pub prior: f64,
-    /// Both: what it is ordered by.
+    /// Score times prior. Results are sorted by it.
     pub rank: f64,
-    /// What came of it when it was shown.
+    /// Counts of the times that the row helped and hurt when it was shown.
     pub effects: Effects,
-    /// Whether it fits well enough to be put before somebody who did not ask, and has not done more harm than good.
+    /// True if the row may be shown unasked: it fits well enough and has not done more harm than good.
     pub above_floor: bool,
-    /// How many others say the same.
+    /// Number of duplicates that were left out.
     pub others: usize,
-    /// What it says, in short.
+    /// The short text of the row.
     pub text: Clean,
-    /// How it ended, where it is an experience.
+    /// The status of an experience.
     pub outcome: Option<Status>,
 }
 
 impl Store {
-    /// What fits a query, best first.
+    /// Returns the rows that fit a request, best first.
     pub fn recall(&mut self, ask: &Ask<'_>, now: Time) -> Result<Vec<Recall>, StoreError> {
         self.bring_up_to_date()?;
         recall(&self.connection, &self.files, ask, u32::MAX, now)
     }
 }
 
-/// What fits a query, best first, of what is indexed: in the files, and of what is in none yet so much.
+/// Returns the indexed rows that fit a request, best first. Reads at most `unfiled` documents outside the search files.
 pub(crate) fn recall(
     connection: &Connection,
     files: &Files,
@@ -79,17 +80,18 @@ pub(crate) fn recall(
     unfiled: u32,
     now: Time,
 ) -> Result<Vec<Recall>, StoreError> {
-    // One moment for everything: a statement by itself would lock and unlock the database, which takes longer than it.
+    // One transaction for all statements: each alone would lock and unlock the database, which takes longer than the
+    // statement.
     let moment = connection.unchecked_transaction()?;
     let own = match ask.place {
         Some(place) => projects::find(&moment, place)?,
         None => None,
     };
-    // A place that nothing was ever written about has only what holds everywhere.
+    // A place without a project row only has documents for every project.
     let project = if ask.place.is_some() && !ask.all { Some(own.unwrap_or(-1)) } else { None };
     let (axis, kind) = (ask.axis, ask.kind);
     let mut query = Query { axis, kind, project, unfiled, ..Query::new(ask.text) };
-    // What is asked for may be far behind.
+    // The wanted rows may have low scores.
     if ask.limit > FEW || ask.domain.is_some() || ask.outcome.is_some() {
         query.kept = MANY;
     }
@@ -97,7 +99,8 @@ pub(crate) fn recall(
     let mut ranked: Vec<Recall> = Vec::new();
     let mut kept = Kept::new(ask.limit);
     loop {
-        // A rank is at most the score, so what is ahead of every score to come is the next; the rest is not even read.
+        // A rank is at most the score. So a row with a rank above the next score is the next result, and the rest is
+        // not read.
         let best = (0..ranked.len()).min_by(|one, other| ranked[*one].order(&ranked[*other]));
         let next = hits.peek().map_or(f64::NEG_INFINITY, |hit| hit.score);
         match best {
@@ -121,7 +124,7 @@ pub(crate) fn recall(
         }
         let elsewhere = hit.project.is_some() && own.is_some() && hit.project != own;
         let effects = effects::ever(&moment, hit.row)?;
-        // What an imported row says of its evidence does not rank it.
+        // The tier that an imported row claims does not improve its rank.
         let tier = match row.tier {
             Some(_) if origins::is_unconfirmed_import(&moment, hit.row)? => Some(Tier::Bronze),
             tier => tier,
@@ -136,13 +139,13 @@ pub(crate) fn recall(
 }
 
 impl Recall {
-    /// Best first; ties by identity.
+    /// Compares by rank, best first; ties by id.
     fn order(&self, other: &Self) -> Ordering {
         other.rank.total_cmp(&self.rank).then(self.hit.row.cmp(&other.hit.row))
     }
 }
 
-/// What is known of the row behind a document.
+/// Returns the short text and the properties of the row behind a document.
 pub(super) fn described(
     connection: &Connection,
     kind: Kind,
@@ -178,7 +181,7 @@ pub(super) struct Described {
     status: Option<Status>,
 }
 
-/// Of those that say the same, the first.
+/// The results so far, without duplicates.
 struct Kept {
     all: Vec<Recall>,
     limit: usize,
@@ -189,9 +192,9 @@ impl Kept {
         Self { all: Vec::new(), limit }
     }
 
-    /// Takes the next best; says whether there may be more to take.
+    /// Adds the next best row, or counts it as a duplicate. Returns false if the limit is reached.
     fn take(&mut self, recall: Recall) -> bool {
-        // What was tried twice in the same words and ended otherwise is two things to know.
+        // The same attempt with two different outcomes is not a duplicate.
         let same = |other: &Recall| {
             recall.outcome == other.outcome
                 && match (&recall.hit.vector, &other.hit.vector) {

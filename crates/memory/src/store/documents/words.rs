@@ -1,4 +1,4 @@
-//! Which documents share words with a query, and how much that says.
+//! Search by words: documents that share terms with a query, with BM25 scores.
 
 use std::collections::HashMap;
 
@@ -14,26 +14,26 @@ use rutter_search::postings::{Document, PostingFile};
 use rutter_search::score::{self, Corpus};
 use rutter_search::terms::{Term, distinct, terms as terms_of};
 
-/// How many terms of a query are looked up: the rarest by what is known of all texts.
+/// Maximum number of query terms that are looked up: the rarest by their frequency in all texts.
 const LOOKED_UP: usize = 48;
-/// How many places of terms are read at most. Words that stand everywhere tell documents apart the least.
+/// Maximum number of postings that are read. Terms with the most postings distinguish documents the least.
 const PLACES: f64 = 40_000.0;
 
 /// A document that shares words with a query.
 pub(super) struct Shared {
     pub(super) document: i64,
-    /// Which share of the query's words it covers.
+    /// Share of the query's words that the document contains.
     pub(super) share: f64,
-    /// How much they say, whatever the length of the query.
+    /// Sum of the weights of the shared words, independent of the length of the query.
     pub(super) evidence: f64,
 }
 
 /// A term of a query.
 struct Asked {
-    /// Which of those that were looked up.
+    /// Index among the terms that were looked up.
     number: usize,
     text: String,
-    /// How many documents have it.
+    /// Number of documents that contain it.
     found: f64,
     weight: f64,
 }
@@ -51,12 +51,12 @@ pub(super) fn by_words(
             return Ok(found);
         }
     }
-    // There is no file, or a part of it is lost.
+    // Without a complete file, read all documents from the database.
     let all = Newer::read(connection, query, &looked_up, i64::MIN)?;
     Ok(fits(query, corpus, &looked_up, &all, None).unwrap_or_default())
 }
 
-/// The same of a few texts that are in no index: a store of their own, whatever else there is. The documents are their places.
+/// Searches a few texts that are not indexed, as if they were the whole store. Document ids are positions in `texts`.
 pub(super) fn among(query: &Query<'_>, texts: &[&str]) -> Vec<Shared> {
     let looked_up = rarest(query.text);
     let mut wanted = Wanted::of(&looked_up);
@@ -76,7 +76,7 @@ pub(super) fn among(query: &Query<'_>, texts: &[&str]) -> Vec<Shared> {
     fits(query, corpus, &looked_up, &found, None).unwrap_or_default()
 }
 
-/// The terms that are worth a look: one that is rare everywhere is likely to be rare here.
+/// Returns the terms to look up: a term that is rare in all texts is likely to be rare here.
 fn rarest(text: &str) -> Vec<Term> {
     let mut all: Vec<(f64, Term)> =
         distinct(text).into_iter().map(|term| (background::share(&term.text), term)).collect();
@@ -84,10 +84,10 @@ fn rarest(text: &str) -> Vec<Term> {
     all.into_iter().take(LOOKED_UP).map(|(_, term)| term).collect()
 }
 
-/// Documents that are in no file yet, as far as they have a term that was looked up.
+/// Documents outside the search files that contain a term of the query.
 struct Newer {
     documents: Vec<Document>,
-    /// Of each term, which of them have it, and how often.
+    /// For each term, the positions of the documents that contain it, and how often.
     lists: Vec<Vec<(u32, u16)>>,
 }
 
@@ -119,7 +119,7 @@ impl Newer {
         Ok(found)
     }
 
-    /// Takes a document in which the terms stand so often.
+    /// Adds a document that contains each term `times` times, and resets `times`.
     fn take(&mut self, document: Document, times: &mut [u16]) {
         let place = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
         self.documents.push(document);
@@ -131,10 +131,10 @@ impl Newer {
     }
 }
 
-/// Terms to be counted in texts of many.
+/// Query terms to be counted in many texts.
 struct Wanted<'a> {
     numbers: HashMap<&'a str, usize>,
-    /// Whether any begins and ends so: nearly every term of a text is none of them, and this says so without a hash.
+    /// True for the [`shape`] of each term. It rejects nearly every other term without hashing it.
     shapes: [bool; 1 << 10],
     times: Vec<u16>,
 }
@@ -150,7 +150,7 @@ impl<'a> Wanted<'a> {
         Self { numbers, shapes, times: vec![0; looked_up.len()] }
     }
 
-    /// Counts them in the terms of a document, and says whether there is any.
+    /// Counts the query terms in the terms of a document. Returns true if there is any.
     fn count(&mut self, terms: &str) -> bool {
         let mut any = false;
         for term in terms.split(' ').filter(|term| self.shapes[shape(term)]) {
@@ -169,7 +169,7 @@ fn shape(term: &str) -> usize {
     (end(bytes.first()) << 5) ^ end(bytes.last()) ^ ((bytes.len() & 7) << 7)
 }
 
-/// The documents that have the terms, in the file and beside it; nothing if a part of the file is lost.
+/// Returns the documents that contain the terms, in the file and outside it, or None if a part of the file is lost.
 fn fits(
     query: &Query<'_>,
     corpus: Corpus,
@@ -193,12 +193,12 @@ fn fits(
     };
     let (asked, ideal) = asked(query, corpus, looked_up, count)?;
 
-    // What each gains, and what the words say that it has.
+    // BM25 score and evidence of each document.
     let mut scores = vec![(0.0, 0.0); newer.documents.len()];
     let mut of_file = vec![(0.0, 0.0); filed.map_or(0, |(file, _)| file.documents())];
     let mut left = PLACES;
     for (order, term) in asked.iter().take(query.searched).enumerate() {
-        // The rarest are always read.
+        // The two rarest terms are always read.
         if order >= 2 && term.found > left {
             break;
         }
@@ -240,7 +240,7 @@ fn fits(
     Some(found)
 }
 
-/// The terms to look for, rarest first, and the most that a document could have of all.
+/// Returns the terms to search, rarest first, and the highest possible score of a document.
 fn asked(
     query: &Query<'_>,
     corpus: Corpus,
@@ -252,7 +252,7 @@ fn asked(
         let text = format!("{}{}", query.axis.mark(), term.text);
         #[expect(clippy::cast_precision_loss, reason = "a count of documents")]
         let found = count(number, &text)? as f64;
-        // Of a name that nobody knows the parts were asked for already.
+        // The parts of an unknown compound name are looked up as terms of the query already.
         if term.whole && found == 0.0 {
             continue;
         }

@@ -1,4 +1,4 @@
-//! How runs and changes move the episodes of a checkout.
+//! Updates of the episodes of a checkout by runs and changes.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -13,21 +13,21 @@ use rutter_runs::clues::{Clues, own_name};
 use rutter_runs::selection::{Coverage, Selection};
 use rutter_runs::{Counts, Kind, Verdict};
 
-/// How many failures of one checkout are followed at once. Beyond it the oldest are left.
+/// Maximum number of open episodes per checkout. Beyond it, the oldest are closed as left.
 const MAX_OPEN: usize = 64;
-/// How many changes of one checkout are kept at once.
+/// Maximum number of stored changes per checkout.
 const MAX_CHANGES: u32 = 200;
 
-/// A run that moves the episodes of a checkout.
+/// A run that updates the episodes of a checkout.
 struct Moving<'a> {
     connection: &'a Connection,
     meeting: Meeting<'a>,
     run: &'a Run,
-    /// The row of its outcome.
+    /// The row of the run's outcome.
     outcome: i64,
 }
 
-/// Moves the episodes of a checkout by a run. `outcome` is its row, `session` that of whose run it is.
+/// Updates the episodes of a checkout by a run. `outcome` is the row of the run, `session` the row of its session.
 pub(crate) fn apply_run(
     connection: &Connection,
     project: i64,
@@ -46,7 +46,7 @@ pub(crate) fn apply_run(
         "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL ORDER BY episode.id",
         params![project, root],
     )?;
-    // One that was seen since: this run comes late, and says nothing about it any more.
+    // An episode that was seen after this run is not affected: the run arrived late.
     let open: Vec<Episode> = open.into_iter().filter(|episode| episode.seen < at).collect();
     let moving = Moving { connection, meeting, run, outcome };
     match run.outcome.verdict {
@@ -71,7 +71,7 @@ pub(crate) fn apply_run(
 }
 
 impl Moving<'_> {
-    /// Returns true if the run executed what an episode is about.
+    /// Returns true if the run executed the failing test or command of an episode.
     fn executed(&self, episode: &Episode) -> Result<bool, StoreError> {
         let before = last_counts(self.connection, episode)?;
         Ok(self.run.executed(&episode.selection, &episode.failed(), before))
@@ -90,7 +90,7 @@ impl Moving<'_> {
             GreenRun { at: Some(run.outcome.at), difference: otherwise.as_ref(), is_shared };
         let clues = clues_of(connection, episode)?;
         let (mut how, fix) = attribute(episode, &clues, &changes, &green);
-        // The same command ran less than before: the test may be what is missing.
+        // The same command ran fewer tests than before: the failing test may have been removed.
         let same = run.selections().any(|selection| selection.is_same_command(&episode.selection));
         if how == How::Fixed && same && episode.test.is_some() && !is_named {
             let ran = |counts: Counts| counts.passed + counts.failed;
@@ -99,7 +99,7 @@ impl Moving<'_> {
                 how = How::Removed;
             }
         }
-        // What the failure named was needed to find the fix, and for nothing else.
+        // The clues of the failure were only needed to find the fix.
         connection
             .prepare_cached(
                 "UPDATE episode SET how = ?2, ended = ?3, closed = ?4, fix = ?5, changed = ?3, clues = '{}' WHERE uid = ?1",
@@ -120,7 +120,7 @@ impl Moving<'_> {
             .collect();
         for episode in open {
             let same = run.faults.iter().find(|fault| episode.is_about(fault));
-            // Its test fails in another way, or is among those that a cut text still names.
+            // The test fails in another way, or truncated output still lists it as failing.
             let still = same.is_some()
                 || run.faults.iter().any(|fault| episode.is_of_test(fault))
                 || episode.test.as_ref().is_some_and(|test| run.outcome.failing.contains(test));
@@ -146,7 +146,7 @@ impl Moving<'_> {
                 )?
                 .execute(params![episode.id, at])?;
         }
-        // Those that were followed longest make room.
+        // Close the oldest open episodes to make room.
         let many = (open.len() + fresh.len()).saturating_sub(MAX_OPEN);
         for episode in open.iter().take(many) {
             end(connection, episode.id, How::Left, at)?;
@@ -157,7 +157,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// What the run was asked for that a failure belongs to: of several selections the one that has its test.
+    /// Returns the selection of the run that a failure belongs to: of several, the one that covers its test.
     fn selection_of(&self, fault: &Fault) -> &Selection {
         let failed = fault.failed();
         let mut selections = self.run.selections();
@@ -166,7 +166,7 @@ impl Moving<'_> {
         selections.find(fits).unwrap_or(first)
     }
 
-    /// The failure was met again.
+    /// Records that a run met the failure of an episode again.
     fn see_again(&self, episode: &Episode, fault: Option<&Fault>) -> Result<(), StoreError> {
         let selection = fault.map_or(&episode.selection, |fault| self.selection_of(fault));
         self.connection
@@ -191,8 +191,8 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Returns true if a run that failed in other ways came past this failure, and did not end before it: at another failure,
-    /// at a file that could not be read, at an error that keeps everything else from being looked at.
+    /// Returns true if a run with other failures got past this failure and did not stop before it: at another failure,
+    /// at a file that could not be read, or at an error that prevents all other checks.
     fn went_past(&self, episode: &Episode, fresh: &[&Fault]) -> Result<bool, StoreError> {
         let run = self.run;
         if run.names_as_passed(&episode.failed()) {
@@ -202,8 +202,8 @@ impl Moving<'_> {
             return Ok(false);
         }
         let Some(now) = run.outcome.counts else {
-            // A list of findings is complete where nothing new is in it that could hide the rest, and where it was printed
-            // and not piped through something: then the exit status would be hidden.
+            // A list of findings is complete if it contains nothing new that could hide the rest, and if the output was
+            // not piped: a pipe hides the exit status.
             return Ok(run.outcome.kind != Kind::Test
                 && run.selections().all(Selection::went_on)
                 && run.outcome.exit.is_some()
@@ -211,7 +211,7 @@ impl Moving<'_> {
                 && fresh.is_empty());
         };
         if episode.test.is_none() {
-            // What kept the tests from running is over where they ran.
+            // An error that prevented the tests from running is fixed once they run.
             return Ok(
                 now.passed + now.failed > 0 && run.faults.iter().all(|fault| fault.test.is_some())
             );
@@ -221,8 +221,8 @@ impl Moving<'_> {
         Ok(now.passed > 0 && before.is_some_and(|before| all(now) >= all(before)))
     }
 
-    /// The failure as which this one goes on under another name: the same error of another test, where a change put one
-    /// name in the other's place.
+    /// Returns the index of the failure that continues this episode under a new test name: it has the same error, and a
+    /// change replaced the old name by the new one.
     fn heir(&self, episode: &Episode, fresh: &[&Fault]) -> Result<Option<usize>, StoreError> {
         let Some(test) = episode.test.as_deref() else { return Ok(None) };
         let found = fresh.iter().position(|fault| {
@@ -241,13 +241,13 @@ impl Moving<'_> {
         Ok(renamed.then_some(at))
     }
 
-    /// Lets an episode go on under another name.
+    /// Continues an episode under another test name.
     fn rename(&self, episode: &Episode, fault: &Fault) -> Result<(), StoreError> {
         self.open(fault, Some(episode))?;
         end(self.connection, episode.id, How::Renamed, self.meeting.at)
     }
 
-    /// Opens an episode about a failure; as the heir of another one it keeps when that began.
+    /// Opens an episode for a failure. The heir of a renamed episode keeps its start time, first run and attempts.
     fn open(&self, fault: &Fault, heir_of: Option<&Episode>) -> Result<(), StoreError> {
         let Self { connection, meeting, outcome, .. } = self;
         let selection = self.selection_of(fault);
@@ -288,7 +288,7 @@ impl Moving<'_> {
     }
 }
 
-/// What the failure of an episode named when it was last seen.
+/// Returns the clues of an episode from the last run with its failure.
 fn clues_of(connection: &Connection, episode: &Episode) -> Result<Clues, StoreError> {
     let text: Option<String> = connection
         .prepare_cached("SELECT clues FROM episode WHERE uid = ?1")?
@@ -297,7 +297,7 @@ fn clues_of(connection: &Connection, episode: &Episode) -> Result<Clues, StoreEr
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
-/// What was counted by the run that last had this failure.
+/// Returns the test counts of the last run with this failure.
 fn last_counts(connection: &Connection, episode: &Episode) -> Result<Option<Counts>, StoreError> {
     let counts = |row: &Row<'_>| -> rusqlite::Result<Option<Counts>> {
         let (passed, failed, skipped) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -313,7 +313,7 @@ fn last_counts(connection: &Connection, episode: &Episode) -> Result<Option<Coun
         .flatten())
 }
 
-/// Ends an episode that no green run ended.
+/// Ends an episode without a passing run.
 fn end(connection: &Connection, episode: Id, how: How, at: Time) -> Result<(), StoreError> {
     connection
         .prepare_cached(
@@ -323,7 +323,7 @@ fn end(connection: &Connection, episode: Id, how: How, at: Time) -> Result<(), S
     Ok(())
 }
 
-/// Returns true if a failure is followed in a checkout.
+/// Returns true if a checkout has an open episode.
 pub(crate) fn is_open(
     connection: &Connection,
     project: i64,
@@ -334,7 +334,7 @@ pub(crate) fn is_open(
         .query_row(params![project, root], |row| row.get(0))?)
 }
 
-/// The files that the open failures of a checkout point at, and those that were edited since; newest first.
+/// Returns the files that the open episodes of a checkout point at, and the files edited since; newest first.
 pub(crate) fn files_of_open(
     connection: &Connection,
     project: i64,
@@ -351,7 +351,8 @@ pub(crate) fn files_of_open(
     Ok(files.query_map(params![project, root], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Notes a change for the episodes that are open in its checkout; without one nobody will ever ask for it.
+/// Records a change for the open episodes of its checkout. Does nothing if there are none, because the change is never
+/// needed.
 pub(crate) fn note(
     connection: &Connection,
     project: i64,
@@ -372,7 +373,7 @@ pub(crate) fn note(
     Ok(())
 }
 
-/// Writes a change down as it is. The same one again changes nothing.
+/// Inserts a change and returns true, or returns false if it is already there.
 pub(crate) fn put_change(
     connection: &Connection,
     project: i64,
@@ -398,7 +399,7 @@ pub(crate) fn put_change(
     Ok(inserted == 1)
 }
 
-/// The changes in a checkout since a time, oldest first.
+/// Returns the changes in a checkout since a time, oldest first.
 pub(crate) fn changes(
     connection: &Connection,
     project: i64,
@@ -423,7 +424,7 @@ pub(crate) fn read_change(row: &Row<'_>) -> rusqlite::Result<Change> {
     })
 }
 
-/// Removes the changes of a checkout that no open episode can ask for any more.
+/// Deletes the changes of a checkout that are older than its open episodes.
 fn clear(connection: &Connection, project: i64, root: &Clean) -> Result<(), StoreError> {
     connection
         .prepare_cached(
@@ -434,7 +435,7 @@ fn clear(connection: &Connection, project: i64, root: &Clean) -> Result<(), Stor
     Ok(())
 }
 
-/// Removes changes that no open episode can ask for any more, and leaves failures that nobody has run for long.
+/// Closes open episodes that were last seen before `oldest`, and deletes changes that no open episode needs.
 pub(crate) fn retire(
     connection: &Connection,
     oldest: Time,
@@ -445,7 +446,7 @@ pub(crate) fn retire(
         "UPDATE episode SET how = ?1, ended = ?2, changed = ?2 WHERE how IS NULL AND seen < ?3",
         params![How::Left, now, oldest],
     )?;
-    // What nothing was learnt from is kept as long as the runs behind it.
+    // Episodes without a fix are kept as long as their runs.
     connection.execute(
         "DELETE FROM episode WHERE how IN ('flaky', 'removed', 'renamed', 'left') AND ended < ?1",
         [forgotten],

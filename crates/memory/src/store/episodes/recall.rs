@@ -1,4 +1,4 @@
-//! Which episode a failure brings back.
+//! Recall of earlier episodes that match the failures of a run.
 
 use rusqlite::{Connection, params};
 
@@ -10,29 +10,29 @@ use crate::store::entry::Place;
 use crate::store::{StoreError, effects, injections, origins};
 use crate::{Clean, Time};
 
-/// How many earlier failures of a test, or of a shape, are compared with a new one.
+/// Maximum number of earlier episodes, per test or signature, that a failure is compared with.
 const MAX_COMPARED: u32 = 20;
 
-/// How many episodes one run brings back.
+/// Maximum number of episodes recalled for one run.
 const MAX_RECALLED: usize = 3;
 
-/// An episode that a failure brings back.
+/// An episode that matches a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
-    /// Which.
+    /// The episode.
     pub episode: Episode,
-    /// Why.
+    /// The reason for recalling it.
     pub why: Again,
-    /// How often it was fixed.
+    /// Number of times the failure or test was fixed.
     pub times: u32,
-    /// The output shows why the test failed, so that it is known to be the same failure.
+    /// True if the output shows the cause of the failure, so that it is known to be the same one.
     pub is_cause_seen: bool,
-    /// The reason to mark it.
+    /// The reason to mark it as unconfirmed.
     pub unconfirmed: Option<Unconfirmed>,
 }
 
-/// The episodes that a run brings back, newest first: of the same failures, else of the same test. Not those that the agent has
-/// before it: because they were shown, or because it fixed them itself.
+/// Returns the episodes that match a run, newest first: those of the same failures, or else those of the same tests.
+/// Leaves out episodes in the agent's context, because they were shown to it or because it fixed them itself.
 pub(crate) fn recall(
     connection: &Connection,
     project: i64,
@@ -43,7 +43,7 @@ pub(crate) fn recall(
 ) -> Result<Vec<Recalled>, StoreError> {
     let (mut same, mut other) = (Vec::new(), Vec::new());
     for fault in &run.faults {
-        // The same shape may be that of another package's test.
+        // The test of another package may have the same signature.
         let known = match &fault.signature {
             Some(signature) => {
                 let mut of_shape = newest(connection, project, "signature", signature)?;
@@ -57,7 +57,7 @@ pub(crate) fn recall(
             _ => Vec::new(),
         };
         of_test.retain(|episode| episode.is_of_test(fault));
-        // A failure that is known is not told as another one of its test.
+        // A known failure must not be shown as a different failure of its test.
         let known = known.or_else(|| {
             best(of_test.iter().filter(|episode| episode.is_about(fault)).cloned().collect())
         });
@@ -98,7 +98,7 @@ pub(crate) fn recall(
                 recalled.push(Recalled { episode, why, times, is_cause_seen, unconfirmed });
             }
         }
-        // The earlier cause of another failure is said of one alone.
+        // Only one episode is shown for a test that failed differently before.
         if why == Again::Test {
             recalled.truncate(1);
         }
@@ -109,7 +109,7 @@ pub(crate) fn recall(
     Ok(Vec::new())
 }
 
-/// Returns true if the best change of both is the same.
+/// Returns true if the best changes of two episodes are the same.
 fn has_same_fix(one: &Episode, other: &Episode) -> bool {
     let change = |episode: &Episode| {
         let best = best_change(episode.ending.as_ref()?)?;
@@ -118,7 +118,8 @@ fn has_same_fix(one: &Episode, other: &Episode) -> bool {
     change(one) == change(other)
 }
 
-/// Of episodes, newest first, the newest whose fix is certain, else the newest of which anything can be shown.
+/// Returns the newest episode with a certain fix, or else the newest that can be shown. `episodes` are sorted newest
+/// first.
 fn best(episodes: Vec<Episode>) -> Option<Episode> {
     let mut shown: Vec<Episode> =
         episodes.into_iter().filter(|episode| can_show(episode).is_some()).collect();
@@ -126,7 +127,7 @@ fn best(episodes: Vec<Episode>) -> Option<Episode> {
     (!shown.is_empty()).then(|| shown.swap_remove(at))
 }
 
-/// Whether this agent fixed it in this session, and nothing has emptied its context since.
+/// Returns true if this agent fixed an episode in this session, and its context was not cleared since.
 fn fixed_here(
     connection: &Connection,
     client: &str,
@@ -161,7 +162,7 @@ fn newest(
     if all.is_empty() {
         return Ok(all);
     }
-    // What happened here goes before what a file says.
+    // Episodes that happened here take precedence over imported ones.
     let own = find(&origins::is_own("episode.uid"))?;
     Ok(if own.is_empty() { all } else { own })
 }

@@ -1,4 +1,4 @@
-//! Imports as a whole: the summary that a person decides by, the import itself, and taking it back.
+//! Imports of whole files: the summary for the user's decision, the import itself, and its removal.
 
 use std::io::BufRead;
 
@@ -17,31 +17,31 @@ use crate::store::{
 use crate::value::Standing;
 use crate::{Clean, Id, IdSuffix, Time};
 
-/// The rows of a file that is to be imported. Nothing of it is in the memory yet.
+/// The rows of a file before its import.
 #[derive(Debug)]
 pub struct ImportFile {
     records: Vec<(usize, Record)>,
 }
 
-/// The person whose rows a file holds.
+/// The owner of the rows in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhoseRows {
-    /// The user's own, from another machine or from a backup: they count as if they had been written here.
+    /// The user, on another machine or in a backup: the rows count as if they were written here.
     Own,
-    /// Somebody else's: they are marked as imported until the user accepts them.
+    /// Another person: the rows are marked as imported until the user accepts them.
     Foreign,
 }
 
-/// The content of a file, for the person who decides about it.
+/// The content of a file, for the user who decides about it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ImportSummary {
     /// Number of rows for each project.
     pub projects: Vec<ImportedProject>,
-    /// Texts that are to hold in every project.
+    /// Texts that would hold in every project.
     pub everywhere: Vec<Clean>,
-    /// Values that the file calls accepted.
+    /// Values that are marked as accepted in the file.
     pub accepted_values: Vec<Clean>,
-    /// Other keys of its projects, which decide whose folders read the rows: the key, and the project that it leads to.
+    /// Additional keys of its projects, which decide the folders that read the rows: the key and its project.
     pub aliases: Vec<(ProjectKey, ProjectKey)>,
 }
 
@@ -52,7 +52,7 @@ pub struct ImportedProject {
     pub key: ProjectKey,
     /// The name of the project.
     pub name: Clean,
-    /// True if there is such a project here: its sessions will read the rows.
+    /// True if the project exists here: its sessions will read the rows.
     pub is_known: bool,
     /// Number of captured runs.
     pub runs: usize,
@@ -66,7 +66,7 @@ pub struct ImportedProject {
     pub episodes: usize,
 }
 
-/// An import, and the number of its rows that are here.
+/// An import and the number of its rows that still exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BatchSummary {
     /// The import.
@@ -74,12 +74,12 @@ pub struct BatchSummary {
     pub batch: ImportBatch,
     /// Number of its rows.
     pub rows: usize,
-    /// Number of its rows that wait for a person.
+    /// Number of its rows that wait for the user.
     pub waiting: usize,
 }
 
 impl ImportSummary {
-    /// Counts a row of a project, which the file may have no line for.
+    /// Counts a row of a project, even if the file has no line for that project.
     fn count(
         &mut self,
         store: &Store,
@@ -114,14 +114,14 @@ impl ImportSummary {
 }
 
 impl ImportFile {
-    /// Reads a file whole. `progress` hears how many bytes were read.
+    /// Reads a whole file. Calls `progress` with the number of bytes of each line.
     pub fn read(input: impl BufRead, progress: impl FnMut(u64)) -> Result<Self, ImportError> {
         Ok(Self { records: read(input, progress)? })
     }
 }
 
 impl Store {
-    /// Says what a file holds.
+    /// Summarises the content of a file.
     pub fn summarize_import(&self, file: &ImportFile) -> Result<ImportSummary, StoreError> {
         let mut summary = ImportSummary::default();
         for (_, record) in &file.records {
@@ -174,7 +174,7 @@ impl Store {
         Ok(summary)
     }
 
-    /// Imports a file, all of it or nothing. `name` is what it is remembered by.
+    /// Imports a file, all of it or nothing. `name` identifies the import in lists.
     pub fn import(
         &mut self,
         file: &ImportFile,
@@ -204,7 +204,7 @@ impl Store {
                 }
                 Ok(Became::Updated) => {
                     done.updated += 1;
-                    // It says now what the user's own row says.
+                    // The row now has the content of the file's row.
                     note_update(&transaction, record, batch).map_err(StoreError::from)?;
                 }
                 Ok(Became::Kept) => done.kept += 1,
@@ -214,7 +214,7 @@ impl Store {
                 Err(Refused::Store(error)) => return Err(error.into()),
             }
         }
-        // What others say unites with nothing of one's own.
+        // Values of another person are not united with the user's own.
         let has_values =
             || file.records.iter().any(|(_, record)| matches!(record, Record::Value(_)));
         if whose == WhoseRows::Own && has_values() {
@@ -222,7 +222,7 @@ impl Store {
         }
         done.waiting = review::count_waiting(&transaction, batch).map_err(StoreError::from)?;
         if done.waiting == 0 {
-            // Unless there is something to take back.
+            // Keep the batch if it has rows, so that the import can be undone.
             transaction
                 .execute(
                     "DELETE FROM import_batch WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM origin WHERE batch = ?1)",
@@ -235,7 +235,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Imports that still have rows here, the newest first.
+    /// Lists imports that still have rows, the newest first.
     pub fn imports(&self) -> Result<Vec<BatchSummary>, StoreError> {
         let mut rows = self.connection.prepare_cached(
             "SELECT uid, file, at, accepted IS NOT NULL,
@@ -258,12 +258,12 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// The import that a person means.
+    /// Finds an import by the id or id suffix that a user typed.
     pub fn import_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         tables::by_suffix(&self.connection, "import_batch", "import", id)
     }
 
-    /// Takes the rows of an import for the user's own, with all that waits.
+    /// Marks the rows of an import as the user's own, including those that wait. Returns their number.
     pub fn accept_import(&mut self, id: Id, now: Time) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let batch = number_of(transaction, id)?;
@@ -280,7 +280,7 @@ impl Store {
         })
     }
 
-    /// Removes every row that an import has added, and what waits of it. Rows that it has changed stay as they are.
+    /// Removes every row that an import added, and its waiting rows. Rows that it changed stay as they are.
     pub fn undo_import(&mut self, id: Id) -> Result<Forgotten, StoreError> {
         let lock = self.tending_soon()?;
         let count = self.write(|transaction| {
@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Takes over from another database which rows were imported, and what waits of the imports.
+/// Copies the imports of another database: the marks of imported rows, and the waiting rows.
 pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(), StoreError> {
     let mut batches = from.prepare("SELECT id, uid, file, at, accepted FROM import_batch")?;
     let mut batches = batches.query([])?;
@@ -336,7 +336,7 @@ pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(
     Ok(())
 }
 
-/// Removes sessions and projects that an import has added and that nothing else has used since.
+/// Removes sessions and projects that an import added and that no other row uses.
 fn remove_unused(connection: &Connection, batch: i64) -> rusqlite::Result<usize> {
     let sessions = connection.execute(
         "DELETE FROM session WHERE uid IN (SELECT row FROM origin WHERE batch = ?1)
@@ -382,13 +382,13 @@ fn number_of(connection: &Connection, id: Id) -> Result<i64, StoreError> {
     found.ok_or_else(|| StoreError::NotFound { what: "import", id: id.into() })
 }
 
-/// Marks a row as one that an import has added.
+/// Marks a row as added by an import.
 fn note_import(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
     row_of(record)
         .map_or(Ok(()), |row| origins::insert(connection, row, &Origin::default(), Some(batch)))
 }
 
-/// Has a row of an earlier import belong to the one that changed it.
+/// Moves a row of an earlier import to the import that changed it.
 fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
     if let Some(row) = row_of(record) {
         connection
@@ -398,7 +398,7 @@ fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite
     Ok(())
 }
 
-/// The row that a record is about and that has an origin. An experience follows its GHAP, and an injection its session.
+/// Returns the row of a record that can have an origin. An experience shares the origin of its GHAP, an injection that of its session.
 const fn row_of(record: &Record) -> Option<Id> {
     match record {
         Record::Experience(_) | Record::Injection(_) => None,
@@ -406,7 +406,7 @@ const fn row_of(record: &Record) -> Option<Id> {
     }
 }
 
-/// Writes down where a file says that a row came from, if this import has brought that row.
+/// Stores the origin that a file claims for a row, if this import added the row.
 fn note_claimed_origin(
     connection: &Connection,
     RowOrigin { row, origin }: &RowOrigin,

@@ -1,4 +1,4 @@
-//! Every row, in an order in which what is referred to comes first.
+//! Exports every row, referenced rows first.
 
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
@@ -13,18 +13,18 @@ use crate::store::{
     sessions, values,
 };
 
-/// How much was written out.
+/// The result of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Exported {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
 }
 
 /// The rows of one table.
 struct Table {
-    /// As whoever reads them selects them.
+    /// The SELECT clause that the reader of the table expects.
     select: &'static str,
-    /// Those of a project (?1), or all where it is NULL, in their order.
+    /// Filter by project (?1, all if NULL) and order.
     rest: &'static str,
     read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
 }
@@ -35,7 +35,7 @@ const TABLES: [Table; 11] = [
         rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
         read: |connection, row| projects::read(connection, row).map(Record::Project),
     },
-    // Also those that began elsewhere and went on here. Of where they began an export of this project says nothing.
+    // Includes sessions that began in another project and continued here. The export does not name that other project.
     Table {
         select: "SELECT session.*, coalesce(?1, project.key) AS project_key
                  FROM session JOIN project ON project.id = session.project",
@@ -126,7 +126,7 @@ const TABLES: [Table; 11] = [
     },
 ];
 
-/// Goes over every row; one that makes no sense is handed out as the error that it is.
+/// Passes every row to `take`. An invalid row is passed as its error.
 fn walk<E: From<StoreError>>(
     connection: &Connection,
     project: Option<&ProjectKey>,
@@ -144,7 +144,7 @@ fn walk<E: From<StoreError>>(
     Ok(())
 }
 
-/// How many rows make no sense.
+/// Counts the invalid rows.
 pub(crate) fn unreadable(connection: &Connection) -> Result<usize, StoreError> {
     let mut count = 0;
     walk::<StoreError>(connection, None, |record| {
@@ -155,7 +155,7 @@ pub(crate) fn unreadable(connection: &Connection) -> Result<usize, StoreError> {
 }
 
 impl Store {
-    /// Hands out every row, or those of one project, as they are at one moment.
+    /// Exports every row, or those of one project, from one snapshot.
     pub fn export<E: From<StoreError>>(
         &mut self,
         project: Option<&ProjectKey>,
@@ -166,7 +166,7 @@ impl Store {
         let mut rows = 0;
         walk(&self.connection, project, |record| {
             let record = record.map_err(StoreError::from)?;
-            // An origin belongs to its row.
+            // An origin is a part of its row.
             rows += usize::from(!matches!(record, Record::Origin(_)));
             take(&record)
         })?;
@@ -174,7 +174,7 @@ impl Store {
         Ok(Exported { rows })
     }
 
-    /// Collects every row that makes sense, and counts those that do not.
+    /// Collects every valid row, and returns the number of invalid ones.
     pub(crate) fn export_readable(&mut self, into: &mut Vec<Record>) -> Result<usize, StoreError> {
         let mut refused = 0;
         walk::<StoreError>(&self.connection, None, |record| {

@@ -1,5 +1,4 @@
-//! Rows of somebody else. They are added and never change a row that is here. What would reach beyond their project, or
-//! count as decided by a person, waits for one as a proposal.
+//! Imports rows of another person. They are added and never change an existing row. Rows with effects beyond their project, or with a standing that only a person can give, become proposals that wait for the user.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -12,7 +11,7 @@ use crate::store::{origins, outcomes, review};
 use crate::value::{Standing, Value};
 use crate::{Id, Time};
 
-/// Takes in one row of somebody else.
+/// Imports one row of another person.
 pub(super) fn admit(
     connection: &Connection,
     record: &Record,
@@ -23,7 +22,7 @@ pub(super) fn admit(
         review::propose_record(connection, record, batch, now)?;
         Ok(Became::Waiting)
     };
-    // A project is known by its key instead.
+    // A project is identified by its key instead.
     if !matches!(record, Record::Project(_))
         && let Some(id) = record.row_id()
         && is_taken(connection, id)?
@@ -40,7 +39,7 @@ pub(super) fn admit(
         }
         Record::Outcome(outcome) => admit_outcome(connection, outcome),
         Record::Ghap(ghap) if ghap.status == Status::Active => {
-            // Nobody here can go on with it.
+            // It cannot be continued on this machine.
             let laid_down = Ghap {
                 status: Status::Abandoned,
                 resolution: Some(Resolution::laid_down(ghap.changed)),
@@ -61,9 +60,9 @@ pub(super) fn admit(
                 (Standing::Proposed | Standing::Retired, Some(_)) => import(connection, &record),
             }
         }
-        // A failure that is open elsewhere is not followed here.
+        // A failure that is open on another machine is not tracked here.
         Record::Episode(episode) if episode.ending.is_none() => Ok(Became::LeftOut),
-        // Changes are for failures that are open; what was shown elsewhere says nothing about what helps here.
+        // Changes belong to open failures, and the effects of rows on another machine do not count here.
         Record::Change(_) | Record::Injection(_) => Ok(Became::LeftOut),
         Record::Alias(alias) => {
             check_key(&alias.key)?;
@@ -78,8 +77,7 @@ pub(super) fn admit(
     }
 }
 
-/// Returns true if any row has an id, of whatever kind. Origins go by ids alone, so a memory with the id of an episode would take
-/// over where that came from.
+/// Returns true if a row of any kind has this id. Origins are stored by id alone, so a memory with the id of an episode would inherit its origin.
 fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
@@ -94,8 +92,7 @@ fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
         .query_row([id], |row| row.get(0))
 }
 
-/// A project is known by its key alone: an id in a file proves nothing. Its other keys wait for a person, because a key
-/// decides which folders read what it holds.
+/// Imports a project. It is identified by its key alone: an id in a file proves nothing. Its other keys wait for the user, because a key decides which folders read the project's rows.
 fn admit_project(
     connection: &Connection,
     project: &Project,
@@ -123,7 +120,7 @@ fn admit_project(
     Ok(became)
 }
 
-/// A run is of its session only if that came from a file as well: what a session of this machine did is not for a file to say.
+/// Imports a run. It is linked to its session only if the session was imported as well: a file may not add runs to the sessions of this machine.
 fn admit_outcome(connection: &Connection, outcome: &Outcome) -> Result<Became, Refused> {
     let project = project_of(connection, &outcome.project)?;
     let session: Option<i64> = match &outcome.session {

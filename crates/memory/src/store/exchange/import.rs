@@ -1,4 +1,4 @@
-//! Rows from elsewhere: held to what a command would hold them to, and joined with those that are here.
+//! Imports rows: validates them like the commands do, and merges them with the existing rows.
 
 use std::io::{BufRead, ErrorKind, Read as _};
 
@@ -20,44 +20,44 @@ use crate::store::{
 use crate::value::Value;
 use crate::{Clean, Id, Time};
 
-/// A line that is longer holds no row of ours: it would be a run with a million failing tests.
+/// Maximum length of a line. A longer one cannot be a valid row: it would be a run with a million failing tests.
 const LINE: u64 = 64 * 1024 * 1024;
 
-/// What became of the rows of a file.
+/// The result of an import, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Imported {
-    /// Were not here.
+    /// New rows.
     pub added: usize,
-    /// Were here, older.
+    /// Rows that replaced an older version.
     pub updated: usize,
-    /// Were here, the same or newer.
+    /// Rows that existed in the same or a newer version.
     pub kept: usize,
-    /// Wait for a person: `rutter review`.
+    /// Rows that wait for the user: `rutter review`.
     pub waiting: usize,
-    /// Are of no use here: what another machine has shown, and what it was in the middle of.
+    /// Rows without use here: those shown on another machine, and its open work.
     pub left_out: usize,
 }
 
-/// Why a file was not taken. Nothing of it was.
+/// The reason why a file was not imported. No row of it was.
 #[derive(Debug, Error)]
 pub enum ImportError {
-    /// A line is wrong.
+    /// A line is invalid.
     #[error("line {line}: {why}; nothing was imported")]
     Line {
-        /// Which, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// Why. Never quotes the line.
+        /// The reason. Never quotes the line.
         why: String,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("the file cannot be read: {0}; nothing was imported")]
     Read(std::io::Error),
-    /// The store refuses.
+    /// The store returned an error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The rows of a file, with their lines.
+/// Reads the rows of a file, with their line numbers.
 pub(super) fn read(
     mut input: impl BufRead,
     mut progress: impl FnMut(u64),
@@ -106,7 +106,7 @@ pub(super) fn read(
     }
 }
 
-/// What serde says, without the value it found: that may be anybody's text.
+/// Returns the message of serde without the value that it found, which may be private text.
 fn without_value(error: &serde_json::Error) -> String {
     let column = error.column();
     match error.classify() {
@@ -124,7 +124,7 @@ fn without_value(error: &serde_json::Error) -> String {
     }
 }
 
-/// What became of a row.
+/// The result of importing a row.
 pub(crate) enum Became {
     Added,
     Updated,
@@ -133,11 +133,11 @@ pub(crate) enum Became {
     LeftOut,
 }
 
-/// Why a row is not taken.
+/// The reason why a row was not imported.
 pub(crate) enum Refused {
-    /// It is wrong.
+    /// The row is invalid.
     Row(String),
-    /// The store cannot.
+    /// The store returned an error.
     Store(StoreError),
 }
 
@@ -148,7 +148,7 @@ impl From<rusqlite::Error> for Refused {
                 Self::Row("it contradicts a row that is here already".to_owned())
             }
             Some(_) => Self::Store(error.into()),
-            // Not what SQLite says, but what cannot even be said to it.
+            // Not an error of SQLite: rusqlite could not convert a value.
             None => Self::Row("a number in it is out of range".to_owned()),
         }
     }
@@ -163,7 +163,7 @@ impl From<StoreError> for Refused {
     }
 }
 
-/// Takes one row in.
+/// Imports one row.
 pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became, Refused> {
     match record {
         Record::RutterExport { .. } => Ok(Became::Kept),
@@ -193,7 +193,7 @@ pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became,
         Record::Injection(injection) => {
             let session = session_of(connection, &injection.session)?;
             let added = injections::insert(connection, session, injection)?;
-            // Nobody knows here when it left the context; so nothing is made of it.
+            // It is unknown here when the row left the context, so its effect is not determined.
             connection
                 .prepare_cached(
                     "UPDATE injection SET gone = at WHERE uid = ?1 AND effect IS NULL AND gone IS NULL AND ?2",
@@ -209,7 +209,7 @@ pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became,
     }
 }
 
-/// Lets a project be known by another key, unless another project is.
+/// Adds a key to a project, unless another project has it.
 fn import_alias(connection: &Connection, alias: &ProjectAlias) -> Result<Became, Refused> {
     check_key(&alias.key)?;
     let project = project_of(connection, &alias.project)?;
@@ -241,7 +241,7 @@ pub(super) fn session_of(connection: &Connection, client: &str) -> Result<i64, R
     found.ok_or_else(|| Refused::Row("its session is not in the file before it".to_owned()))
 }
 
-/// Refuses a key that no folder and no remote could have.
+/// Returns an error for a key that no folder and no remote could have.
 pub(super) fn check_key(key: &ProjectKey) -> Result<(), Refused> {
     if key.as_str().is_empty() || key.as_str().chars().any(char::is_control) {
         return Err(Refused::Row(
@@ -251,8 +251,7 @@ pub(super) fn check_key(key: &ProjectKey) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A project that is known here by its strongest key is the same one, whatever its id; and so is one that has the id
-/// and got a stronger key since.
+/// Imports a project. It is the same as the existing project with its strongest key, even if the ids differ, or as the one with its id that got a stronger key since.
 fn import_project(connection: &Connection, project: &Project) -> Result<Became, Refused> {
     for key in std::iter::once(&project.key).chain(&project.aliases) {
         check_key(key)?;
@@ -272,7 +271,7 @@ fn import_project(connection: &Connection, project: &Project) -> Result<Became, 
         }
     };
     for key in std::iter::once(&project.key).chain(&project.aliases) {
-        // What a place is called here is for this machine to say.
+        // Existing keys stay: this machine decides what its folders are called.
         connection
             .prepare_cached(
                 "INSERT INTO project_alias (key, project, merged) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
@@ -282,7 +281,7 @@ fn import_project(connection: &Connection, project: &Project) -> Result<Became, 
     Ok(became)
 }
 
-/// What changed last about a project stays.
+/// Updates a project if the imported row changed later.
 fn take_over(
     connection: &Connection,
     row: i64,
@@ -296,7 +295,7 @@ fn take_over(
     Ok(if updated == 1 { Became::Updated } else { Became::Kept })
 }
 
-/// Of two sights of one session each says what the other cannot know, so everything is joined by what is more.
+/// Imports a session. Two records of one session each have data that the other lacks, so each field takes the larger value.
 fn import_session(connection: &Connection, session: &Session) -> Result<Became, Refused> {
     if session.client.is_empty() {
         return Err(Refused::Row("a session without a name".to_owned()));
@@ -358,7 +357,7 @@ fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<Became, Refused> 
     if ours.is_some_and(|ours| ours >= ghap.changed) {
         return Ok(Became::Kept);
     }
-    // Two machines may each have an active one in the same place.
+    // Two machines may each have an active GHAP in the same place.
     match rival(connection, project, session, ghap)? {
         Some((older, created)) if created < ghap.created => ghaps::lay_down(connection, older)?,
         Some(_) => {
@@ -373,7 +372,7 @@ fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<Became, Refused> 
         None => {}
     }
     ghaps::put(connection, project, session, ghap)?;
-    // What it left follows it.
+    // Its experience gets the same tier.
     connection
         .prepare_cached(
             "UPDATE experience SET tier = ghap.tier FROM ghap
@@ -386,7 +385,7 @@ fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<Became, Refused> 
     Ok(if ours.is_some() { Became::Updated } else { Became::Added })
 }
 
-/// Another GHAP that is active where this one would be.
+/// Returns another GHAP that is active in the same place.
 fn rival(
     connection: &Connection,
     project: i64,
@@ -417,7 +416,7 @@ fn import_experience(connection: &Connection, experience: &Experience) -> Result
     let ghap = ghap.ok_or_else(|| {
         Refused::Row("its GHAP is not in the file before it, or has not ended".to_owned())
     })?;
-    // Its tier is its GHAP's, which may have been resolved otherwise here, and later.
+    // The tier comes from its GHAP, which may have been resolved differently here, and later.
     let added = connection
         .prepare_cached(
             "INSERT INTO experience (uid, project, ghap, tier, created)
@@ -427,13 +426,13 @@ fn import_experience(connection: &Connection, experience: &Experience) -> Result
     Ok(if added == 1 { Became::Added } else { Became::Kept })
 }
 
-/// Of two sights of one episode the one with more to tell stays: what has ended does not open again.
+/// Imports an episode. Of two records of one episode the more advanced stays: an ended one does not open again.
 fn import_episode(connection: &Connection, episode: &Episode) -> Result<Became, Refused> {
     let project = project_of(connection, &episode.project)?;
     match episodes::standing(connection, episode.id)? {
         Some(ours) if ours >= episodes::standing_of(episode) => Ok(Became::Kept),
         ours => {
-            // Two machines may each follow the same failure in the same place.
+            // Two machines may each track the same failure in the same place.
             match episodes::rival(connection, project, episode)? {
                 Some(other) if (other.seen, other.id) < (episode.seen, episode.id) => {
                     episodes::put(connection, project, &other.left())?;
@@ -463,7 +462,7 @@ fn import_memory(connection: &Connection, memory: &Memory) -> Result<Became, Ref
     }
 }
 
-/// Its cluster may be unknown here; then whoever brings clusters up to date finds one that it fits.
+/// Imports a value. If its cluster is unknown here, the next update of clusters finds one that it fits.
 fn import_value(connection: &Connection, value: &Value) -> Result<Became, Refused> {
     value.check().map_err(|error| Refused::Row(error.to_string()))?;
     let project = value.project.as_ref().map(|key| project_of(connection, key)).transpose()?;

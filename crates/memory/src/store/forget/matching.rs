@@ -64,7 +64,8 @@ pub(super) fn episode_texts(episode: &Episode) -> Vec<&str> {
     texts
 }
 
-/// Returns true if every word occurs in one of the texts as a whole word: forgetting `cat` must not forget every category.
+/// Returns true if every word occurs in one of the texts as a whole word: forgetting `cat` must not forget every
+/// category.
 pub(super) fn holds(texts: &[&str], words: &[String]) -> bool {
     let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
     words.iter().all(|word| texts.iter().any(|text| holds_word(text, word)))

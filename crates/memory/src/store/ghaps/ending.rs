@@ -48,8 +48,8 @@ impl Ending {
     }
 }
 
-/// Returns the run to compare the claim with, and whether the prediction came true: the named run, which must match, or the newest
-/// run that matches.
+/// Returns the run to compare the claim with, and whether the prediction came true: the named run, which must match, or
+/// the newest run that matches.
 pub(crate) fn evidence(
     connection: &Connection,
     ghap: &Ghap,
@@ -68,7 +68,8 @@ pub(crate) fn evidence(
     newest(connection, ghap, false)
 }
 
-/// Returns the newest run that matches a prediction, and whether it came true. With `own`, only runs of the GHAP's agent count.
+/// Returns the newest run that matches a prediction, and whether it came true. With `own`, only runs of the GHAP's
+/// agent count.
 pub(crate) fn newest(
     connection: &Connection,
     ghap: &Ghap,

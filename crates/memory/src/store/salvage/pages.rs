@@ -1,7 +1,6 @@
 //! Finds rows in the pages of a damaged database, without the trees that lead to them.
 //!
-//! Every leaf page of a table is read by itself. To which table it belongs shows in its rows: no two tables have columns of the
-//! same types in the same order. So a broken schema, root or branch costs no row; a broken leaf costs its own.
+//! Every leaf page of a table is read by itself. The types of its rows' columns identify the table, because no two tables have columns of the same types in the same order. So a broken schema, root or branch costs no row; a broken leaf costs its own rows.
 
 use std::collections::HashMap;
 
@@ -11,12 +10,12 @@ use rusqlite::types::Value;
 use super::record::{parse, varint};
 use crate::store::StoreError;
 
-/// Size of a page in every database of ours.
+/// Size of a page in every Rutter database.
 pub(super) const PAGE_BYTES: usize = 4096;
-/// Longest record that stands in its page whole, and the least of a longer one that does.
+/// Maximum length of a record that is stored in one page, and the minimum part of a longer record in its first page.
 const MAX_LOCAL: usize = PAGE_BYTES - 35;
 const MIN_LOCAL: usize = (PAGE_BYTES - 12) * 32 / 255 - 23;
-/// Bytes of a longer record in each page that it goes on in.
+/// Bytes of a longer record in each overflow page.
 const OVERFLOW_BYTES: usize = PAGE_BYTES - 4;
 
 const INDEX_BRANCH: u8 = 2;
@@ -24,10 +23,10 @@ const INDEX_LEAF: u8 = 10;
 const TABLE_BRANCH: u8 = 5;
 const TABLE_LEAF: u8 = 13;
 
-/// The columns of a table, as far as they show in its rows.
+/// The columns of a table, as far as they are visible in its rows.
 pub(super) struct Shape {
     pub(super) table: String,
-    /// Whether anybody wants its rows; other tables are made again.
+    /// True if its rows are recovered; other tables are rebuilt.
     is_wanted: bool,
     columns: Vec<Column>,
 }
@@ -36,7 +35,7 @@ struct Column {
     name: String,
     kind: Kind,
     is_nullable: bool,
-    /// Whether a row may end before it: it was added later.
+    /// True if a row may end before this column, because the column was added later.
     is_optional: bool,
 }
 
@@ -46,7 +45,7 @@ enum Kind {
     Integer,
     Real,
     Text,
-    /// The id of a row.
+    /// The unique id of a row, 16 bytes.
     Uid,
     Blob,
     Any,
@@ -93,19 +92,19 @@ impl Shape {
         Ok(Self { columns: columns.collect::<Result<_, _>>()?, is_wanted, table })
     }
 
-    /// Returns true if a row can be one of this table.
+    /// Returns true if a row can belong to this table.
     fn fits(&self, values: &[Value]) -> bool {
         values.len() <= self.columns.len()
             && self.columns[values.len()..].iter().all(|column| column.is_optional)
             && self.columns.iter().zip(values).all(|(column, value)| column.fits(value))
     }
 
-    /// Returns the names of the columns that a row of so many values has.
+    /// Returns the names of the first `count` columns.
     pub(super) fn names(&self, count: usize) -> Vec<&str> {
         self.columns.iter().take(count).map(|column| column.name.as_str()).collect()
     }
 
-    /// Returns the values of a row with its row id in the column that stands for it.
+    /// Returns the values of a row, with the row id in its column.
     pub(super) fn complete(&self, row: Row) -> Vec<Value> {
         let mut values = row.values;
         for (column, value) in self.columns.iter().zip(&mut values) {
@@ -120,10 +119,10 @@ impl Shape {
 impl Column {
     fn fits(&self, value: &Value) -> bool {
         match (self.kind, value) {
-            // It is kept beside the record.
+            // The row id is stored outside of the record.
             (Kind::RowId, value) => *value == Value::Null,
             (kind, Value::Null) => self.is_nullable || kind == Kind::Any,
-            // A number without a fraction is kept as an integer.
+            // A number without a fraction is stored as an integer.
             (Kind::Any, _)
             | (Kind::Integer | Kind::Real, Value::Integer(_))
             | (Kind::Real, Value::Real(_))
@@ -135,11 +134,11 @@ impl Column {
     }
 }
 
-/// A row as it stands in a page.
+/// A row in a page.
 pub(super) struct Row {
     id: i64,
     values: Vec<Value>,
-    /// Further pages that it stands in.
+    /// Overflow pages of the row.
     overflow: Vec<usize>,
 }
 
@@ -151,11 +150,11 @@ pub(super) struct Found {
     pub(super) unreadable: usize,
 }
 
-/// What was found in a database file.
+/// The result of scanning a database file.
 pub(super) struct Scan {
     /// By table.
     pub(super) tables: Vec<Found>,
-    /// Pages that are of no kind, or leaves of which no row could be read.
+    /// Pages of an unknown kind, or leaves without a readable row.
     pub(super) unreadable_pages: usize,
 }
 
@@ -164,13 +163,13 @@ pub(super) fn scan(image: &[u8], shapes: Vec<Shape>) -> Scan {
     let tables = shapes.into_iter();
     let tables = tables.map(|shape| Found { shape, rows: Vec::new(), unreadable: 0 });
     let mut scan = Scan { tables: tables.collect(), unreadable_pages: 0 };
-    // The first page has the schema.
+    // The first page contains the schema.
     for number in 2..=image.len() / PAGE_BYTES {
         let page = page(image, number);
         match page[0] {
-            // Of no table; or free, or the rest of a long record.
+            // An index, a free page, or an overflow page.
             INDEX_LEAF | INDEX_BRANCH | 0 => {}
-            // The kind of a leaf may be what was damaged.
+            // The byte with the kind of a leaf may itself be damaged.
             kind => {
                 let is_read = scan.read_leaf(image, page);
                 let is_empty = kind == TABLE_LEAF && page[3..5] == [0, 0];
@@ -196,7 +195,7 @@ impl Scan {
         let cells: Vec<Option<Row>> = pointers
             .map(|pointer| read_cell(image, page, usize::from(u16::from_be_bytes(*pointer))))
             .collect();
-        // Rows of an older program are shorter, and may fit more than one table.
+        // Rows of an older version are shorter, and may fit more than one table.
         let score = |shape: &Shape| {
             let fitting = cells.iter().flatten().filter(|row| shape.fits(&row.values));
             fitting.fold((0, 0), |(fit, whole), row| {
@@ -222,7 +221,7 @@ impl Scan {
         true
     }
 
-    /// Removes rows that go on in the same page: at least one of them was led there by damage.
+    /// Removes rows that share an overflow page: damage led at least one of them there.
     fn drop_shared_pages(&mut self) {
         let mut claims: HashMap<usize, usize> = HashMap::new();
         let rows = self.tables.iter().flat_map(|found| &found.rows);
@@ -237,8 +236,7 @@ impl Scan {
     }
 }
 
-/// Checks that row ids rise from cell to cell. An id that does not is mended if there is one number it can be; otherwise its row
-/// is dropped, for other rows refer to it by that number.
+/// Checks that row ids rise from cell to cell. A wrong id is repaired if only one number is possible; otherwise its row is dropped, because other rows refer to it by that number.
 fn check_order(rows: &mut [Option<Row>]) {
     let ids: Vec<(usize, i64)> = (rows.iter().enumerate())
         .filter_map(|(at, row)| row.as_ref().map(|row| (at, row.id)))
@@ -265,9 +263,9 @@ fn check_order(rows: &mut [Option<Row>]) {
     }
 }
 
-/// Returns the longest part of a list whose numbers rise.
+/// Returns the longest rising subsequence of a list.
 fn longest_rise(ids: &[(usize, i64)]) -> Vec<(usize, i64)> {
-    // For each place: how long a rise that ends there is, and the place before it.
+    // For each place: the length of the longest rise that ends there, and the place before it.
     let mut ends: Vec<(usize, Option<usize>)> = Vec::new();
     for (at, (_, id)) in ids.iter().enumerate() {
         let before = (0..at).filter(|before| ids[*before].1 < *id).max_by_key(|at| ends[*at].0);
@@ -283,7 +281,7 @@ fn longest_rise(ids: &[(usize, i64)]) -> Vec<(usize, i64)> {
     rise
 }
 
-/// Reads the row at an offset of a page, with the pages that it goes on in.
+/// Reads the row at an offset of a page, including its overflow pages.
 fn read_cell(image: &[u8], page: &[u8], at: usize) -> Option<Row> {
     let cell = page.get(at..)?;
     let (length, first) = varint(cell)?;
@@ -309,7 +307,7 @@ fn read_cell(image: &[u8], page: &[u8], at: usize) -> Option<Row> {
         record.extend_from_slice(&page[4..4 + rest]);
         next = page_number(page)?;
     }
-    // The last one leads nowhere.
+    // The last overflow page has no successor.
     if next != 0 {
         return None;
     }

@@ -1,11 +1,10 @@
-//! SQLite's record format: one row as it stands in a page.
+//! SQLite's record format: one row in a page.
 //!
-//! A record says how long each of its values is, and its cell says how long the record is. Both have to agree to the byte, so a
-//! flipped bit in either is found. One inside of a value is not.
+//! A record contains the length of each of its values, and its cell the length of the record. Both have to agree to the byte, so a flipped bit in either is detected. A flipped bit inside of a value is not.
 
 use rusqlite::types::Value;
 
-/// Reads a variable-length number. Returns it and how many bytes it takes. SQLite writes no more bytes than it needs.
+/// Reads a variable-length number. Returns it and its length in bytes. SQLite writes no more bytes than necessary.
 pub(super) fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
     if bytes.first() == Some(&0x80) {
         return None;
@@ -23,7 +22,7 @@ pub(super) fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
     None
 }
 
-/// Reads a record. Returns None if it is not exactly as long as it says, or if a text is not UTF-8.
+/// Reads a record. Returns None if its length differs from the length in its header, or if a text is not UTF-8.
 pub(super) fn parse(record: &[u8]) -> Option<Vec<Value>> {
     let (header, mut at) = varint(record)?;
     let header = usize::try_from(header).ok().filter(|header| *header <= record.len())?;
@@ -39,7 +38,7 @@ pub(super) fn parse(record: &[u8]) -> Option<Vec<Value>> {
     (at == header && body == record.len()).then_some(values)
 }
 
-/// Reads a value of a kind. Returns it and how many bytes it takes.
+/// Reads a value of a kind. Returns it and its length in bytes.
 fn value(kind: i64, bytes: &[u8]) -> Option<(Value, usize)> {
     let integer = |length: usize| {
         let bytes = bytes.get(..length)?;
@@ -96,7 +95,7 @@ mod tests {
             for bit in 0..8 {
                 let mut flipped = record;
                 flipped[at] ^= 1 << bit;
-                // A blob is as long as a text, and 0 as long as NULL: whoever knows the column tells them apart.
+                // A blob has the same length as a text, and 0 the same as NULL; only the column type tells them apart.
                 let is_as_long = matches!((at, bit), (3, 0) | (1, 3));
                 assert!(parse(&flipped).is_none_or(|_| is_as_long), "{flipped:?}");
             }

@@ -1,4 +1,4 @@
-//! Databases with flipped bits: what can be read of them, and that nothing else is.
+//! Recovers databases with flipped bits, and checks that no wrong rows appear.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::store::doctor::{examine, repair};
 use crate::store::exchange::Record;
 use crate::store::{ImportFile, WhoseRows};
 
-/// A row of each kind, as an export has them.
+/// A row of each kind, as an export.
 const ROWS: &str = include_str!("../../../fixtures/salvage/every-table.jsonl");
 /// Distance between the number of a row and that of its copy.
 const STEP: i64 = 1_000;
@@ -21,7 +21,7 @@ fn now() -> Time {
     Time::from_millis(1_763_200_000_000)
 }
 
-/// Makes a database in which every table has so many copies of its rows. References of a copy lead to copies.
+/// Creates a database with `copies` copies of the rows of every table. References of a copy lead to copies.
 fn fill(folder: &Path, copies: i64) -> Vec<u8> {
     let mut store = Store::open(folder, now()).unwrap();
     let file = ImportFile::read(ROWS.as_bytes(), |_| {}).unwrap();
@@ -78,7 +78,7 @@ fn copy_rows(connection: &Connection, table: &str, copies: i64) {
     }
 }
 
-/// Returns an id of version 7 that is another one for each copy of each row.
+/// Returns a version 7 id that differs for each copy of each row.
 fn uid(table: &str, row: &[Cell], copy: i64) -> Vec<u8> {
     let Cell::Integer(number) = row[0] else { panic!("{table} has no row ids") };
     let table = TABLES.iter().position(|of| *of == table).unwrap();
@@ -89,7 +89,7 @@ fn uid(table: &str, row: &[Cell], copy: i64) -> Vec<u8> {
 
 type Rows = BTreeMap<(String, String), Value>;
 
-/// Returns the rows of a store by kind and id, without what a row loses when another one is lost.
+/// Returns the rows of a store by kind and id, without the fields that a row loses when another one is lost.
 fn rows(records: &[Record]) -> Rows {
     let mut rows = Rows::new();
     for record in records {
@@ -106,7 +106,7 @@ fn rows(records: &[Record]) -> Rows {
     rows
 }
 
-/// Reads a database as a repair does, up to the import.
+/// Reads a database like a repair does, up to the import.
 fn read(bytes: &[u8]) -> (Salvaged, Rows) {
     let folder = tempfile::tempdir().unwrap();
     let files = Files::new(folder.path());
@@ -121,11 +121,11 @@ fn read(bytes: &[u8]) -> (Salvaged, Rows) {
     (salvaged, rows(&records))
 }
 
-/// Where a variant flips bits.
+/// The part of a database in which bits are flipped.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Anywhere,
-    /// The first bytes of pages: their kind, how many cells they have, where these are.
+    /// The first bytes of pages: their kind, and the number and places of their cells.
     Heads,
     /// The first page.
     Schema,
@@ -176,7 +176,7 @@ fn flipped_bits_cost_only_their_pages() {
         if matches!(target, Target::Schema | Target::Branches) {
             assert_eq!(found.read, salvaged.read, "{case}");
         }
-        // There are no rows that never were, and none that say something else, but for the bits themselves.
+        // No row is invented, and none differs except in the flipped bits.
         let is_stand_in = |fields: &Value| fields.to_string().contains("salvaged");
         let strange = rows.iter().filter(|(key, fields)| {
             whole.get(*key).is_none_or(|before| before != *fields) && !is_stand_in(fields)

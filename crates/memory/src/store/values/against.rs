@@ -1,7 +1,6 @@
-//! What speaks against values: predictions that failed although, or because, the belief behind them was what one says.
+//! Evidence against values: predictions that failed although, or because, the belief behind them was the value.
 //!
-//! Each failure is held against each value once, and what came of it is kept: otherwise every value would read every failure again
-//! whenever anything is new.
+//! Each failure is compared with each value once and the result is stored; otherwise every value would read every failure again whenever a row is new.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +13,7 @@ use crate::store::effects::{BELIEF, Belief};
 use crate::value::{Standing, Value};
 use crate::{Id, Time};
 
-/// A prediction that failed, and what had been believed.
+/// A failed prediction and the belief behind it.
 struct Failure {
     ghap: Id,
     at: Time,
@@ -23,32 +22,32 @@ struct Failure {
 }
 
 impl Failure {
-    /// By its columns; none where nobody can tell what was believed.
+    /// Reads a failure from its columns, or returns None if the belief is unknown.
     fn read(row: &Row<'_>) -> Result<Option<Self>, StoreError> {
         let Some(belief) = Belief::read(row, 3)? else { return Ok(None) };
         Ok(Some(Self { ghap: row.get(0)?, at: row.get(1)?, document: row.get(2)?, belief }))
     }
 }
 
-/// What is read of one.
+/// Returns the columns of a failure.
 fn columns() -> String {
     format!("ghap.uid, ghap.resolved, document.id, {BELIEF}")
 }
 
-/// Failures that values are still to be held against.
+/// Failures that values have to be compared with.
 pub(super) struct Failures {
-    /// Up to which document all of them are known.
+    /// Last document that is included.
     seen: i64,
-    /// Up to which document each value was held against them; 0 where it was against none.
+    /// Row id of each value and the last document that it was compared with; 0 if it was not compared yet.
     weighed: HashMap<Id, (i64, i64)>,
-    /// Those that came after the first of these.
+    /// Failures after the first of these documents.
     newer: Vec<Failure>,
-    /// All that count, where a value was held against none.
+    /// All failures that count, for values that were not compared yet.
     all: Vec<Failure>,
 }
 
 impl Failures {
-    /// What is new to any of these values.
+    /// Reads the failures that are new to any of these values.
     pub(super) fn new(connection: &Connection, values: &[Value]) -> Result<Self, StoreError> {
         let seen = connection
             .prepare_cached(
@@ -82,7 +81,7 @@ impl Failures {
         Ok(failures)
     }
 
-    /// How many failures that have nothing to do with each other speak against a value that is not retired.
+    /// Counts the independent failures against a value that is not retired.
     pub(super) fn count(&self, connection: &Connection, value: &Value) -> Result<u32, StoreError> {
         debug_assert_ne!(value.standing, Standing::Retired);
         let Some((number, weighed)) = self.weighed.get(&value.id).copied() else { return Ok(0) };
@@ -100,7 +99,7 @@ impl Failures {
                 &self.newer
             };
             for failure in new.iter().filter(|failure| failure.document > weighed) {
-                // It may have been said otherwise before.
+                // An earlier version of the text may have been compared before.
                 forget.execute(params![number, failure.ghap])?;
                 if failure.at > value.since && failure.belief.rests_on(&sentence) {
                     keep.execute(params![number, failure.ghap])?;
@@ -112,7 +111,7 @@ impl Failures {
             .execute(params![number, self.seen])?;
         let against: Vec<Id> = connection
             .prepare_cached(
-                // What it hurt by is counted there.
+                // Failures that count as harmful effects of showing the value are counted there.
                 "SELECT ghap.uid FROM against JOIN ghap ON ghap.uid = against.ghap
                  WHERE against.value = ?1 AND ghap.status = 'falsified' AND ghap.resolved > ?2
                     AND coalesce((SELECT project FROM value WHERE id = ?1), ghap.project) = ghap.project AND NOT EXISTS (
@@ -144,7 +143,7 @@ fn select(
     Ok(found)
 }
 
-/// Says of a value that was only just formed that what failed before does not count.
+/// Marks a new value as compared with all earlier failures, so that they do not count.
 pub(super) fn begins(connection: &Connection, value: Id) -> Result<(), StoreError> {
     connection
         .prepare_cached(
@@ -155,7 +154,7 @@ pub(super) fn begins(connection: &Connection, value: Id) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Whose failures speak against a value.
+/// Returns the GHAPs that failed against a value.
 pub(super) fn of(connection: &Connection, value: Id) -> Result<BTreeSet<Id>, StoreError> {
     let mut ghaps = connection.prepare_cached(
         "SELECT ghap FROM against JOIN value ON value.id = against.value WHERE value.uid = ?1",

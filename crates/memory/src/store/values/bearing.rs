@@ -1,4 +1,4 @@
-//! Which values bear on something that is asked, or is about to be done.
+//! Finds the values that are relevant to a question or a planned action.
 
 use rusqlite::{Connection, params};
 
@@ -10,32 +10,31 @@ use crate::store::{Store, StoreError, documents, effects, projects};
 use crate::value::{Standing, Value};
 use rutter_search::score::{FLOOR, MEANING};
 
-/// Of more than these the newest are looked at. People work by tens of them.
+/// Maximum number of values that are read, the newest. Users have tens of them.
 const MOST: u32 = 200;
-/// What nobody has accepted counts so much of what somebody has.
+/// Factor for the rank of a proposed value, relative to an accepted one.
 const PROPOSED: f64 = 0.9;
 
-/// A value, and how well it fits.
+/// A value and its relevance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bearing {
     /// The value.
     pub value: Value,
-    /// How likely it is what was meant.
+    /// Probability that it is relevant.
     pub confidence: f64,
-    /// What it is ordered by, as what is recalled is.
+    /// Sort key, on the same scale as that of recalled documents.
     pub rank: f64,
     is_worth_saying: bool,
 }
 
 impl Bearing {
-    /// Whether it may be put before somebody who did not ask.
+    /// Returns true if the value may be shown without being asked for.
     pub fn is_above_floor(&self) -> bool {
         self.confidence >= FLOOR && self.is_worth_saying
     }
 }
 
-/// The values that hold somewhere, by how well they fit a text, best first. They are too few for an index, and stand in none:
-/// each is read and weighed when it is asked for.
+/// Returns the values that hold in a place by their relevance to a text, best first. They are too few for an index: each is read and weighed on every call.
 pub(crate) fn bearing(
     connection: &Connection,
     place: &Place,
@@ -75,8 +74,7 @@ pub(crate) fn bearing(
 }
 
 impl Store {
-    /// The values to bear in mind before something is begun: those that fit what is wanted, then those that were learnt in that
-    /// kind of work and are worth most.
+    /// Returns the values to show before work begins: those relevant to the goal, then the most valuable ones that were learnt in that kind of work.
     pub fn principles(
         &self,
         place: &Place,
@@ -105,7 +103,7 @@ impl Store {
     }
 }
 
-/// Whether any experience that a value stands for was made in a kind of work.
+/// Returns true if the value's cluster has an experience from this kind of work.
 fn is_of(connection: &Connection, value: &Value, domain: Domain) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached(

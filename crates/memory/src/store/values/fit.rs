@@ -1,4 +1,4 @@
-//! How a sentence stands to a cluster.
+//! Compares a sentence with a cluster.
 
 use rusqlite::Connection;
 
@@ -11,18 +11,18 @@ use crate::{Clean, Id};
 use rutter_search::cluster::{Axis, Common};
 use rutter_search::embed::{Vector, embed};
 
-/// How a text stands to a cluster.
+/// The distance of a text from a cluster, and its maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Judged {
     pub(super) distance: f64,
     pub(super) threshold: f64,
 }
 
-/// A sentence to be held against clusters.
+/// A sentence to compare with clusters.
 pub(super) struct Candidate {
-    /// Where it points among lessons.
+    /// Vector without the mean of lessons.
     vector: Vector,
-    /// Where it points among sentences.
+    /// Vector without the mean of plain sentences.
     sentence: Option<Vector>,
 }
 
@@ -32,8 +32,7 @@ impl Candidate {
         Some(Self { vector, sentence: pointing(&PLAIN, text) })
     }
 
-    /// Holds it against all that the members of a cluster say, along whichever axis they were found to belong together, for it has
-    /// few words in common with the surprise that it was learnt from; and against each lesson that one of them drew.
+    /// Compares the sentence with the full texts of a cluster's members, on any axis of the cluster, because a rule shares few words with the surprise it was learnt from; and with the lesson of each member.
     pub(super) fn judge(
         &self,
         connection: &Connection,
@@ -42,7 +41,7 @@ impl Candidate {
     ) -> Result<Judged, StoreError> {
         let middle = Middle::of(connection, cluster, Axis::Full, common)?;
         let (together, threshold) = (middle.nearness(&self.vector), value::threshold(axis));
-        // Lessons are read only where one of them could be near enough.
+        // Lessons are read only if one of them could be near enough.
         let nearest = if value::distance(together, Some(1.0)) > threshold {
             None
         } else {
@@ -51,7 +50,7 @@ impl Candidate {
         Ok(Judged { distance: value::distance(together, nearest), threshold })
     }
 
-    /// How near it is to the lesson of a member that is nearest to it.
+    /// Returns the similarity to the nearest lesson of a member.
     fn nearest_lesson(
         &self,
         connection: &Connection,
@@ -75,12 +74,12 @@ impl Candidate {
     }
 }
 
-/// Where a text points, beside what all texts have in common.
+/// Returns the vector of a text without the mean of all texts.
 pub(super) fn pointing(common: &Common, text: &str) -> Option<Vector> {
     common.without(&embed(text)?)
 }
 
-/// Holds a text against a cluster.
+/// Compares a text with a cluster. Returns an error that names the nearest cluster if the text is too far away.
 pub(super) fn fit(
     connection: &Connection,
     cluster: Id,

@@ -1,4 +1,4 @@
-//! How values are formed: said, said otherwise, ended, and brought together where the same comes from elsewhere.
+//! Adds, edits and retires values, and unites equal ones from different machines.
 
 use rusqlite::{Connection, params};
 
@@ -13,7 +13,7 @@ use crate::store::{Store, StoreError, origins, projects};
 use crate::value::{self, Standing, Value, ValueError};
 use crate::{Clean, Id, Time};
 
-/// Values about the same that hold in the same place and seem to say the opposite.
+/// Returns values about the same subject that hold in the same place and seem to say the opposite.
 fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {
     let sentence = Sentence::of(&value.text);
     let mut all = every(connection)?;
@@ -26,8 +26,7 @@ fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, Store
     Ok(all)
 }
 
-/// The value that says the same where a sentence is to hold: in a project its own, else everybody's that is held; everywhere only
-/// what holds everywhere. What another project says is that project's.
+/// Returns the existing value with the same meaning where a sentence should hold. In a project: its own value, or one that holds everywhere and is not retired. Everywhere: only a value that holds everywhere. Values of other projects do not count.
 fn said_already(
     connection: &Connection,
     place: Option<&ProjectKey>,
@@ -49,8 +48,7 @@ fn said_already(
     Ok(own.into_iter().min_by_key(last))
 }
 
-/// The member of a cluster whose lesson this is, to the word, in the project where it is to hold. Whoever forgets it forgets this
-/// too.
+/// Returns the member of a cluster, in the value's project, with exactly this lesson. Forgetting that member also forgets the value.
 fn in_words_of(
     connection: &Connection,
     cluster: Id,
@@ -73,12 +71,12 @@ fn in_words_of(
     Ok(None)
 }
 
-/// Says that a value was changed, and never at the time of the change before: what changed last stays, on whichever machine.
+/// Sets the time of change, always later than the previous one: when machines exchange rows, the last change wins.
 fn touch(value: &mut Value, now: Time) {
     value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
 }
 
-/// Gives a value a standing. Whoever accepts one that was not has seen what speaks against it, and it begins anew.
+/// Sets the standing. Accepting a value that was not accepted resets the evidence against it, because the user has seen it.
 fn hold(value: &mut Value, standing: Standing, now: Time) {
     if standing == Standing::Accepted && value.standing != Standing::Accepted {
         (value.since, value.contradicted, value.doubted) = (now, 0, None);
@@ -87,8 +85,7 @@ fn hold(value: &mut Value, standing: Standing, now: Time) {
 }
 
 impl Store {
-    /// Adds a value, if it fits its cluster. What was said before is not said twice: then the one that is there is what comes back,
-    /// with the higher standing of the two.
+    /// Adds a value, if it fits its cluster. If a value with the same meaning exists, that one is returned, with the higher standing of the two.
     pub fn add_value(&mut self, new: &NewValue<'_>, now: Time) -> Result<Written, StoreError> {
         let text = value::text(new.text)?;
         let cluster = self.cluster(new.cluster)?;
@@ -106,7 +103,7 @@ impl Store {
                     let value = known.id.short();
                     return Err(ValueError::Retired { value, at: known.changed }.into());
                 }
-                // What holds everywhere is not for one project to change.
+                // One project may not change a value that holds everywhere.
                 if known.project == place {
                     if known.standing != Standing::Accepted {
                         hold(&mut known, new.standing, now);
@@ -146,7 +143,7 @@ impl Store {
         })
     }
 
-    /// Changes a value. Other words have to fit its cluster too, and nobody else may have said them here.
+    /// Changes a value. A new text has to fit the cluster too, and no other value here may say the same.
     pub fn edit_value(
         &mut self,
         id: Id,
@@ -170,10 +167,10 @@ impl Store {
                         value.source =
                             in_words_of(transaction, cluster, value.project.as_ref(), &text)?;
                     } else {
-                        // Words of somebody's own are no longer those of a lesson, and stay when that is forgotten.
+                        // A text of the user's own no longer comes from a lesson, so it stays when that is forgotten.
                         value.source = None;
                     }
-                    // What came of other words is nothing that these did.
+                    // The effects of the old text do not count for the new one.
                     (value.since, value.support, value.contradicted) = (now, 0, 0);
                 }
                 value.text = text;
@@ -199,14 +196,14 @@ impl Store {
         })
     }
 
-    /// No longer holds a value. It is kept, so that nobody proposes it again.
+    /// Retires a value. The row stays, so that the value is not proposed again.
     pub fn retire_value(&mut self, id: Id, now: Time) -> Result<Value, StoreError> {
         let edit = ValueEdit { standing: Some(Standing::Retired), ..ValueEdit::default() };
         Ok(self.edit_value(id, &edit, now)?.value)
     }
 }
 
-/// Refuses words for a value that another one says where it is to hold.
+/// Returns an error if another value already says this text where the value should hold.
 fn refuse_twice(
     connection: &Connection,
     value: &Value,
@@ -221,7 +218,7 @@ fn refuse_twice(
     }
 }
 
-/// Has a value hold in a project, or everywhere.
+/// Moves a value to a project, or to everywhere.
 fn settle_in(connection: &Connection, value: Id, project: Option<i64>) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE value SET project = ?2 WHERE uid = ?1")?
@@ -229,17 +226,16 @@ fn settle_in(connection: &Connection, value: Id, project: Option<i64>) -> Result
     Ok(())
 }
 
-/// What became of a value whose lesson was said otherwise.
+/// The change to a value after its lesson was edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Followed {
-    /// Which.
+    /// The value.
     pub id: Id,
-    /// What it is worth now; none where it is gone.
+    /// Standing after the edit; None if the value was deleted.
     pub standing: Option<Standing>,
 }
 
-/// Lets values that are in a lesson's own words follow it, where it is said otherwise: whoever takes a name out of it means them
-/// too. What says something else now has to be accepted anew; and what can be no value, or is one already, is none.
+/// Updates the values that quote a lesson after the lesson was edited: removing a name from it should remove it from them too. A value with a new meaning has to be accepted again. A value is deleted if the new text is not a valid value, or if another value says it already.
 pub(crate) fn follow(
     connection: &Connection,
     ghap: Id,
@@ -276,12 +272,11 @@ pub(crate) fn follow(
     Ok(followed)
 }
 
-/// Makes one of values that say the same in the same place: two machines propose the same, each under its own name. What somebody
-/// decided counts before what nobody did, and the last decision before others.
+/// Unites values that say the same in the same place: two machines propose the same value under different ids. A decision of a person takes precedence over a proposal, and the last decision over earlier ones.
 pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
     let mut kept: Vec<(Value, Sentence)> = Vec::new();
     for value in every(connection)? {
-        // What a file says is nobody's decision, and is taken out with it.
+        // An imported value is not a decision of this user, and is removed together with its import.
         if origins::is_unconfirmed_import(connection, value.id)? {
             continue;
         }
@@ -290,7 +285,7 @@ pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
         let same = |(known, said): &&mut (Value, Sentence)| {
             known.project == value.project
                 && said.says(&sentence)
-                // Nobody lets go of what two people hold in other words.
+                // Two accepted values with different words both stay.
                 && !(held(known) && held(&value) && verbatim(&known.text) != verbatim(&value.text))
         };
         let Some((known, _)) = kept.iter_mut().find(same) else {

@@ -1,4 +1,4 @@
-//! Which lessons have come often enough to be proposed.
+//! Proposes values from lessons that came often enough.
 
 use rusqlite::{Connection, params};
 
@@ -12,16 +12,15 @@ use crate::value::{self, Standing, Value};
 use crate::{Id, Time};
 use rutter_search::cluster::{Axis, FEWEST};
 
-/// Where members are less alike, in all that they say, none of them speaks for the others.
+/// Minimum cohesion, on the full axis, of a cluster with a member that can speak for the others.
 const ALIKE: f32 = 0.3;
-/// How many of a cluster, from its middle on, are looked at for a sentence that can be put before everybody.
+/// Number of members, from the middle of a cluster outwards, that are searched for a sentence fit to be shown.
 const LOOKED_AT: usize = 5;
 
-/// What was said, and the row of the project that it holds in; none is everywhere.
+/// Existing sentences with the row of the project that they hold in; None is everywhere.
 type Said = Vec<(Option<i64>, Sentence)>;
 
-/// Of every cluster that nobody has weighed yet: the lesson in its middle, if it came often enough and most of them say it; once in
-/// its project, and in every other where it came often enough by itself. What one project says is no reason for others not to.
+/// Proposes the lesson in the middle of every cluster that was not weighed yet, if it came often enough and most members say it: once in its own project, and in every other project where it came often enough. A value of one project does not keep others from having the same.
 pub(super) fn propose(
     connection: &Connection,
     now: Time,
@@ -31,7 +30,7 @@ pub(super) fn propose(
         .prepare_cached("SELECT project, text FROM value ORDER BY id")?
         .query_map([], |row| Ok((row.get(0)?, Sentence::of(&row.get(1)?))))?
         .collect::<Result<_, _>>()?;
-    // Along the strategy work is grouped by what it was about, and its middle is no lesson for anything else.
+    // The strategy axis groups work by its subject; the middle of such a cluster is not a lesson for other work.
     for axis in [Axis::RootCause, Axis::Surprise, Axis::Full] {
         let unweighed: Vec<Id> = connection
             .prepare_cached(
@@ -49,7 +48,7 @@ pub(super) fn propose(
             if held.is_empty() {
                 places.push(None);
             }
-            // Where all are of one project, that was it.
+            // If all members are of one project, the first proposal was for it.
             if homes.len() > 1 || !held.is_empty() {
                 places.extend(homes.into_iter().filter(|home| home.1 >= FEWEST).map(Some));
             }
@@ -74,7 +73,7 @@ pub(super) fn propose(
     Ok(())
 }
 
-/// A project that has members of a cluster, and how many.
+/// A project with members of a cluster, and their number.
 type Home = (i64, usize);
 
 fn homes(connection: &Connection, cluster: Id) -> Result<Vec<Home>, StoreError> {
@@ -87,7 +86,7 @@ fn homes(connection: &Connection, cluster: Id) -> Result<Vec<Home>, StoreError> 
         .collect::<Result<_, _>>()?)
 }
 
-/// The lesson in the middle of a cluster, or of what one project has of it, and the project whose words it is in.
+/// Returns the lesson in the middle of a cluster, or of one project's members, and the project that it comes from.
 fn proposal(
     connection: &Connection,
     axis: Axis,
@@ -116,7 +115,7 @@ fn proposal(
         {
             continue;
         }
-        // A lesson that is longer is a story.
+        // A longer lesson is a story, not a rule.
         let Some(text) = lesson(connection, row)?.filter(|text| value::is_sentence(text)) else {
             continue;
         };
@@ -125,7 +124,7 @@ fn proposal(
             break;
         }
         let Some(vector) = pointing(&common, &text) else { continue };
-        // It is a lesson of theirs in its own words.
+        // The sentence is a member's lesson word for word, so its nearness to the nearest lesson is 1.
         let distance = value::distance(middle.nearness(&vector), Some(1.0));
         let threshold = value::threshold(axis);
         if distance > threshold {
@@ -137,7 +136,7 @@ fn proposal(
         if !by_most || support < u32::try_from(FEWEST).unwrap_or(u32::MAX) {
             continue;
         }
-        // It is said already, or was and is no longer held.
+        // There is or was such a value, possibly retired.
         let here = |place: Option<i64>| place.is_none_or(|place| place == project);
         if said.iter().any(|(place, other)| here(*place) && other.repeats(&sentence))
             || is_said_of_them(connection, cluster, project, &sentence)?
@@ -161,15 +160,13 @@ fn proposal(
             created: now,
             changed: now,
         };
-        // It holds where it was learnt until somebody says that it holds elsewhere: what one project's lessons say is nobody else's
-        // business unasked.
+        // It holds in the project where it was learnt until a person extends it: other projects do not get to see the lessons of this one unasked.
         return Ok(Some((value, project)));
     }
     Ok(None)
 }
 
-/// Whether a value about the same stands for most of the members already: they are a cluster along another axis too, and would
-/// be heard twice.
+/// Returns true if a value about the same subject already stands for most of the members: they form a cluster along another axis too, and the lesson would be shown twice.
 fn is_said_of_them(
     connection: &Connection,
     cluster: Id,

@@ -1,4 +1,4 @@
-//! What somebody says, to be compared with what others say.
+//! Sentences, and comparisons of their meaning.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,28 +9,28 @@ use crate::value;
 use rutter_search::cluster::{Axis, Common};
 use rutter_search::embed::Vector;
 
-/// Texts so near to each other are about the same to the point.
+/// Minimum similarity of texts about exactly the same subject.
 const SAME: f32 = 0.8;
-/// Texts so near are about the same, and may say the opposite.
+/// Minimum similarity of texts about the same subject, which may say the opposite.
 const ABOUT: f32 = 0.45;
-/// Words that say nothing by themselves.
+/// Words without meaning in a comparison.
 const FILLERS: [&str; 9] = ["a", "an", "the", "all", "and", "please", "always", "just", "also"];
-/// Words that part what stands before them from what stands behind: the other way round is something else.
+/// Words with an order that matters: swapping the text before and after them changes the meaning.
 const PARTS: [&str; 26] = [
     "before", "after", "over", "under", "instead", "than", "rather", "from", "to", "into", "with",
     "without", "until", "unless", "except", "but", "only", "if", "when", "while", "not", "no",
     "never", "or", "above", "below",
 ];
-/// So many words more than another says it in may stand in a sentence that says the same.
+/// Maximum number of additional words in a sentence that says the same as another.
 const MORE: usize = 2;
 
-/// What sentences have in common, whatever is stored: so that what says the same here says the same everywhere.
+/// The mean of sentences. It does not depend on the store, so that sentences with the same meaning are recognised everywhere.
 pub(super) static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
 
 /// A sentence.
 pub(crate) struct Sentence {
     pub(crate) text: Clean,
-    /// Where it points, beside what sentences have in common; none where none of its words is known.
+    /// Vector without the mean of sentences; None if none of the words is known.
     pub(crate) vector: Option<Vector>,
 }
 
@@ -39,7 +39,7 @@ impl Sentence {
         Self { text: text.clone(), vector: pointing(&PLAIN, text) }
     }
 
-    /// How near two are to each other.
+    /// Returns the similarity of two sentences.
     fn nearness(&self, other: &Self) -> f32 {
         match (&self.vector, &other.vector) {
             (Some(one), Some(other)) => one.cosine(other),
@@ -47,9 +47,7 @@ impl Sentence {
         }
     }
 
-    /// Whether both say the same, as far as anybody can tell who does not understand them: with the same words, or with a few more.
-    /// `raise the size` and `lower the size` are as near as can be; and where a word parts what stands before it from what stands
-    /// behind, the order counts as well.
+    /// Returns true if both say the same with the same words, or with a few more. Similarity alone is not enough: `raise the size` and `lower the size` have nearly the same vector. The order counts if a word such as `before` depends on it.
     pub(super) fn says(&self, other: &Self) -> bool {
         if value::opposed(&self.text, &other.text) || numbers(&self.text) != numbers(&other.text) {
             return false;
@@ -68,36 +66,36 @@ impl Sentence {
         few.is_subset(&many) && many.len() - few.len() <= MORE && self.nearness(other) >= SAME
     }
 
-    /// Whether nobody has to hear one who has heard the other.
+    /// Returns true if showing one makes the other unnecessary.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         self.says(other) || self.nearness(other) >= SAME
     }
 
-    /// Whether both are about the same, whatever they say of it.
+    /// Returns true if both are about the same subject, even if they disagree.
     pub(super) fn is_about(&self, other: &Self) -> bool {
         self.nearness(other) >= ABOUT
     }
 
-    /// Whether both are about the same and seem to say the opposite.
+    /// Returns true if both are about the same subject and seem to say the opposite.
     pub(super) fn contradicts(&self, other: &Self) -> bool {
         value::opposed(&self.text, &other.text) && self.is_about(other)
     }
 }
 
-/// What is said in a sentence, without what only makes it one.
+/// Returns the words of a sentence without fillers.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|sign: char| !(sign.is_alphanumeric() || "'\u{2019}_".contains(sign)));
     let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
     words.filter(|word| !FILLERS.contains(&word.as_str())).collect()
 }
 
-/// Every word of a text, so that other marks and capitals are no other words.
+/// Returns every word of a text in lower case, so that punctuation and capitals make no difference.
 pub(super) fn verbatim(text: &str) -> Vec<String> {
     let words = text.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// The numbers in a text: three times is not five times.
+/// Returns the numbers in a text: three times is not five times.
 fn numbers(text: &str) -> BTreeSet<&str> {
     text.split(|sign: char| !sign.is_ascii_digit()).filter(|number| !number.is_empty()).collect()
 }

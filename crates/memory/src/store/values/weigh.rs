@@ -1,4 +1,4 @@
-//! What became of values since: what speaks for each, what against it, and what it is worth by that.
+//! Weighs values: evidence for and against each one, and the standing that follows from it.
 
 use std::collections::BTreeSet;
 
@@ -17,29 +17,29 @@ use crate::{Clean, Id, Time};
 use rutter_search::cluster::Axis;
 use rutter_search::embed::Vector;
 
-/// Fewer failures are chance.
+/// Minimum number of failures that count; fewer are chance.
 const FAILURES: u32 = 2;
 
-/// So near to a sentence is an experience that says the same.
+/// Minimum similarity of an experience that says the same as a sentence.
 const SAYS: f64 = 0.3;
 
-/// What speaks for a sentence in a cluster.
+/// The support for a sentence in a cluster.
 pub(super) struct Support {
-    /// How many experiences that have nothing to do with each other say it.
+    /// Number of independent experiences that say it.
     pub(super) independent: u32,
-    /// Whether more than half of the members do.
+    /// True if more than half of the members say it.
     pub(super) by_most: bool,
 }
 
-/// Who is asked whether they say something: of one project, or of all; but for some.
+/// The members that count as support: those of one project or of all, with exceptions.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// Which, and how many members it has.
+    /// The project and its number of members.
     pub(super) project: Option<(i64, usize)>,
     pub(super) but: BTreeSet<Id>,
 }
 
-/// What speaks for a text among the members of a cluster.
+/// Counts the members of a cluster that support a text.
 pub(super) fn support(
     connection: &Connection,
     middle: &Middle,
@@ -56,7 +56,7 @@ pub(super) fn support(
         if asked.project.is_some_and(|(asked, _)| asked != project) {
             continue;
         }
-        // Whoever gave up has learnt nothing that holds; and who learnt the opposite does not say it.
+        // An abandoned GHAP has no valid lesson, and one with the opposite lesson is not support.
         if matches!(status, Status::Confirmed | Status::Falsified)
             && lesson(connection, *row)?
                 .is_none_or(|lesson| !value::opposed(&lesson, &sentence.text))
@@ -69,7 +69,7 @@ pub(super) fn support(
     Ok(Support { independent: independent(witnesses), by_most })
 }
 
-/// What a GHAP says is to be learnt from it.
+/// Returns the lesson of a GHAP: its takeaway, or else the approach that worked.
 pub(super) fn lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>, StoreError> {
     Ok(connection
         .prepare_cached(
@@ -80,7 +80,7 @@ pub(super) fn lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>,
         .flatten())
 }
 
-/// Weighs every value anew, and proposes what has come often enough.
+/// Weighs every value, and proposes new ones.
 pub(crate) fn weigh(
     connection: &Connection,
     now: Time,
@@ -117,7 +117,7 @@ pub(crate) fn weigh(
                 }
                 value.standing = standing;
                 value.changed = now.max(value.changed);
-                // What has cost it this standing does not cost it the next.
+                // The evidence that cost it this standing does not count against the next one.
                 (value.since, value.contradicted) = (now.max(value.since), 0);
                 done.doubted += 1;
             }
@@ -132,12 +132,12 @@ pub(crate) fn weigh(
     Ok(())
 }
 
-/// Of how much that was shown of a value it is known what came of it.
+/// SQL for the number of times that a value was shown with a known effect.
 const CAME: &str = "(SELECT count(*) FROM injection
                       WHERE injection.row = value.uid AND effect IS NOT NULL
                          AND coalesce(injection.came, injection.at) > value.since)";
 
-/// Whether anything speaks for or against a value that nobody has weighed.
+/// Returns true if there is evidence for or against a value that was not weighed yet.
 pub(crate) fn is_due(connection: &Connection) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached(&format!(
@@ -152,8 +152,7 @@ fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
         .query_row([cluster], |row| row.get(0))?)
 }
 
-/// The cluster that a value without one fits best, if it fits any. Those that it was held against before are read again only where
-/// their members were asked since.
+/// Returns the cluster that a value without one fits best, if any. Clusters that it was compared with before are read again only if their members were checked since.
 fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<Id>, StoreError> {
     let tried: Time = connection
         .prepare_cached("SELECT iif(cluster IS NULL, tried, 0) FROM value WHERE uid = ?1")?
@@ -186,26 +185,26 @@ pub(super) fn of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, St
     Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// The row of the project that a value holds in; none is everywhere.
+/// Returns the row of the project that a value holds in; None is everywhere.
 fn home_of(connection: &Connection, value: Id) -> Result<Option<i64>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
         .query_row([value], |row| row.get(0))?)
 }
 
-/// Counts what speaks for a value.
+/// Counts the support for a value.
 fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32, StoreError> {
     let Some(cluster) = value.cluster else { return Ok(0) };
-    // Hardly anybody says it who did not before where hardly anybody came or went.
+    // The support can hardly have changed if few members came or went.
     if !moved && !is_unweighed(connection, cluster)? {
         return Ok(value.support);
     }
     let common = common(connection, Axis::Full)?;
     let Some(vector) = pointing(&common, &value.text) else { return Ok(0) };
     let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
-    // Whoever acted upon it and failed does not speak for it as well.
+    // An experience that followed the value and failed is not support as well.
     let mut asked = Asked { but: against::of(connection, value.id)?, project: None };
-    // In a project its own experiences count; what holds everywhere has those of all.
+    // For a value of a project its own experiences count; for one that holds everywhere, those of all projects.
     if let Some(project) = home_of(connection, value.id)? {
         asked.project = Some((project, middle.members.len()));
     }
@@ -213,14 +212,14 @@ fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32,
     Ok(support(connection, &middle, &vector, &sentence, &asked)?.independent)
 }
 
-/// Whether so many came to a cluster or went that its members were asked, and nobody has weighed that.
+/// Returns true if the members of a cluster were checked again and its values were not weighed since.
 fn is_unweighed(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1 AND unweighed)")?
         .query_row([cluster], |row| row.get(0))?)
 }
 
-/// Values as they are kept, in the order in which they were formed.
+/// Returns all values in the order of their creation.
 pub(crate) fn every(connection: &Connection) -> Result<Vec<Value>, StoreError> {
     let mut all = connection.prepare_cached(&format!("{} ORDER BY value.id", super::SELECT))?;
     Ok(all.query_map([], read)?.collect::<Result<_, _>>()?)

@@ -1,4 +1,4 @@
-//! Which experiences have nothing to do with each other: only those confirm each other.
+//! Counts independent experiences: only those confirm each other.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,16 +10,16 @@ use crate::{Clean, Id, Time};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// What makes an experience another one than the next: two of one session and day are one, and so are two of one failure.
+/// The features that make two experiences independent. Two of the same session and day count as one, and so do two of the same failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Witness {
     session: i64,
     day: i64,
-    /// The tests that failed around it, or failures that are no test's.
+    /// The tests that failed around it, or the signatures of failures outside of tests.
     failures: BTreeSet<Clean>,
 }
 
-/// How many of them have nothing to do with each other.
+/// Counts the independent experiences among these.
 pub(super) fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
     let (mut times, mut failures) = (HashSet::new(), BTreeSet::new());
     let mut count = 0;
@@ -34,12 +34,12 @@ pub(super) fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
     count
 }
 
-/// What speaks for a GHAP to be an experience of its own, how it ended, and where.
+/// Returns the features of a GHAP, its status and its project. Returns None for an unconfirmed import.
 pub(super) fn witness(
     connection: &Connection,
     ghap: Id,
 ) -> Result<Option<(Witness, Status, i64)>, StoreError> {
-    // What a file says of its own runs is no evidence.
+    // The claims of an imported file about its runs are not evidence.
     if origins::is_unconfirmed_import(connection, ghap)? {
         return Ok(None);
     }
@@ -60,7 +60,7 @@ pub(super) fn witness(
     Ok(Some((Witness { session, day, failures }, row.get("status")?, row.get("project")?)))
 }
 
-/// What failed in a run, or was mended by it.
+/// Returns the failures that a run reported or fixed.
 fn of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, StoreError> {
     let mut failures: BTreeSet<Clean> = connection
         .prepare_cached("SELECT failing, signature FROM outcome WHERE id = ?1")?
@@ -78,7 +78,7 @@ fn of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, Stor
     Ok(failures)
 }
 
-/// What failed where an agent was at it, of one that no run settled.
+/// Returns the failures of an agent's session during a GHAP that no run resolved.
 fn of_session(
     connection: &Connection,
     session: i64,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(independent([at(1, 1, &[]), at(1, 1, &[]), at(1, 1, &[])]), 1);
         assert_eq!(independent([at(1, 1, &[]), at(1, 2, &[]), at(2, 2, &[])]), 3);
         assert_eq!(independent([at(1, 1, &["a"]), at(2, 2, &["a"]), at(3, 3, &["b"])]), 2);
-        // Whatever else failed beside it.
+        // One shared failure is enough, even if others differ.
         let beside = [at(1, 1, &["a", "x"]), at(2, 2, &["a", "y"]), at(3, 3, &["z", "a"])];
         assert_eq!(independent(beside), 1);
     }

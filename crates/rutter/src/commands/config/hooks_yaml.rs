@@ -71,8 +71,12 @@ fn toml(keys: &[YamlKey]) -> String {
 
 fn read(path: &Path) -> Result<Vec<YamlKey>, Failure> {
     let refuse = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
-    let length = path.metadata().map_err(|error| refuse(error.to_string()))?.len();
-    if length > MAX_BYTES {
+    let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
+    // A pipe would be waited for.
+    if !metadata.is_file() {
+        return Err(refuse("it is no file".to_owned()));
+    }
+    if metadata.len() > MAX_BYTES {
         return Err(refuse("it is longer than 1 MiB".to_owned()));
     }
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
