@@ -1,7 +1,7 @@
 //! The text that an agent reads when a failure comes back: the failure, its fix, the file, then time and frequency.
 //!
 //! It contains only quoted facts: output of a test must not pass for an instruction. A change without good evidence is
-//! listed as changed and not called the fix. If no line of a change can be shown, there is no text.
+//! listed as changed and not called the fix. If no line of a change can be shown, nothing is printed.
 
 use std::fmt::Write as _;
 

@@ -207,7 +207,7 @@ fn files_of_patch(path: &Path) -> Vec<String> {
     names.map(|name| name.trim().to_owned()).filter(|name| !name.contains("..")).collect()
 }
 
-/// Returns the redacted text of a file: `Some(None)` if there is no file, None if it cannot or should not be read.
+/// Returns the redacted text of a file: `Some(None)` if the file does not exist, None if it cannot or should not be read.
 #[expect(clippy::option_option, reason = "no file and no reading are two answers")]
 fn read_file(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
     let metadata = match path.symlink_metadata() {

@@ -7,11 +7,11 @@ use crate::{Clean, Id};
 
 pub use rutter_runs::change::*;
 
-/// A change that is kept for the episodes that are open where it was made.
+/// A change, stored for the episodes that are open in its checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noted {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
     /// The project in which it was made.
     pub project: ProjectKey,

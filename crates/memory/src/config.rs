@@ -1,12 +1,10 @@
-//! What the user has decided: which hooks speak, how much, where, and what is kept.
+//! The user's configuration: which hooks are active, how much they say, where, and what is stored.
 //!
-//! Two files say it: the user's, and `.rutter.toml` in the root of a checkout, which goes before it. A checkout is
-//! somebody else's work until `rutter trust` says otherwise, so its file may make Rutter do less and never more.
+//! There are two files: the user's, and `.rutter.toml` in the root of a checkout, which takes precedence. A checkout may be the work of another person until the user runs `rutter trust`, so its file can make Rutter do less, never more.
 //!
-//! Hooks read this on every call. Without files that is two failed opens and a struct of constants; nothing here
-//! builds a table or fails. What is wrong with a file is a [`Finding`], and the default stays.
+//! Hooks read the configuration on every call. Without files that costs two failing opens and a struct of constants; nothing here builds a table or fails. A mistake in a file is a [`Finding`], and the default stays.
 //!
-//! [`keys`] is the one list: the types, the loader, the schema for editors and the reference come from it.
+//! [`keys`] is the only list of keys: the types, the loader, the schema for editors and the reference come from it.
 
 use std::time::Duration;
 
@@ -37,26 +35,26 @@ pub use keys::{
 pub use load::{Loaded, Origin, PROJECT_FILE, Standing, check, preview, project_bytes};
 pub use schema::schema;
 
-/// Everything that can be decided.
+/// The whole configuration.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Config {
-    /// What each hook does.
+    /// Settings of each hook.
     pub hooks: Hooks,
-    /// Where Rutter works, and where it looks.
+    /// Folders in which Rutter works, and projects that it recalls from.
     pub scope: Scope,
-    /// How much is kept.
+    /// Limits on the number and age of stored rows.
     pub retention: Retention,
-    /// What is not kept.
+    /// Data that is not stored.
     pub privacy: Privacy,
-    /// Sessions that are only watched.
+    /// The control cohort: sessions that are only observed.
     pub cohort: Cohort,
-    /// What the user is told, beside the model.
+    /// Messages to the user, in addition to those for the model.
     pub notify: Notify,
-    /// What a checkout is told apart by.
+    /// The property that identifies a project.
     pub identity: Identity,
 }
 
-/// What each hook does.
+/// Settings of each hook.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[expect(missing_docs, reason = "each has its own type, which says what it is")]
 pub struct Hooks {
@@ -71,22 +69,22 @@ pub struct Hooks {
     pub session_end: SessionEnd,
 }
 
-// Each begins with what does least: that is how one of an untrusted file is compared.
+// The variants of each choice start with the one that does least: that is how a value of an untrusted file is compared.
 
 choice! {
-    /// How much is recalled for a prompt.
+    /// Amount of context that is recalled for a prompt.
     #[derive(Default)]
     ContextDepth, "context depth" {
         /// A few lessons.
         #[default]
         Light = "light",
-        /// As much as helps somebody who begins.
+        /// Enough for a session that begins.
         Rich = "rich",
     }
 }
 
 impl ContextDepth {
-    /// At most so many things.
+    /// Maximum number of recalled rows.
     pub const fn limit(self) -> usize {
         match self {
             Self::Light => 3,
@@ -94,7 +92,7 @@ impl ContextDepth {
         }
     }
 
-    /// At most so many tokens.
+    /// Maximum number of tokens.
     pub const fn tokens(self) -> usize {
         match self {
             Self::Light => 300,
@@ -104,37 +102,37 @@ impl ContextDepth {
 }
 
 choice! {
-    /// Whose lessons are recalled.
+    /// The projects that lessons are recalled from.
     #[derive(Default)]
     Recall, "place to recall from" {
-        /// Those of this project, and those that are for all.
+        /// This project, and lessons that hold everywhere.
         #[default]
         Project = "project",
-        /// Those of every project.
+        /// Every project.
         Everywhere = "everywhere",
     }
 }
 
 choice! {
-    /// What happens to a GHAP that is open when its session ends.
+    /// Treatment of a GHAP that is open when its session ends.
     #[derive(Default)]
     Unresolved, "end of a session" {
-        /// It stays, for a session that is resumed or adopts it.
+        /// Keep it for a session that is resumed or adopts it.
         #[default]
         Keep = "keep",
-        /// It is given up.
+        /// Abandon it.
         Abandon = "abandon",
     }
 }
 
 choice! {
-    /// What the user is told.
+    /// Messages to the user.
     #[derive(Default)]
     Notify, "way to notify" {
-        /// Nothing.
+        /// No messages.
         #[default]
         Off = "off",
-        /// A line.
+        /// One line.
         Brief = "brief",
         /// A card.
         Card = "card",
@@ -142,12 +140,12 @@ choice! {
 }
 
 choice! {
-    /// What a checkout is told apart by.
+    /// The property that identifies a project.
     #[derive(Default)]
     Identity, "identity" {
-        /// Its path: every checkout, with its linked worktrees, is a project of its own.
+        /// The path: every checkout, with its linked worktrees, is a separate project.
         Path = "path",
-        /// Its remote: all checkouts that name one remote are one project.
+        /// The remote: all checkouts with the same remote are one project.
         #[default]
         Remote = "remote",
     }
@@ -167,9 +165,9 @@ impl From<&Retention> for Bounds {
 }
 
 impl Cohort {
-    /// Whether a session is only watched. The same for every call of it, on every machine.
+    /// Returns true if a session is in the control cohort. The result is the same for every call of a session, on every machine.
     pub fn is_control(&self, session: &str) -> bool {
-        // The checksum's last step leaves its upper bits alike for ids that differ at their end.
+        // FNV's last step leaves the upper bits nearly equal for ids that differ only at the end, so the bits are mixed.
         let mut sum = checksum::of(session.as_bytes());
         sum = (sum ^ (sum >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
         sum = (sum ^ (sum >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

@@ -1,4 +1,4 @@
-//! The files of the memory: their names, their modes, and the locks that leave no file behind.
+//! The data directory: names and modes of its files, and locks that leave no file behind.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -17,17 +17,17 @@ pub(crate) mod guard;
 pub use guard::UnsafePath;
 pub use guard::{check_path, open_own, read_own, read_own_text};
 
-/// How long a command waits for another process. A hook has its own, shorter patience.
+/// Maximum wait of a command for another process. Hooks have a shorter limit.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The data folder.
+/// The data directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    /// The memory that is kept in a folder. Nothing is touched yet.
+    /// Refers to a data directory without touching it.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -42,64 +42,62 @@ impl Files {
         self.folder.join("rutter.db")
     }
 
-    /// What was written and is not in the database file yet.
+    /// The write-ahead log of the database.
     pub fn wal(&self) -> PathBuf {
         self.folder.join("rutter.db-wal")
     }
 
-    /// The vectors of what is in the database: a cache.
+    /// The cache of vectors.
     pub fn vectors(&self) -> PathBuf {
         self.folder.join("vectors")
     }
 
-    /// Which checkouts' own settings are trusted.
+    /// The list of checkouts with trusted settings.
     pub fn trusted(&self) -> PathBuf {
         self.folder.join("trusted")
     }
 
-    /// Which sessions are to be left alone.
+    /// The list of paused sessions.
     pub fn paused(&self) -> PathBuf {
         self.folder.join("paused")
     }
 
-    /// Which documents have which terms: a cache.
+    /// The cache of terms and the documents that contain them.
     pub fn terms(&self) -> PathBuf {
         self.folder.join("terms")
     }
 
-    /// How often which event came.
+    /// The event counts.
     pub fn tally(&self) -> PathBuf {
         self.folder.join("tally")
     }
 
-    /// By which word clients are let in that come over HTTP.
+    /// The token that HTTP clients have to present.
     pub fn http_token(&self) -> PathBuf {
         self.folder.join("http-token")
     }
 
-    /// What hooks could not write in time.
+    /// The queue of records that hooks could not write in time.
     pub fn spool(&self) -> PathBuf {
         self.folder.join("spool")
     }
 
-    /// Copies of files that a command may change, while it runs.
+    /// Copies of files that a running command may change.
     pub fn snapshots(&self) -> PathBuf {
         self.folder.join("snapshots")
     }
 
-    /// Faults.
+    /// The folder of the fault log.
     pub fn log(&self) -> PathBuf {
         self.folder.join("log")
     }
 
-    /// Damaged databases that were put aside, oldest first, and what belongs to them.
+    /// Returns the damaged databases that were moved aside, oldest first, with the files that belong to them.
     pub fn set_aside(&self) -> io::Result<Vec<PathBuf>> {
         self.named(DAMAGED)
     }
 
-    /// Puts a damaged database aside with its log of changes, so that a new one can begin. The caller holds both
-    /// locks: nobody creates one meanwhile, and nobody has this one open, whose handle would go on in the old files or,
-    /// worse, take the new log for its own.
+    /// Moves a damaged database aside with its write-ahead log, so that a new one can be created. The caller holds both locks, so no process creates one meanwhile, and none has this one open: its handle would continue in the old files or, worse, use the new log.
     pub fn put_aside(&self, _making: &Lock, _alone: &Lock, now: Time) -> io::Result<PathBuf> {
         let mut number = now.millis();
         let aside = loop {
@@ -114,15 +112,14 @@ impl Files {
         Ok(aside)
     }
 
-    /// Gives a log of changes that has lost its database to the one it belongs to: it may hold rows that can be saved,
-    /// and a new database must not take it for its own.
+    /// Moves a write-ahead log without a database next to the database it belongs to: it may contain rows that can be recovered, and a new database must not use it.
     pub fn put_log_aside(&self, aside: Option<&Path>) -> io::Result<()> {
-        // An index over the log, made again when it is missing.
+        // The index of the log, which SQLite recreates.
         remove_if_there(&self.folder.join("rutter.db-shm"))?;
         if !self.wal().exists() {
             return Ok(());
         }
-        // Without a name, a process was killed in between: the last one that was put aside lost its log.
+        // No path means that a process was killed between the two renames: the log belongs to the last database moved aside.
         let last = match aside {
             Some(aside) => Some(aside.to_owned()),
             None => self.damaged()?.pop(),
@@ -133,7 +130,7 @@ impl Files {
         }
     }
 
-    /// Damaged databases that wait to be salvaged, oldest first.
+    /// Returns the damaged databases that wait for recovery, oldest first.
     pub fn damaged(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = self.set_aside()?;
         found.retain(|path| {
@@ -143,12 +140,12 @@ impl Files {
         Ok(found)
     }
 
-    /// Folders in which a repair works. Outside of one, a killed one left them.
+    /// Returns the work folders of repairs. If no repair runs, a killed one left them.
     pub fn workshops(&self) -> io::Result<Vec<PathBuf>> {
         self.named(WORKSHOP)
     }
 
-    /// What is being written beside the file whose place it will take. Outside of that, a killed process left it.
+    /// Returns the unfinished files that will replace others. If none is being written, a killed process left them.
     pub fn drafts(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = self.named("")?;
         found.retain(|path| path.is_file() && path.to_string_lossy().ends_with(DRAFT));
@@ -167,22 +164,22 @@ impl Files {
         Ok(found)
     }
 
-    /// Makes the folder, for its owner alone.
+    /// Creates the directory, accessible only to its owner.
     pub fn make_folder(&self) -> io::Result<()> {
         make_folder(&self.folder)
     }
 
-    /// Keeps other processes from creating, migrating, repairing or putting aside, until it is dropped.
+    /// Locks out other processes that create, migrate, repair or move the database, until the lock is dropped.
     pub fn making(&self) -> io::Result<Lock> {
         Lock::wait(&self.folder, PATIENCE)
     }
 
-    /// Whether nobody keeps others from making something here.
+    /// Returns true if no process holds the lock of [`making`](Self::making).
     pub fn is_unclaimed(&self) -> bool {
         matches!(Lock::take(&self.folder, File::try_lock_shared), Ok(Some(_)))
     }
 
-    /// Says that this process has the database open. Whoever waits is told that somebody puts it aside.
+    /// Takes a shared lock while this process has the database open. Fails after `patience` if another process moves the database.
     pub fn using(&self, patience: Duration) -> io::Result<Lock> {
         make_subfolder(&self.log())?;
         Lock::share(&self.log(), patience)
@@ -197,28 +194,28 @@ impl Files {
 
 const DAMAGED: &str = "rutter.db.damaged-";
 const WAL: &str = "-wal";
-/// What a database is called that was salvaged.
+/// Suffix of a database that was salvaged.
 pub(crate) const SALVAGED: &str = ".salvaged";
 pub(crate) const WORKSHOP: &str = "salvage-";
 
-/// A lock on a folder. It is the kernel's, so it ends with its process and leaves no file behind.
+/// A lock on a folder. The kernel holds it, so it ends with its process and leaves no file behind.
 #[derive(Debug)]
 pub struct Lock {
     _folder: File,
 }
 
 impl Lock {
-    /// Takes the lock, or gives up when somebody has it.
+    /// Takes the lock, or returns None if another process has it.
     pub fn attempt(folder: &Path) -> io::Result<Option<Self>> {
         Self::take(folder, File::try_lock)
     }
 
-    /// Takes the lock within some time. A holder that was stopped must not stop everybody else for good.
+    /// Takes the lock within `patience`. A suspended holder must not block all others for good.
     pub fn wait(folder: &Path, patience: Duration) -> io::Result<Self> {
         Self::take_soon(folder, patience, File::try_lock)
     }
 
-    /// Takes it together with others who do not need it alone.
+    /// Takes the lock in shared mode, together with other processes that do not need it alone.
     pub fn share(folder: &Path, patience: Duration) -> io::Result<Self> {
         Self::take_soon(folder, patience, File::try_lock_shared)
     }
@@ -256,10 +253,10 @@ impl Lock {
     }
 }
 
-/// Makes a folder and what leads to it, for its owner alone.
+/// Creates a folder and its parents, accessible only to the owner.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
-        // A file, or a link that leads nowhere: "exists" would not say what is wrong.
+        // A file, or a dangling link: "exists" would not explain the problem.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(io::Error::new(io::ErrorKind::NotADirectory, "something else is in its place"))
         }
@@ -267,12 +264,11 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder inside the data folder, for its owner alone. Fails if a symbolic link or a folder of another user is in its
-/// place.
+/// Creates a folder inside the data directory, accessible only to the owner. Fails if a symbolic link or a folder of another user is in its place.
 pub fn make_subfolder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder),
-        // A read-only disk answers so even where the folder is there.
+        // A read-only disk gives this error even if the folder exists.
         Err(error) => match check_path(folder)? {
             Some(found) if found.is_dir() => Ok(()),
             Some(_) => {
@@ -284,18 +280,17 @@ pub fn make_subfolder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the options to read a file inside the data folder. No symbolic link is followed.
+/// Returns the options to read a file inside the data directory. No symbolic link is followed.
 pub fn readable() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(PLAIN_ONLY);
     options
 }
 
-/// Flags by which no link is followed, and no pipe waited for.
+/// Flags that refuse symbolic links and do not wait for pipes.
 const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
 
-/// Puts a small file in the place of another, whole; an empty one goes. Only one process may be at it: the caller holds the lock
-/// of whoever makes something in the folder.
+/// Replaces a small file atomically; removes it if `bytes` is empty. Only one process may do this at a time: the caller holds the lock of [`Files::making`].
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return remove_if_there(path);
@@ -304,7 +299,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         make_folder(folder)?;
     }
     let beside = with_end(path, DRAFT);
-    // Left by one that was killed in the middle.
+    // A process that was killed while writing left this file.
     remove_if_there(&beside)?;
     let written = private()
         .write(true)
@@ -321,7 +316,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Writes a file that is not there yet, for its owner alone. It is not synced: what is lost with the machine is not missed.
+/// Writes a new file, accessible only to its owner. It is not synced, because its loss in a crash does no harm.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         make_subfolder(folder)?;
@@ -329,7 +324,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     private().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
-/// Opens a file to add to it, for its owner alone.
+/// Opens a file for appending, accessible only to its owner.
 pub fn append_to(path: &Path) -> io::Result<File> {
     open_own(path, private().append(true).create(true))
 }

@@ -1,20 +1,20 @@
-//! What can be found: rows of the memory as texts, one for each axis that they can be asked on.
+//! Turns rows of the memory into searchable texts, one for each axis.
 
 use crate::episode::{Episode, How};
 use crate::ghap::Ghap;
 use crate::memory::Memory;
 pub use rutter_search::document::{Axis, Kind};
 
-/// A text on each axis that has one.
+/// The texts of a row by axis.
 pub type Texts = Vec<(Axis, String)>;
 
-/// What a memory says.
+/// Returns the text of a memory.
 pub(crate) fn of_memory(memory: &Memory) -> Texts {
     let tags: Vec<&str> = memory.tags.iter().map(crate::Clean::as_str).collect();
     vec![(Axis::Full, joined(&[&memory.text, &tags.join(" ")]))]
 }
 
-/// What a GHAP says once it is resolved; before that it is nobody's lesson.
+/// Returns the texts of a resolved GHAP. An open GHAP has no lesson yet and returns none.
 pub fn of_ghap(ghap: &Ghap) -> Texts {
     let Some(resolution) = &ghap.resolution else { return Vec::new() };
     let or_none =
@@ -54,7 +54,7 @@ pub fn of_ghap(ghap: &Ghap) -> Texts {
     texts
 }
 
-/// What an episode says once it was fixed; nothing else is ever taught.
+/// Returns the text of a fixed episode. Other episodes are never shown and return none.
 pub(crate) fn of_episode(episode: &Episode) -> Texts {
     let Some(ending) = episode.ending.as_ref().filter(|ending| ending.how == How::Fixed) else {
         return Vec::new();

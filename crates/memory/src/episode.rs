@@ -1,9 +1,6 @@
-//! The silent loop: a failure, what was tried, and what turned it green. Needs no word from the agent.
+//! Episodes: a failure, the attempts to fix it, and the change that did. They need no cooperation from the agent.
 //!
-//! An episode opens when a run fails in a way that no open one stands for, and it is about one failure: a run that fails in
-//! three places opens three. It goes on while that failure, or that test, fails. A run that must have met it and does not
-//! have it any more ends it, and the changes in between are what turned it green: unless there were none, or they took
-//! the test away. Only what was fixed is ever told again.
+//! An episode opens when a run fails with a failure that no open episode covers. Each is about one failure: a run that fails in three places opens three. It stays open while that failure, or that test, fails. It ends with a run that must have executed the test and does not have the failure any more; the changes in between are the fix, unless there were none, or they removed the test. Only fixed episodes are ever shown.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,37 +22,37 @@ pub(crate) use attribution::{GreenRun, attribute};
 pub use files::{files_of, has_extension, is_same_file};
 pub use shown::{Again, ShownFix, best_change, can_show};
 
-/// Minimum length of a shortened error that still tells anything.
+/// Minimum length of a shortened error that is still meaningful.
 const MIN_SHORTENED_BYTES: usize = 12;
 
-/// Maximum size of a kept fix.
+/// Maximum size of a stored fix.
 pub const MAX_FIX_BYTES: usize = 4 * 1024;
 
 choice! {
-    /// How an episode ended.
+    /// The way an episode ended.
     How, "ending of an episode" {
-        /// Changes turned it green.
+        /// Changes fixed it.
         Fixed = "fixed",
-        /// It was green again without a change: no lesson.
+        /// The test passed again without a change: no lesson.
         Flaky = "flaky",
-        /// The test was taken away, renamed or told to be skipped: no lesson.
+        /// The test was removed, renamed or skipped: no lesson.
         Removed = "removed",
-        /// The test goes on failing under another name, in an episode of that name.
+        /// The test still fails under another name, in an episode of that name.
         Renamed = "renamed",
-        /// Nobody ran it again for a long time.
+        /// The test was not run again for a long time.
         Left = "left",
     }
 }
 
-/// One failure, from its first sight to the run that no longer has it.
+/// A failure, from its first occurrence to the run that no longer has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Episode {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
     /// The project.
     pub project: ProjectKey,
-    /// In which checkout.
+    /// The checkout in which it failed.
     pub root: Clean,
     /// The selection of the run that failed last.
     pub selection: Selection,
@@ -65,12 +62,12 @@ pub struct Episode {
     pub test: Option<Clean>,
     /// The error, in one line.
     pub error: Clean,
-    /// The package, crate or file around the test, where its name does not contain it.
+    /// The package, crate or file around the test, if its name does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Clean>,
-    /// The file it points at.
+    /// The file in which it failed.
     pub file: Option<Clean>,
-    /// The code did not compile.
+    /// True if the code did not compile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compile_error: bool,
     /// The run that failed first.
@@ -83,22 +80,21 @@ pub struct Episode {
     pub opened: Time,
     /// Time of the last failure.
     pub seen: Time,
-    /// Time of the first run that must have met it and did not have it any more, though other tests failed.
+    /// Time of the first run that must have executed the test and did not have the failure any more, though other tests failed.
     pub gone: Option<Time>,
-    /// Its ending.
+    /// The end of the episode, once it has ended.
     pub ending: Option<Ending>,
 }
 
 impl Episode {
-    /// The same, followed no longer since it was last seen.
+    /// Ends the episode as left, at the time of its last failure.
     pub(crate) fn left(mut self) -> Self {
         let at = self.seen;
         self.ending = Some(Ending { how: How::Left, at, outcome: None, fix: Vec::new() });
         self
     }
 
-    /// Returns true if a failure is the one that this is about: of the same shape; or of the same test with the same words,
-    /// where a text that was cut does not show more.
+    /// Returns true if a failure is the one of this episode: it has the same shape, or it is of the same test with the same error text, allowing for a shortened text.
     pub fn is_about(&self, fault: &Fault) -> bool {
         if !same_scope(self.scope.as_deref(), fault.scope.as_deref()) || !self.is_in_file_of(fault)
         {
@@ -111,14 +107,14 @@ impl Episode {
         self.is_of_test(fault) && same_words(&self.error, &fault.error)
     }
 
-    /// Returns true if a failure is one of the same test.
+    /// Returns true if a failure is of the same test.
     pub(crate) fn is_of_test(&self, fault: &Fault) -> bool {
         self.test.is_some()
             && self.test == fault.test
             && same_scope(self.scope.as_deref(), fault.scope.as_deref())
     }
 
-    /// Returns true unless both are about no test, and about two files: a shape has only the name of its file.
+    /// Returns false if both are about no test, and about two different files: a shape contains only the name of its file.
     fn is_in_file_of(&self, fault: &Fault) -> bool {
         match (&self.file, &fault.file) {
             (Some(one), Some(other)) if self.test.is_none() => {
@@ -132,7 +128,7 @@ impl Episode {
         }
     }
 
-    /// The failure, as far as it matters for whether a run executed it.
+    /// Returns the parts of the failure that decide if a run executed it.
     pub(crate) fn failed(&self) -> Failed<'_> {
         Failed {
             test: self.test.as_deref(),
@@ -143,7 +139,7 @@ impl Episode {
     }
 }
 
-/// Returns true if two errors say the same, numbers and the like aside. A runner may shorten one with dots.
+/// Returns true if two errors are equal except for numbers and the like. A runner may shorten one with dots.
 fn same_words(one: &str, other: &str) -> bool {
     let (one, other) = (signature::masked(one), signature::masked(other));
     let shortened = |short: &str, long: &str| {
@@ -154,16 +150,16 @@ fn same_words(one: &str, other: &str) -> bool {
     one == other || shortened(&one, &other) || shortened(&other, &one)
 }
 
-/// How and when an episode ended.
+/// The end of an episode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
-    /// How.
+    /// The way it ended.
     pub how: How,
-    /// When.
+    /// Time of the end.
     pub at: Time,
-    /// The run that was green.
+    /// The run that passed.
     pub outcome: Option<Id>,
-    /// What turned it green, what matters most first; at most [`MAX_FIX_BYTES`] bytes together.
+    /// The changes that fixed it, the most important first; at most [`MAX_FIX_BYTES`] bytes together.
     pub fix: Vec<Change>,
 }

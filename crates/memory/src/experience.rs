@@ -1,4 +1,4 @@
-//! What a resolved GHAP leaves behind.
+//! Experiences: the lessons of resolved GHAPs.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,18 @@ use crate::ghap::Tier;
 use crate::project::ProjectKey;
 use crate::{Id, Time};
 
-/// What was learnt, by reference: the words stay where they were written.
+/// A reference to the GHAP that contains the lesson; the text is stored only there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experience {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
-    /// Where it was made.
+    /// The project in which it was learnt.
     pub project: ProjectKey,
     /// The GHAP it comes from.
     pub ghap: Id,
-    /// How well it is founded.
+    /// Quality of its evidence.
     pub tier: Tier,
-    /// When it was made.
+    /// Time when it was learnt.
     pub created: Time,
 }

@@ -1,4 +1,4 @@
-//! Identity of rows: a UUIDv7 that stays the same on every machine, of which people see the last letters.
+//! Ids of rows: UUIDv7s that are the same on every machine. Users see the last characters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,26 +10,25 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::Time;
 
-/// How many letters people are shown. Four billion values: two rows of one store hardly ever share them.
+/// Number of characters that users see. Four billion values: two rows of one store hardly ever share them.
 const SHORT: usize = 8;
-/// Fewer letters would match by accident.
+/// Minimum number of characters that a user has to type; fewer would match by accident.
 const SHORTEST: usize = 4;
 
-/// The identity of a row.
+/// The id of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Id(Uuid);
 
 impl Id {
-    /// A new one. The time only makes neighbours of what was written together; it is random beside it, so a clock
-    /// that was set back makes no duplicate.
+    /// Creates an id. The time only keeps rows together that were written together; the rest is random, so a clock that was set back creates no duplicate.
     pub fn new(now: Time) -> Self {
         let millis = now.millis().max(0).unsigned_abs();
         let nanos = u32::try_from(millis % 1_000).unwrap_or_default() * 1_000_000;
         Self(Uuid::new_v7(Timestamp::from_unix(NoContext, millis / 1_000, nanos)))
     }
 
-    /// The end of it, as people see it: the beginning is the time and the same for all rows of a day.
+    /// Returns the end of the id, which users see. The beginning is the time, which is the same for all rows of a day.
     pub fn short(self) -> String {
         let text = self.0.simple().to_string();
         text[text.len() - SHORT..].to_owned()
@@ -62,17 +61,17 @@ impl FromSql for Id {
     }
 }
 
-/// What a person types to name a row: the whole id, or so much of its end that no other row has it.
+/// The text that a user types to identify a row: the whole id, or a suffix that no other row has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdSuffix(String);
 
 impl IdSuffix {
-    /// Whether the id ends so.
+    /// Returns true if the id ends with this suffix.
     pub fn names(&self, id: Id) -> bool {
         id.0.simple().to_string().ends_with(&self.0)
     }
 
-    /// The letters, without dashes.
+    /// Returns the hexadecimal digits without dashes.
     pub(crate) fn hex(&self) -> &str {
         &self.0
     }
@@ -90,7 +89,7 @@ impl fmt::Display for IdSuffix {
     }
 }
 
-/// What was typed is no id.
+/// The typed text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("an id is {SHORTEST} to 32 hexadecimal letters from its end, as the lists show it")]
 pub struct NoId;
@@ -133,7 +132,7 @@ mod tests {
         let now = Time::from_millis(1_763_208_825_120);
         assert_ne!(Id::new(now), Id::new(now));
         assert!(Id::new(now) < Id::new(Time::from_millis(now.millis() + 1)));
-        // A clock before 1970 is no reason to fail.
+        // A clock before 1970 must not make it fail.
         assert_ne!(Id::new(Time::from_millis(-5)), Id::new(Time::from_millis(-5)));
     }
 }

@@ -1,4 +1,4 @@
-//! What was put in front of the agent, and whether it helped. Prompts themselves are not kept.
+//! Rows that were shown to the agent, and their effects. Prompts themselves are not stored.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,25 +7,25 @@ use crate::{Clean, Id, Time};
 use rutter_redact::choice;
 
 choice! {
-    /// What the next outcome said.
+    /// The effect of a shown row, judged by the next outcome.
     Effect, "effect" {
-        /// It was better.
+        /// The outcome was better.
         Helped = "helped",
-        /// It was worse.
+        /// The outcome was worse.
         Hurt = "hurt",
     }
 }
 
 choice! {
-    /// Where something that is put before an agent comes from.
+    /// The kind of row that is shown to an agent.
     Source, "kind of context" {
-        /// What was asked to be remembered.
+        /// A memory that the user or the agent asked to remember.
         Memory = "memory",
-        /// What a resolved GHAP left.
+        /// The lesson of a resolved GHAP.
         Experience = "experience",
-        /// A failure and what turned it green.
+        /// A failure and the change that fixed it.
         Episode = "episode",
-        /// What many experiences say together.
+        /// A rule that many experiences support.
         Value = "value",
     }
 }
@@ -40,45 +40,45 @@ impl From<Kind> for Source {
     }
 }
 
-/// How often a row was better and worse to have been shown.
+/// Numbers of times that showing a row helped and hurt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Effects {
-    /// How often the next outcome was better.
+    /// Number of times that the next outcome was better.
     pub helped: u32,
-    /// How often it was worse.
+    /// Number of times that it was worse.
     pub hurt: u32,
 }
 
 impl Effects {
-    /// Whether it has done more harm than good, and not by chance: then nobody is told of it who did not ask.
+    /// Returns true if the row hurt more often than it helped, and at least twice, so it is not chance. Such a row is shown only on request.
     pub fn is_harmful(self) -> bool {
         self.hurt >= 2 && self.hurt > self.helped
     }
 }
 
-/// One row that was shown.
+/// A row that was shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Injection {
-    /// Its identity.
+    /// Id of the injection.
     pub id: Id,
-    /// In which session, by the client's name for it.
+    /// The client's name for the session.
     pub session: Clean,
-    /// To which agent; none is the main one.
+    /// The agent that it was shown to; None for the main agent.
     pub agent: Option<Clean>,
-    /// On which event of the client.
+    /// The hook event of the client.
     pub event: Clean,
-    /// Which row.
+    /// Id of the shown row.
     pub row: Id,
-    /// How well it fitted.
+    /// Relevance of the row.
     pub score: f64,
-    /// A hash of what it was shown for.
+    /// Hash of the text that it was shown for.
     pub prompt: Clean,
-    /// When.
+    /// Time when it was shown.
     pub at: Time,
-    /// What came of it.
+    /// The effect, once it is known.
     pub effect: Option<Effect>,
-    /// Whether only a one-line reference to the row was shown. The row may then still be shown in full.
+    /// True if only a one-line reference to the row was shown. The row may then still be shown in full.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub brief: bool,
 }

@@ -1,6 +1,6 @@
-//! The log of faults: what a hook could not say aloud.
+//! The log of faults that hooks cannot report otherwise.
 //!
-//! Two files of at most [`SIZE`] each. Lines are [`Clean`], and hold what went wrong, never what was worked on.
+//! Two files of at most [`SIZE`] each. Lines are [`Clean`] and describe the fault, never the work of the user.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -10,16 +10,16 @@ use std::path::Path;
 use crate::data_dir::{Files, read_own};
 use crate::{Clean, Time};
 
-/// How long a file may become before the next begins.
+/// Size in bytes above which a new file begins.
 pub const SIZE: u64 = 1024 * 1024;
-/// How a line begins that tells of a hook that could not do its work.
+/// Prefix of lines about a hook that failed.
 const HOOK: &str = "hook: ";
-/// How a line begins that tells of a data folder that others could write to.
+/// Prefix of lines about a data directory that others could write to.
 const PERMISSIONS: &str = "permissions: ";
-/// How long a line may be: a fault in a loop must not push everything else out.
+/// Maximum number of characters in a line: a fault in a loop must not push out everything else.
 const LINE: usize = 1_000;
 
-/// Adds a line. Whoever logs has a fault already, so this one's own is the caller's to ignore.
+/// Appends a line. The caller is already handling a fault, so it may ignore an error of the log.
 pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
     let folder = files.log();
     crate::data_dir::make_subfolder(&folder)?;
@@ -36,7 +36,7 @@ pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
     Ok(())
 }
 
-/// Begins a new file. Of many processes that see a full one, one may move it, and only while it is still there.
+/// Starts a new file. Of several processes that see a full file, only one may move it, and only while it is still there.
 fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
     if file.try_lock().is_ok() && fs::metadata(path)?.ino() == file.metadata()?.ino() {
         fs::rename(path, path.with_extension("log.1"))?;
@@ -44,7 +44,7 @@ fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
     Ok(())
 }
 
-/// Logs that others could write to the data folder, which had this mode and is closed now.
+/// Logs that others could write to the data directory, which had this mode and is closed now.
 pub fn append_closed(files: &Files, now: Time, mode: u32) -> io::Result<()> {
     let line = format!(
         "{PERMISSIONS}others could write to the data folder (mode {mode:04o}); it was closed"
@@ -52,17 +52,17 @@ pub fn append_closed(files: &Files, now: Time, mode: u32) -> io::Result<()> {
     append(files, now, &Clean::new(&line))
 }
 
-/// Returns when others were found able to write to the data folder, oldest first, with what the log says of each.
+/// Returns the log lines, oldest first, about a data directory that others could write to.
 pub fn closings(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
     lines(files, since, PERMISSIONS)
 }
 
-/// What hooks could not do since a time, oldest first: when, and what.
+/// Returns the failures of hooks since a time, oldest first.
 pub fn faults(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
     lines(files, since, HOOK)
 }
 
-/// Returns the lines since a time that begin so.
+/// Returns the lines since a time that start with a prefix, without the prefix.
 fn lines(files: &Files, since: Time, start: &str) -> io::Result<Vec<(Time, String)>> {
     let mut found = Vec::new();
     for name in ["rutter.log.1", "rutter.log"] {
@@ -120,7 +120,7 @@ mod tests {
         let names: Vec<&str> = sizes.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["rutter.log", "rutter.log.1"]);
         assert!(sizes.iter().all(|(_, size)| *size < SIZE + 2_000), "{sizes:?}");
-        // A line is one line.
+        // Each entry is one line.
         let text = fs::read_to_string(files.log().join("rutter.log")).unwrap();
         assert!(text.lines().all(|line| line.starts_with("2025-11-15T")), "{text:.100}");
     }

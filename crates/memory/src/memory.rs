@@ -1,4 +1,4 @@
-//! What a person or an agent asked to remember.
+//! Memories: texts that a person or an agent asked to remember.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,80 +7,80 @@ use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
 use rutter_redact::choice;
 
-/// The most tags that one memory may have.
+/// Maximum number of tags of a memory.
 pub const TAGS: usize = 20;
 
 choice! {
-    /// What kind of thing is remembered.
+    /// The kind of a memory.
     Category, "category" {
-        /// How somebody likes it done.
+        /// A preference of the user.
         Preference = "preference",
-        /// Something that is so.
+        /// A fact.
         Fact = "fact",
-        /// Something that happened.
+        /// An event.
         Event = "event",
-        /// How a thing is done here.
+        /// The usual way to do something here.
         Workflow = "workflow",
-        /// What surrounds the work.
+        /// The context of the work.
         Context = "context",
-        /// A mistake and its way out.
+        /// A mistake and its solution.
         Error = "error",
-        /// What was decided, and why.
+        /// A decision and its reason.
         Decision = "decision",
     }
 }
 
-/// Something to remember.
+/// A memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
-    /// Where it holds; none is everywhere.
+    /// The project in which it holds; everywhere if None.
     pub project: Option<ProjectKey>,
-    /// What kind of thing it is.
+    /// The kind of memory.
     pub category: Category,
-    /// What is remembered.
+    /// The text to remember.
     pub text: Clean,
-    /// From 0 to 1.
+    /// Importance from 0 to 1.
     pub importance: f64,
     /// Words to find it by.
     pub tags: Vec<Clean>,
-    /// When it was written.
+    /// Time when it was written.
     pub created: Time,
-    /// When it was last changed.
+    /// Time of the last change.
     pub changed: Time,
 }
 
-/// A memory that cannot be kept as it was given.
+/// The reason why a memory is invalid.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MemoryError {
-    /// Its text or a tag.
+    /// The text or a tag is empty or too long.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Its importance.
+    /// The importance is out of range.
     #[error("importance is a number from 0 to 1, not {0}")]
     Importance(f64),
-    /// Its tags.
+    /// There are too many tags.
     #[error("there are {0} tags; at most {TAGS} are kept")]
     Tags(usize),
-    /// One tag.
+    /// A tag has invalid characters.
     #[error("`{0}` is no tag: letters, digits, `-`, `_` and `.` make one")]
     Tag(String),
 }
 
-/// Checks a text for a memory.
+/// Validates the text of a memory.
 pub fn text(text: &str) -> Result<Clean, MemoryError> {
     Ok(Clean::within(text, "the memory", Limit::Memory)?)
 }
 
-/// Checks an importance.
+/// Validates an importance.
 pub fn importance(value: f64) -> Result<f64, MemoryError> {
-    // Not a number is not in the range either.
+    // NaN is not in the range either.
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(MemoryError::Importance(value)) }
 }
 
-/// Checks tags; the same one twice is one.
+/// Validates tags and removes duplicates.
 pub fn tags<S: AsRef<str>>(tags: &[S]) -> Result<Vec<Clean>, MemoryError> {
     let mut kept: Vec<Clean> = Vec::new();
     for tag in tags {
@@ -95,11 +95,11 @@ pub fn tags<S: AsRef<str>>(tags: &[S]) -> Result<Vec<Clean>, MemoryError> {
     if kept.len() > TAGS { Err(MemoryError::Tags(kept.len())) } else { Ok(kept) }
 }
 
-/// The importance of a preference that every session of its project begins with.
+/// Importance of a preference that is shown at the start of every session of its project.
 pub const STANDING_IMPORTANCE: f64 = 1.0;
 
 impl Category {
-    /// The importance of a memory whose importance is not given. A preference is meant to be followed from the start.
+    /// Returns the importance of a memory if none is given. A preference should be followed from the start.
     pub const fn default_importance(self) -> f64 {
         match self {
             Self::Preference => STANDING_IMPORTANCE,
@@ -114,20 +114,20 @@ pub(crate) fn has_same_words(one: &str, other: &str) -> bool {
         let words = text.split(|sign: char| !sign.is_alphanumeric());
         words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     };
-    // Most texts differ in the first letter that counts.
+    // Most texts differ in their first letter or digit.
     let first = |text: &str| {
         let letter = text.chars().find(|sign| sign.is_alphanumeric());
         letter.map(|sign| sign.to_lowercase().to_string())
     };
     match (first(one), first(other)) {
-        // Without words the signs are all there is.
+        // Texts without words are compared by their other characters.
         (None, None) => one.trim() == other.trim(),
         (one_first, other_first) => one_first == other_first && words(one) == words(other),
     }
 }
 
 impl Memory {
-    /// Holds a memory from elsewhere to the same limits as one that is typed in.
+    /// Validates an imported memory like one that is typed in.
     pub fn check(&self) -> Result<(), MemoryError> {
         text(&self.text)?;
         importance(self.importance)?;

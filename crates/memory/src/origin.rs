@@ -1,4 +1,4 @@
-//! The origin of a row: who wrote it, where, and whether it was imported.
+//! The origin of a row: its writer, its checkout, and the import that added it.
 
 use std::fmt::Write as _;
 
@@ -11,21 +11,21 @@ use rutter_redact::choice;
 choice! {
     /// The writer of a row.
     Writer, "writer" {
-        /// A hook captured a run of tests, a build or a linter.
+        /// A hook that captured a run of tests, a build or a linter.
         Run = "captured run",
-        /// An agent said it.
+        /// An agent.
         Agent = "agent",
-        /// A person typed it.
+        /// A person who typed it.
         Person = "person",
-        /// Rutter found it in several lessons.
+        /// Rutter, which derived it from several lessons.
         Lessons = "lessons",
     }
 }
 
-/// The origin of a row, as it is exported.
+/// The origin of a row, in the form of exports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The writer; none where a file that was imported does not name one.
+    /// The writer; None if an imported file does not name one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Writer>,
     /// The main folder of the repository, which its worktrees share, or the folder without git.
@@ -34,10 +34,10 @@ pub struct Origin {
     /// The client's name for the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Clean>,
-    /// The agent in that session; none is the main one.
+    /// The agent in that session; None for the main agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Clean>,
-    /// The import that brought the row. It is about this machine, and not exported.
+    /// The import that added the row. It is specific to this machine and not exported.
     #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub import: Option<ImportBatch>,
 }
@@ -45,28 +45,28 @@ pub struct Origin {
 /// A file that was imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportBatch {
-    /// Its identity.
+    /// Id of the import.
     pub id: Id,
     /// The name of the file.
     pub file: Clean,
-    /// When it was imported.
+    /// Time of the import.
     pub at: Time,
-    /// True if a person has taken its rows for their own.
+    /// True if the user has accepted its rows as their own.
     pub is_accepted: bool,
 }
 
 impl Origin {
-    /// The origin of a row that a person writes in a checkout.
+    /// Returns the origin of a row that a person writes in a checkout.
     pub fn person(checkout: Option<Clean>) -> Self {
         Self { writer: Some(Writer::Person), checkout, ..Self::default() }
     }
 
-    /// Returns true if the row came from a file and nobody has accepted it.
+    /// Returns true if the row came from a file and was not accepted.
     pub fn is_unconfirmed_import(&self) -> bool {
         self.import.as_ref().is_some_and(|batch| !batch.is_accepted)
     }
 
-    /// Describes the origin in one line, without anything that could pass for markup.
+    /// Describes the origin in one line, without text that could pass for markup.
     pub fn describe(&self, now: Time) -> String {
         let mut text = match self.writer {
             Some(writer) => writer.to_string(),
@@ -92,22 +92,22 @@ impl Origin {
     }
 }
 
-/// A reason to mark a row wherever it is shown to an agent.
+/// The reason for marking a row as unconfirmed when it is shown to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unconfirmed {
-    /// It was imported, and nobody has accepted it.
+    /// The row was imported and not accepted.
     Imported,
-    /// It was recorded in another checkout of the project, and no run in this one has confirmed it.
+    /// The row was recorded in another checkout of the project, and no run in this checkout has confirmed it.
     OtherCheckout,
 }
 
 impl Unconfirmed {
-    /// A text with the words behind it.
+    /// Returns the text with the mark appended.
     pub fn mark(self, text: &str) -> String {
         format!("{text} {}", self.words())
     }
 
-    /// The words that are put behind a row.
+    /// Returns the mark that follows a row.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Imported => "(imported, not confirmed here)",

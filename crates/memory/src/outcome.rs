@@ -1,4 +1,4 @@
-//! The outcome of one captured run, as it is stored.
+//! The stored outcome of a captured run.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,36 +6,36 @@ use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 pub use rutter_runs::{Counts, Kind, Verdict};
 
-/// One captured run.
+/// A captured run of tests, a build or a linter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
-    /// Where it ran.
+    /// The project in which it ran.
     pub project: ProjectKey,
-    /// In which session, by the client's name for it.
+    /// The client's name for the session.
     pub session: Option<Clean>,
-    /// For which agent; none is the main one.
+    /// The agent that ran it; None for the main agent.
     pub agent: Option<Clean>,
     /// The command line.
     pub command: Clean,
-    /// What was run.
+    /// The kind of run.
     pub kind: Kind,
-    /// With what: `pytest`, `cargo test`, …
+    /// The runner: `pytest`, `cargo test`, …
     pub runner: Clean,
-    /// How it went.
+    /// The result.
     pub verdict: Verdict,
-    /// How many, where the run said so.
+    /// Numbers of tests, if the output contains them.
     pub counts: Option<Counts>,
-    /// What failed, by the runner's names.
+    /// The failing tests, by the runner's names.
     pub failing: Vec<Clean>,
     /// The normalised shape of the failure.
     pub signature: Option<Clean>,
-    /// The exit status, where it was not hidden.
+    /// The exit status, if it was not hidden.
     pub exit: Option<i32>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration: Option<u64>,
-    /// When it ended.
+    /// Time when it ended.
     pub at: Time,
 }

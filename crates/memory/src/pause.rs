@@ -1,23 +1,23 @@
-//! Whether somebody has asked for quiet: everywhere, or in one session.
+//! Pauses: the user can pause rutter everywhere or in one session.
 //!
-//! A small file beside the database, because hooks look on every call: where nobody asked, that is one open that fails.
+//! A small file next to the database, because hooks check it on every call: without a pause, that is one failing `open`.
 
 use std::io;
 
 use crate::Clean;
 use crate::data_dir::{Files, read_own_text, replace_private};
 
-/// Stands for everything.
+/// The entry that pauses all sessions.
 pub const EVERYTHING: &str = "*";
-/// No list of sessions is longer; the oldest go.
+/// Maximum number of paused sessions; the oldest are dropped.
 const MOST: usize = 200;
 
-/// Whether a session is to be left alone.
+/// Returns true if a session is paused.
 pub fn is_paused(files: &Files, session: &str) -> bool {
     paused(files).is_ok_and(|all| all.iter().any(|one| one == EVERYTHING || one == session))
 }
 
-/// What is paused: sessions by their client's name, or everything.
+/// Returns the paused sessions by their client's name, or [`EVERYTHING`].
 pub fn paused(files: &Files) -> io::Result<Vec<String>> {
     match read_own_text(&files.paused()) {
         Ok(text) => Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()),
@@ -26,10 +26,10 @@ pub fn paused(files: &Files) -> io::Result<Vec<String>> {
     }
 }
 
-/// Asks for quiet in a session, or everywhere.
+/// Pauses a session, or everything.
 pub fn pause(files: &Files, session: Option<&Clean>) -> io::Result<()> {
     files.make_folder()?;
-    // Two at once would forget what the other one asked for.
+    // Without the lock, two processes at once would lose one of the pauses.
     let _making = files.making()?;
     let mut all = paused(files)?;
     let name = session.map_or(EVERYTHING, Clean::as_str).to_owned();
@@ -39,7 +39,7 @@ pub fn pause(files: &Files, session: Option<&Clean>) -> io::Result<()> {
     write(files, &all[skip..])
 }
 
-/// Ends the quiet of a session, or all of it. Whether there was any.
+/// Ends the pause of a session, or all pauses. Returns true if there was one.
 pub fn resume(files: &Files, session: Option<&Clean>) -> io::Result<bool> {
     if !files.paused().exists() {
         return Ok(false);
@@ -59,7 +59,7 @@ pub fn resume(files: &Files, session: Option<&Clean>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Forgets which sessions were to be left alone; what holds everywhere stays.
+/// Removes the names of paused sessions; a pause of everything stays.
 pub(crate) fn forget_sessions(files: &Files) -> io::Result<()> {
     let _making = files.making()?;
     let mut all = paused(files)?;

@@ -1,12 +1,10 @@
-//! Which project a folder belongs to, read from `.git` files.
+//! Finds the project of a folder, from `.git` files.
 //!
-//! A hook has a few milliseconds, and starting `git` alone takes most of them, so its files are read by hand and
-//! its rules followed: a broken `.git` folder is passed over, a worktree leads to the repository it shares.
-//! Nothing here fails: what cannot be read is as if it were not there.
+//! A hook has a few milliseconds, and starting `git` alone takes most of them, so git's files are parsed here by git's rules: a broken `.git` folder is skipped, and a worktree leads to the repository it shares. Nothing here fails: an unreadable file counts as missing.
 //!
 //! # Keys
 //!
-//! | Key | What it names |
+//! | Key | Meaning |
 //! |---|---|
 //! | `github.com/owner/repo`, `host:2222/path` | a repository behind a network remote |
 //! | `s3://bucket/path` | the same, for a scheme that only a remote helper of git knows |
@@ -14,29 +12,17 @@
 //! | `git:/abs/dir` | a repository on this machine, by the git directory that its worktrees share |
 //! | `dir:/abs/path` | a folder: without git, or with `identity = "path"` |
 //!
-//! The strongest that is there wins. The remote is `origin`, else the only one; several without an `origin`
-//! name nothing in common, so the git directory does. A remote on this machine counts if it is a bare repository of the
-//! user's: its clones share a project, and if it was cloned from GitHub itself, that one. Any other path names nothing: a
-//! clone of `/home/ada/shop` is not `/home/ada/shop`.
-//! The addresses of one repository (HTTPS, SSH, `git@host:path`) make one key, and user names, tokens,
-//! queries and fragments never reach it.
+//! The strongest available key wins. The remote is `origin`, or else the only one; several remotes without an `origin` have nothing in common, so the git directory is used. A remote on this machine counts if it is a bare repository of the user: its clones share a project, and if it was cloned from GitHub itself, the project of that remote. Any other path does not count: a clone of `/home/ada/shop` is not `/home/ada/shop`. All addresses of one repository (HTTPS, SSH, `git@host:path`) give one key, and user names, tokens, queries and fragments never reach it.
 //!
-//! Paths in keys are absolute, without symbolic links, and written as they are, save for `%`, control
-//! characters and bytes that are no UTF-8: those become `%XX`, so two different paths never share a key.
+//! Paths in keys are absolute, without symbolic links, and unchanged except for `%`, control characters and bytes that are not UTF-8: those become `%XX`, so two different paths never share a key.
 //!
-//! # What is not believed
+//! # Untrusted files
 //!
-//! Files of a clone or of an archive must not choose whose memory a folder gets. A git directory of another user is not read
-//! (`owner.rs`), an embedded bare repository is not taken for one, and a `.git` file or link counts only where the git directory
-//! is not another checkout's (`git_dir.rs`). What was left aside for one of these reasons is [`Located::ignored`].
-//! A repository that *claims* a network remote is believed: a fork, a copy and an archive that name the same remote share the
-//! project. Who does not want that sets `identity = "path"`.
+//! Files of a clone or of an archive must not choose the memory that a folder gets. A git directory of another user is not read (`owner.rs`), an embedded bare repository does not count, and a `.git` file or link counts only if the git directory does not belong to another checkout (`git_dir.rs`). [`Located::ignored`] tells if one of these was skipped. A repository that *claims* a network remote is believed: a fork, a copy and an archive with the same remote share the project. Users who do not want that set `identity = "path"`.
 //!
-//! # What is not read
+//! # Files that are not read
 //!
-//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` or a `safe.directory` there does not
-//! count), `include` sections, `~/.ssh/config` (a host alias is a host of its own), branches in a reftable, and a configuration
-//! of more than 256 KiB.
+//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` or a `safe.directory` there does not count), `include` sections, `~/.ssh/config` (a host alias counts as a separate host), branches in a reftable, and a configuration of more than 256 KiB.
 
 mod address;
 mod config;
@@ -63,18 +49,16 @@ pub use ignored::Ignored;
 pub use owner::set_sudo_user;
 pub use tracked::{Survey, changed_files, files_named};
 
-/// How many repositories on this machine are followed from clone to origin.
+/// Maximum number of repositories on this machine that are followed from clone to origin.
 const HOPS: usize = 4;
 
-/// The identity of a project. It holds no credentials, and nothing else that looks like a secret: there is no way to make
-/// one around the redaction.
+/// The identity of a project. It contains no credentials and no other text that looks like a secret: every constructor redacts it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ProjectKey(String);
 
 impl ProjectKey {
-    /// A key from its text. Where the name of a folder looks like a secret, what it stood for stays distinct by a
-    /// checksum: two projects must not become one because both were redacted.
+    /// Creates a key from its text. If the name of a folder looks like a secret and is redacted, a checksum keeps the key distinct: two projects must not become one because both were redacted.
     pub fn new(text: &str) -> Self {
         let clean = redact(text);
         if clean == text {
@@ -84,13 +68,13 @@ impl ProjectKey {
         Self(format!("{clean}#{sum:016x}"))
     }
 
-    /// Returns true if it is the path of a folder.
+    /// Returns true if the key is the path of a folder.
     pub fn is_folder(&self) -> bool {
         // A remote may have a scheme of that name: `dir://host/path`.
         self.0.starts_with("dir:/") && !self.0.starts_with("dir://")
     }
 
-    /// The key as it is kept.
+    /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -99,8 +83,7 @@ impl ProjectKey {
         Self::new(&format!("git:{}", place::spell(common_dir)))
     }
 
-    /// The key that clones of a bare repository on this machine share. It is not the key of the repository itself: worktrees
-    /// of that one go by it.
+    /// Returns the key that clones of a bare repository on this machine share. The repository itself has another key, which its worktrees use.
     fn mirror(common_dir: &Path) -> Self {
         Self::new(&format!("file:{}", place::spell(common_dir)))
     }
@@ -122,32 +105,29 @@ impl fmt::Display for ProjectKey {
     }
 }
 
-/// Where a folder belongs.
+/// The project and checkout of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// The strongest key there is.
+    /// The strongest available key.
     pub key: ProjectKey,
-    /// Weaker keys of the same place, strongest first: the git directories behind a remote, the canonical path.
-    /// They are the same in every worktree.
+    /// Weaker keys of the same place, strongest first: the git directories behind a remote, the canonical path. They are the same in every worktree.
     ///
-    /// They join a project that was known by one of them before it got a stronger key. A project that has a
-    /// stronger key already is not joined by them: a folder can hold one clone today and another tomorrow.
+    /// They identify a project that was known by one of them before it got a stronger key. They do not identify a project that already has a stronger key: a folder can contain one clone today and another tomorrow.
     pub aliases: Vec<ProjectKey>,
-    /// The folder that holds the work tree (or the folder itself without git), canonical.
+    /// The folder of the work tree (or the folder itself without git), canonical.
     pub root: PathBuf,
-    /// The folder that stands for the checkout and all its linked worktrees: the main one, or the bare repository that they
-    /// share. Canonical; without git the same as `root`.
+    /// The folder that represents the checkout and all its linked worktrees: the main one, or the bare repository that they share. Canonical; without git the same as `root`.
     pub home: PathBuf,
-    /// A short name for people: last part of the remote, else of the folder.
+    /// A short name for users: last part of the remote, or else of the folder.
     pub name: String,
-    /// The branch checked out, or `None` when detached or without git.
+    /// The branch checked out, or `None` if detached or without git.
     pub branch: Option<String>,
-    /// A part of git's files that would have decided something here, and was left aside.
+    /// A file of git that would have mattered here and was skipped.
     pub ignored: Option<Ignored>,
 }
 
 impl Located {
-    /// Finds the project of a folder. The folder may be gone; what is left of its path is then judged.
+    /// Finds the project of a folder. If the folder no longer exists, the existing part of its path decides.
     pub fn find(folder: &Path) -> Self {
         let folder = place::settle(folder);
         let repository = match repository::discover(&folder) {
@@ -168,8 +148,7 @@ impl Located {
         }
     }
 
-    /// The project of a folder that a client's shell is in. Without git every folder would be a project of its own; then it is
-    /// the one that the client was started in, as long as the shell is inside of it.
+    /// Finds the project of the current folder of a client's shell. Without git every folder would be a separate project; then the folder in which the client was started counts, as long as the shell is inside of it.
     pub fn find_from(folder: &Path, started_in: Option<&Path>) -> Self {
         let located = Self::find(folder);
         match started_in {
@@ -185,8 +164,7 @@ impl Located {
         }
     }
 
-    /// Finds the project of a folder as [`find_from`](Self::find_from) does, reads the configuration that counts there, and
-    /// applies its `identity`. `user` is the user's configuration, `data` the folder of the memory.
+    /// Finds the project of a folder like [`find_from`](Self::find_from), loads its configuration, and applies its `identity`. `user` is the user's configuration file, `data` the data directory.
     pub fn find_configured(
         folder: &Path,
         started_in: Option<&Path>,
@@ -198,14 +176,13 @@ impl Located {
         (located.identified_by(loaded.config.identity), loaded)
     }
 
-    /// The same place, as the project that it is by this identity. By its path it is one of its own, with its linked
-    /// worktrees, whatever its remote is.
+    /// Applies the configured identity. With `Identity::Path` the checkout and its linked worktrees are a separate project, regardless of the remote.
     #[must_use]
     pub fn identified_by(self, identity: Identity) -> Self {
         if identity == Identity::Remote || self.aliases.is_empty() {
             return self;
         }
-        // A project that was known by the git directory alone stays itself.
+        // A project that was known by the git directory alone stays the same.
         let is_own = |key: &ProjectKey| key.0.starts_with("git:/");
         let aliases = std::iter::once(self.key).chain(self.aliases).filter(is_own).collect();
         Self {
@@ -229,18 +206,17 @@ impl Located {
     }
 }
 
-/// A git work tree, for who has to keep a file out of it.
+/// A git work tree, for callers that keep a file out of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkTree {
-    /// Its folder, canonical.
+    /// Folder of the work tree, canonical.
     pub root: PathBuf,
-    /// The git directory that it shares with the other worktrees of its repository, canonical.
+    /// The git directory that it shares with other worktrees of its repository, canonical.
     pub common_dir: PathBuf,
 }
 
 impl WorkTree {
-    /// The work tree that a folder is in. None where there is no git that works, and none inside a git directory: what
-    /// lies there is in no work tree.
+    /// Returns the work tree that contains a folder. Returns None without a valid git repository, and inside a git directory, which belongs to no work tree.
     pub fn around(folder: &Path) -> Option<Self> {
         let folder = place::settle(folder);
         let Found::Repository(Repository { root, common_dir, .. }) = repository::discover(&folder)
@@ -252,7 +228,7 @@ impl WorkTree {
     }
 }
 
-/// Who a repository is, strongest key first, and what people call it. Always at least one key.
+/// Returns the keys of a repository, strongest first, and its name for users. Always at least one key.
 fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
     let mut keys = vec![ProjectKey::git(&repository.common_dir)];
     let mut name = repository.name();
@@ -271,7 +247,7 @@ fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
         };
         let Some(next) = Repository::bare_at(&path) else { break };
         let key = ProjectKey::mirror(&next.common_dir);
-        // Two that are each other's origin.
+        // Two repositories are each other's origin.
         if keys.contains(&key) {
             break;
         }

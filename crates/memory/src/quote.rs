@@ -1,15 +1,15 @@
-//! Stored text as it is put before an agent: short, in one line, and unable to pass for anything but a quotation.
+//! Formats stored text for an agent: short, in one line, and recognisable as a quotation.
 
 use crate::Time;
 use rutter_redact::escape::after_sequence;
 
-/// About how many tokens a text is: four letters each, and one for every letter that is not ASCII.
+/// Estimates the number of tokens of a text: one for four ASCII characters, and one for every other character.
 pub fn tokens(text: &str) -> usize {
     let ascii = text.chars().filter(char::is_ascii).count();
     ascii.div_ceil(4) + (text.chars().count() - ascii)
 }
 
-/// When, as people say it.
+/// Formats the age of a time, like "2 hours ago".
 pub fn ago(at: Time, now: Time) -> String {
     let minutes = now.since(at).as_secs() / 60;
     let (number, unit) = match minutes {
@@ -23,13 +23,13 @@ pub fn ago(at: Time, now: Time) -> String {
     format!("{number} {unit}{} ago", if number == 1 { "" } else { "s" })
 }
 
-/// The beginning of a text, in one line of at most so many quarters of a token.
+/// Returns the first line of a text, cut to at most `most` quarters of a token.
 pub fn start_of(text: &str, most: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
     cut(line, line.chars(), most).map_or_else(|| line.to_owned(), |kept| kept + "…")
 }
 
-/// The end of a name: that is what tells it apart.
+/// Returns the end of the first line of a name, because names differ at the end.
 pub fn end_of(text: &str, most: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     cut(line, line.chars().rev(), most).map_or_else(
@@ -38,7 +38,7 @@ pub fn end_of(text: &str, most: usize) -> String {
     )
 }
 
-/// The first signs that have room beside the mark of a cut; none where all have.
+/// Returns the characters that fit together with the ellipsis, or None if all fit.
 fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<String> {
     let cost = |sign: char| if sign.is_ascii() { 1 } else { 4 };
     if whole.chars().map(cost).sum::<usize>() <= most {
@@ -56,8 +56,7 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
     )
 }
 
-/// The characters of a text that a reader sees, in their plain form. Everything that breaks a line, turns the writing around,
-/// is not visible or speaks to a terminal is left out. Terminal sequences go whole: `ESC [31m` leaves nothing behind.
+/// Returns the visible characters of a text, in their plain form. Leaves out all characters that break a line, change the direction of text, are invisible or control a terminal. Terminal sequences are removed whole: `ESC [31m` leaves nothing behind.
 pub fn seen(text: &str) -> impl Iterator<Item = char> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -76,7 +75,7 @@ pub fn seen(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// The character that programs make of another one when they normalise a text, as far as it matters in a quotation.
+/// Returns the normalised form of a character, as far as it matters in a quotation.
 fn plain_form(sign: char) -> char {
     match sign {
         '\u{1fef}' | '\u{2cb}' | '\u{2035}' => '`',
@@ -85,15 +84,15 @@ fn plain_form(sign: char) -> char {
         '\u{fe65}' => '>',
         // Full-width forms of ASCII.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(sign as u32 - 0xfee0).unwrap_or(sign),
-        // Blanks of other widths.
+        // Spaces of other widths.
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
         _ => sign,
     }
 }
 
-/// Returns true if a character is known to be seen. What is not known is left out: there is no complete list of what hides.
+/// Returns true if a character is known to be visible. Unknown characters are left out, because no list of invisible ones is complete.
 fn is_visible(sign: char) -> bool {
-    // Letters by their category that are blank, or part of no writing that stands alone.
+    // Letters by category that are blank, or that belong to no script of their own.
     let is_blank = matches!(
         sign,
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'
@@ -113,7 +112,7 @@ fn is_visible(sign: char) -> bool {
     is_known && !is_blank && !sign.is_control()
 }
 
-/// Text that can neither end its quotation nor pass for markup of the client, nor turn the writing around.
+/// Escapes text so that it cannot end its quotation, pass for markup of the client, or change the direction of text.
 pub fn quoted(text: &str) -> String {
     let plain: String = seen(text).map(|sign| if sign == '`' { '\'' } else { sign }).collect();
     let mut quoted = String::with_capacity(plain.len());
@@ -127,8 +126,7 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns true if what stands behind a `<` makes it a tag that a client or a model could take for its own: one that closes, or
-/// one with a name that no type of a program has.
+/// Returns true if the text after a `<` makes it a tag that a client or a model could interpret: a closing tag, or one with a name that no type of a program has.
 fn is_tag(rest: &str) -> bool {
     const KNOWN: &[&str] = &[
         "system",
@@ -153,17 +151,15 @@ fn is_tag(rest: &str) -> bool {
         })
 }
 
-/// Stored text as the value of a field: in one line, with `⏎` where lines end, and unable to pass for markup or to hide
-/// anything. Every path on which a model reads stored text goes through this or [`cite`].
+/// Formats stored text as the value of a field: in one line, with `⏎` between lines, unable to pass for markup or to hide text. Every path on which a model reads stored text goes through this function or [`cite`].
 pub fn field(text: &str) -> String {
     text.lines().map(|line| harmless(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
 }
 
-/// Number of characters behind a `<` that decide whether it opens a tag.
+/// Number of characters after a `<` that decide if it opens a tag.
 const MAX_TAG_CHARS: usize = 64;
 
-/// A printed line without what could pass for markup of the client, hide, or speak to a terminal. Marks of code stay, and
-/// colours if they are wanted.
+/// Removes from a printed line all text that could pass for markup of the client, hide, or control a terminal. Backticks stay, and colours if `keeps_colours` is set.
 pub fn harmless(line: &str, keeps_colours: bool) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line;
@@ -184,7 +180,7 @@ pub fn harmless(line: &str, keeps_colours: bool) -> String {
         } else {
             let length = rest.chars().next().map_or(0, char::len_utf8);
             rest = &rest[length..];
-            // As it reads once what is hidden is gone.
+            // Check the text as it reads without the hidden characters.
             let ahead: String = seen(rest).take(MAX_TAG_CHARS).collect();
             kept.push(if is_tag(&ahead) { '‹' } else { '<' });
         }
@@ -197,12 +193,12 @@ fn seen_or_tab(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|sign| *sign == '\t' || is_visible(*sign) || is_wide_blank(*sign))
 }
 
-/// Returns true for blanks of other widths, which [`plain_form`] makes plain ones.
+/// Returns true for spaces of other widths, which [`plain_form`] turns into plain ones.
 fn is_wide_blank(sign: char) -> bool {
     plain_form(sign) == ' '
 }
 
-/// Returns true if a text speaks to a model: it wants to be obeyed, not read. Said of lines of code that would be shown.
+/// Returns true if a text gives instructions to a model. Used for lines of code before they are shown.
 pub fn reads_like_instruction(text: &str) -> bool {
     const PHRASES: &[&str] = &[
         "ignore previous",
@@ -239,12 +235,12 @@ pub fn reads_like_instruction(text: &str) -> bool {
     PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
-/// A text in one line, as [`cite`] has it between its backticks where nothing is cut.
+/// Returns a text in one line, as [`cite`] has it between its backticks before cutting.
 pub fn in_line(text: &str) -> String {
     quoted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A stored text in backticks, in one line, cut to about so many tokens.
+/// Quotes a stored text in backticks, in one line, cut to about `tokens` tokens.
 pub fn cite(text: &str, tokens: usize) -> String {
     format!("`{}`", start_of(&in_line(text), tokens * 4))
 }

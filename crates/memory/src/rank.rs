@@ -1,33 +1,32 @@
-//! What counts beside the fit: whose lesson it is, how well it is founded, how old it is, what came of it when it was shown.
+//! Factors of the rank besides relevance: project, evidence, age, and effects when it was shown.
 //!
-//! Factors a little below one, so that they order what fits alike and never put what does not fit before what does.
+//! The factors are a little below one, so they order documents of similar relevance and never put an irrelevant one first.
 
 use std::time::Duration;
 
 use crate::ghap::Tier;
 use crate::injection::Effects;
 
-/// What was learnt in another project counts so much.
+/// Factor for documents of another project.
 const ELSEWHERE: f64 = 0.8;
-/// How much a tier can take away.
+/// Maximum reduction by tier.
 const TIER: f64 = 0.2;
-/// How much age can take away, and after how long half of that is gone.
+/// Maximum reduction by age, and the age at which half of it applies.
 const AGE: f64 = 0.1;
 const HALF_LIFE: Duration = Duration::from_hours(180 * 24);
-/// What nobody knows to have helped counts so much of what has often; each time it helped makes up for a part of that, and each
-/// time it hurt costs several times as much.
+/// Factor for documents without known effects. Each time a document helped adds `HELPED`, each time it hurt subtracts several times as much.
 const UNTRIED: f64 = 0.94;
 const HELPED: f64 = 0.02;
 const HURT: f64 = 0.08;
 const WORST: f64 = 0.7;
 
-/// How much it counts what came of a row when it was shown.
+/// Returns the factor for the effects of a row.
 pub fn tried(effects: Effects) -> f64 {
     let tried = UNTRIED + HELPED * f64::from(effects.helped) - HURT * f64::from(effects.hurt);
     tried.clamp(WORST, 1.0)
 }
 
-/// How much a document counts beside its fit.
+/// Returns the product of all factors of a document.
 pub fn prior(is_elsewhere: bool, tier: Option<Tier>, age: Duration, effects: Effects) -> f64 {
     let place = if is_elsewhere { ELSEWHERE } else { 1.0 };
     let tier = 1.0 - TIER * (1.0 - tier.map_or(1.0, Tier::weight));

@@ -1,4 +1,4 @@
-//! A run as the store takes it: the outcome, and its failures one by one.
+//! A captured run for the store: the outcome and its individual failures.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,30 +13,30 @@ use rutter_runs::{Counts, Verdict, signature};
 
 use crate::outcome::Outcome;
 
-/// Maximum number of failures followed from one run. More than that have one cause.
+/// Maximum number of failures that are tracked per run. More than that have one cause.
 const MAX_FAULTS: usize = 8;
 
-/// One captured run.
+/// A captured run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Its outcome as a whole.
+    /// The outcome of the whole run.
     pub outcome: Outcome,
-    /// Its selection; none where the command line does not tell.
+    /// The selected tests; None if the command line does not show them.
     pub selection: Option<Selection>,
-    /// Further selections, where one line starts the same runner several times.
+    /// Further selections, if one line starts the same runner several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_selections: Vec<Selection>,
     /// The failures.
     pub faults: Vec<Fault>,
-    /// Everything that failed is among the faults.
+    /// True if the faults include everything that failed.
     pub whole: bool,
     /// The tests that the output names as passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<TestKey>,
 }
 
-/// Checksums that stand for a test: of its name, of its scope, and of the scope without its package; 0 is no scope.
+/// Checksums that identify a test: of its name, of its scope, and of the scope without its package; 0 means no scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestKey(u64, u64, u64);
 
@@ -61,7 +61,7 @@ impl TestKey {
 }
 
 impl From<Outcome> for Run {
-    /// A run of which no more is known.
+    /// Creates a run without further details.
     fn from(outcome: Outcome) -> Self {
         Self {
             outcome,
@@ -75,7 +75,7 @@ impl From<Outcome> for Run {
 }
 
 impl Run {
-    /// Puts a reading together with its outcome. `folder` is where the line was typed, `text` what it printed.
+    /// Combines a parsed output with its outcome. `place` contains the folder of the command line, `text` is its output.
     pub fn new(outcome: Outcome, reading: &Reading, place: &RunPlace<'_>, text: &str) -> Self {
         let mut selections: Vec<Selection> = reading
             .invocations
@@ -87,7 +87,7 @@ impl Run {
         let mut failures = reading.failures.clone();
         let folder = selections.first().map(|selection| selection.folder.to_string());
         let named = RunPlace { folder: folder.as_deref().unwrap_or(place.folder), ..*place };
-        // A script may enter a folder before it runs anything.
+        // A script may change the folder before it runs tests.
         let tests = failures.iter().filter_map(|failure| failure.test.as_deref());
         let files = failures.iter().filter_map(|failure| failure.frame.as_deref());
         let tests = tests.chain(reading.passed.iter().map(|passed| passed.test.as_str()));
@@ -103,19 +103,19 @@ impl Run {
         for failure in &mut failures {
             name_crate(&mut failure.scope);
         }
-        // A test of Rust has its crate for a scope, or none.
+        // The scope of a Rust test is its crate, if it has one.
         let is_cargo = selections.first().is_some_and(Selection::is_cargo);
         place.qualify(&mut failures, package, is_cargo);
         let mut found: Vec<(String, &Failure)> = failures
             .iter()
             .filter_map(|failure| Some((signature::of_failure(failure)?, failure)))
             .collect();
-        // The order of the output is chance; the same failures must be the same ones again.
+        // The order of the output is random; the same failures must give the same faults.
         let key =
             |one: &(String, &Failure)| (one.0.clone(), one.1.test.clone(), one.1.scope.clone());
         found.sort_by_cached_key(key);
         found.dedup_by_key(|one| key(one));
-        // Of those that were only counted the names are not known: `tail` has cut them off.
+        // If fewer failures are named than counted, some names are unknown: `tail` cut them off.
         let named = |counts: Counts| counts.failed as usize <= reading.failures.len();
         let whole =
             reading.is_whole && found.len() <= MAX_FAULTS && reading.counts.is_none_or(named);
@@ -138,7 +138,7 @@ impl Run {
         Self { outcome, selection: selections.pop(), more_selections, faults, whole, passed }
     }
 
-    /// Everything that it was asked for.
+    /// Returns all selections of the run.
     pub fn selections(&self) -> impl Iterator<Item = &Selection> {
         self.selection.iter().chain(&self.more_selections)
     }
@@ -150,13 +150,13 @@ impl Run {
         self.passed.iter().any(|passed| passed.matches(key))
     }
 
-    /// Returns true if this run must have executed what failed in a run that was asked for `asked` and counted `before`.
+    /// Returns true if this run must have executed the test that failed in a run with the selection `asked` and the counts `before`.
     pub fn executed(&self, asked: &Selection, failed: &Failed<'_>, before: Option<Counts>) -> bool {
         if self.names_as_passed(failed) {
             return true;
         }
         let counts = self.outcome.counts;
-        // A list of all that passed, and the test is not in it.
+        // The output lists every passed test, and the test is not in the list.
         let listed = counts
             .is_some_and(|counts| counts.passed as usize == self.passed.len() && counts.passed > 0);
         let is_single = failed.test.is_some_and(|test| !is_file(test));

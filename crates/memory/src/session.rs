@@ -1,4 +1,4 @@
-//! Sessions of a client: when they live, and when they are over.
+//! Sessions of a client: their life and their end.
 
 use std::time::Duration;
 
@@ -8,75 +8,75 @@ use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 use rutter_redact::choice;
 
-/// A session that nobody has seen for so long is over, whatever its process does.
+/// A session that was not seen for this long is over, even if its process still runs.
 pub const SILENCE: Duration = Duration::from_hours(12);
 
 choice! {
-    /// How a session came to be.
+    /// The way a session started.
     Source, "source of a session" {
         /// The client was started.
         Startup = "startup",
-        /// An earlier session goes on.
+        /// An earlier session was resumed.
         Resume = "resume",
         /// The user cleared the conversation.
         Clear = "clear",
         /// The conversation was compacted.
         Compact = "compact",
-        /// A copy of another session goes its own way.
+        /// A copy of another session continues separately.
         Fork = "fork",
         /// Commands typed outside a client: one standing session per project.
         CommandLine = "command-line",
-        /// A server that no client told its session.
+        /// A server without a session id from its client.
         Server = "server",
     }
 }
 
-/// One session of a client.
+/// A session of a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
-    /// Its identity here.
+    /// Id of the row.
     pub id: Id,
-    /// What the client calls it.
+    /// The client's name for the session.
     pub client: Clean,
-    /// The project it began in.
+    /// The project in which it began.
     pub project: ProjectKey,
-    /// How it began, last time it did.
+    /// The way it started most recently.
     pub source: Source,
-    /// When it was first seen.
+    /// Time when it was first seen.
     pub started: Time,
-    /// When it was last seen. Never moves back.
+    /// Time when it was last seen. Never moves back.
     pub seen: Time,
-    /// When it ended, as far as it has.
+    /// Time when it ended, if it has.
     pub ended: Option<Time>,
-    /// The client's process, as far as it is known.
+    /// The client's process, if it is known.
     pub process: Option<Process>,
-    /// Which arm of a comparison it is in.
+    /// The cohort of an experiment that it belongs to.
     pub cohort: Option<Clean>,
-    /// How many tools it has called.
+    /// Number of tool calls.
     pub calls: u64,
-    /// When what it had been shown last left its context.
+    /// Time when the rows shown to it last left its context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refreshed: Option<Time>,
 }
 
-/// A process, by more than its number: numbers come again.
+/// A process, identified by more than its number, because numbers are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// When it began, in the clock ticks since boot that the kernel counts; unknown off Linux.
+    /// Start time in kernel clock ticks since boot; unknown outside of Linux.
     pub began: Option<u64>,
 }
 
 impl Process {
-    /// A process that runs now.
+    /// Identifies a process that runs now.
     pub fn of(pid: u32) -> Self {
         Self { pid, began: began(pid) }
     }
 
-    /// Whether it still runs.
+    /// Returns true if it still runs.
     pub fn runs(self) -> bool {
         let Some(pid) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw)
         else {
@@ -88,14 +88,14 @@ impl Process {
     }
 }
 
-/// Field 22 of `/proc/PID/stat`. The second field is the name in parentheses, which may hold anything.
+/// Reads field 22 of `/proc/PID/stat`. The second field is the name in parentheses, which may contain any character.
 fn began(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 impl Session {
-    /// Whether it is over: it ended, or its process is gone, or it was not seen for [`SILENCE`].
+    /// Returns true if the session is over: it ended, its process is gone, or it was not seen for [`SILENCE`].
     pub fn over(&self, now: Time) -> bool {
         self.ended.is_some()
             || now.since(self.seen) >= SILENCE
@@ -132,7 +132,7 @@ mod tests {
         };
         assert!(!session.over(later(11)));
         assert!(session.over(later(12)));
-        // A clock that was set back makes nothing old.
+        // A clock that was set back ends no session.
         assert!(!session.over(Time::from_millis(0)));
     }
 

@@ -1,4 +1,4 @@
-//! What many experiences say together: a sentence to work by.
+//! Values: rules to work by, one sentence each, which many experiences support.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,109 +15,109 @@ pub(crate) use polarity::opposed;
 pub use crate::document::Axis;
 
 choice! {
-    /// What a value is worth so far.
+    /// The standing of a value.
     Standing, "standing" {
-        /// It was found, and nobody has said yet that it is so.
+        /// Derived from lessons and not confirmed by a person.
         Proposed = "proposed",
-        /// Somebody has.
+        /// Confirmed by a person.
         Accepted = "accepted",
-        /// It is no longer held.
+        /// No longer valid.
         Retired = "retired",
     }
 }
 
-/// A sentence to work by.
+/// A rule to work by, in one sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Value {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
-    /// Where it holds; none is everywhere.
+    /// The project in which it holds; everywhere if None.
     pub project: Option<ProjectKey>,
-    /// What it says.
+    /// The sentence.
     pub text: Clean,
-    /// What its experiences have in common.
+    /// The axis on which its experiences are similar.
     pub axis: Axis,
-    /// Which of the clusters along that axis it stands for; none while there is none that it fits.
+    /// The cluster of that axis that it belongs to; None while it fits no cluster.
     pub cluster: Option<Id>,
-    /// What it is worth so far.
+    /// The current standing.
     pub standing: Standing,
-    /// The GHAP whose own words these are; none once somebody said it otherwise.
+    /// The GHAP that contains this text as its lesson; None after a person rephrased it.
     pub source: Option<Id>,
-    /// How far it was from the middle of its cluster when it was held against it.
+    /// Distance from the middle of its cluster when it was written.
     pub distance: f64,
-    /// How far it could have been.
+    /// Maximum distance at that time.
     pub threshold: f64,
-    /// How many experiences that have nothing to do with each other say the same.
+    /// Number of independent experiences that say the same.
     pub support: u32,
-    /// How often it was acted upon since, and the prediction failed.
+    /// Number of predictions that relied on it since and failed.
     pub contradicted: u32,
-    /// Since when that counts.
+    /// Time from which contradictions count.
     pub since: Time,
-    /// When it lost the standing that somebody had given it; none where it has it still, or never had.
+    /// Time when it lost the standing that a person had given it; None if it still has it, or never had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Time>,
-    /// When it was formed.
+    /// Time when it was created.
     pub created: Time,
-    /// When it was last changed by somebody.
+    /// Time of the last change of text or standing.
     pub changed: Time,
 }
 
-/// What cannot be a value, or not of that cluster.
+/// The reason why a value is invalid or does not fit its cluster.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ValueError {
-    /// Its text.
+    /// The text is empty or too long.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// It is more than a sentence.
+    /// The text is longer than one sentence.
     #[error(
         "the value has {length} characters, about {tokens} tokens; at most {LONGEST} characters and {TOKENS} tokens would do, so \
          that it can be shown whole: say it in one sentence"
     )]
     Long {
-        /// How many characters it has.
+        /// Number of characters.
         length: usize,
-        /// About how many tokens these are.
+        /// Approximate number of tokens.
         tokens: usize,
     },
-    /// None of its words is known.
+    /// None of the words is known.
     #[error("no word of it is known, so nobody can say what it is about; say it in other words")]
     NoWords,
-    /// It says something else than the cluster.
+    /// The text is too far from the cluster.
     #[error(
         "it does not fit cluster {cluster}: its distance is {distance:.2}, and at most {threshold:.2} would do; {}",
         advice(.nearest.as_ref(), cluster)
     )]
     Far {
-        /// The cluster's name, as people see it.
+        /// The short id of the cluster.
         cluster: String,
-        /// How far it is.
+        /// The distance.
         distance: f64,
-        /// How far it could be.
+        /// The maximum distance.
         threshold: f64,
-        /// The cluster of the axis that it is nearest to, and how far that is.
+        /// The nearest cluster of the axis and its distance.
         nearest: Option<(String, f64)>,
     },
-    /// Somebody ended it.
+    /// A retired value says the same.
     #[error(
         "value {value} says the same and was retired {at}; only a person holds it again: rutter values edit {value} --standing accepted"
     )]
     Retired {
-        /// The value's name, as people see it.
+        /// The short id of the value.
         value: String,
-        /// When.
+        /// Time when it was retired.
         at: Time,
     },
-    /// Another one says it already.
+    /// Another value says the same.
     #[error("value {value} says the same; edit that one, or retire one of the two")]
     Said {
-        /// The other's name, as people see it.
+        /// The short id of the other value.
         value: String,
     },
-    /// A number that cannot be.
+    /// A distance is out of range.
     #[error("a distance of a value is a number from 0 to 2")]
     Distance,
-    /// There is nothing to change.
+    /// The edit has no changes.
     #[error("nothing was said to change; name what is new, as `--text TEXT`")]
     NothingToChange,
 }
@@ -131,12 +131,12 @@ fn advice(nearest: Option<&(String, f64)>, cluster: &str) -> String {
     }
 }
 
-/// How many characters a value may have.
+/// Maximum number of characters of a value.
 pub const LONGEST: usize = 300;
-/// How many tokens it may be. One is put before every session that begins, and the half of a sentence is none.
+/// Maximum number of tokens of a value. Every session starts with one, and half a sentence is useless.
 pub const TOKENS: usize = 75;
 
-/// Checks the text of a value.
+/// Validates the text of a value.
 pub fn text(text: &str) -> Result<Clean, ValueError> {
     let text = Clean::new(text.trim());
     if text.is_empty() {
@@ -149,13 +149,13 @@ pub fn text(text: &str) -> Result<Clean, ValueError> {
     Ok(text)
 }
 
-/// Whether a text is short enough to be shown whole. Older versions kept longer ones.
+/// Returns true if a text is short enough to be shown whole. Older versions accepted longer ones.
 pub fn is_sentence(text: &str) -> bool {
     text.chars().count() <= LONGEST && tokens(&in_line(text)) <= TOKENS
 }
 
 impl Value {
-    /// Holds one from elsewhere to what every command holds to, but for its length: an older version took longer ones.
+    /// Validates an imported value like the commands do, except for its length: older versions accepted longer ones.
     pub fn check(&self) -> Result<(), ValueError> {
         Clean::within(&self.text, "the value", Limit::Short)?;
         let can_be = |distance: f64| (0.0..=2.0).contains(&distance);
@@ -167,20 +167,16 @@ impl Value {
     }
 }
 
-/// A member's own words count no more than this: a sentence that one member says and no other points to is not what they have in
-/// common.
+/// Maximum similarity to a member's lesson that counts: a sentence that one member says and that is far from all others is not what they have in common.
 const OWN_WORDS: f64 = 0.6;
 
-/// How far a sentence is from a cluster: how near it is to where the members point together, and to the lesson of theirs that is
-/// nearest to it, count alike. Where none of them drew a lesson, only the first counts.
+/// Returns the distance of a sentence from a cluster. Its similarity to the mean direction of the members and to the nearest lesson of a member count equally. If no member has a lesson, only the first counts.
 pub fn distance(together: f64, lesson: Option<f64>) -> f64 {
     let lesson = lesson.unwrap_or(together).min(OWN_WORDS);
     (1.0 - f64::midpoint(together, lesson)).clamp(0.0, 2.0)
 }
 
-/// How far a sentence may be from a cluster along an axis. `docs/reference/clusters.md` has what it was set by: of a hundred
-/// sentences that have nothing to do with a cluster, one or two get in. Along all of it clusters are larger, and one lesson of many is
-/// sooner near.
+/// Returns the maximum distance of a sentence from a cluster along an axis. `docs/reference/clusters.md` has the measurement: of a hundred unrelated sentences, one or two get in. Clusters on the full axis are larger, so a sentence is more likely to be near one of their many lessons.
 pub const fn threshold(axis: Axis) -> f64 {
     match axis {
         Axis::Full => 0.70,
@@ -213,7 +209,7 @@ mod tests {
              shown whole: say it in one sentence"
         );
         assert_eq!(text(&"語".repeat(76)), Err(ValueError::Long { length: 76, tokens: 76 }));
-        // What takes more room when it is quoted is held to that.
+        // The limit applies to the quoted form, which can be longer.
         let tags = "<system-reminder>".repeat(17);
         assert!(tags.len() < 300 && matches!(text(&tags), Err(ValueError::Long { .. })));
         assert_eq!(text(" ").unwrap_err().to_string(), "the value is empty; say what it is");

@@ -1,5 +1,5 @@
-//! Changes that were made while something was failing: the lines of an edit, the command that changed something, or the way
-//! in which a command was run otherwise.
+//! Changes made while a test was failing: the lines of an edit, a command that may have changed files, or another way to
+//! run the failing command.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +20,11 @@ pub use hunk::{in_tree, is_trivial_file};
 pub use invocation::{Difference, difference};
 pub use patch::{PatchPart, PatchedFile, redact_patch};
 
-/// Maximum size of one kept change.
+/// Maximum size of a stored change.
 pub const MAX_CHANGE_BYTES: usize = 8 * 1024;
-/// Beyond so many bytes a change is not read: what is kept of it would not grow.
+/// Maximum size of a change that is read. More would not fit into the stored change.
 const MAX_READ_BYTES: usize = 64 * 1024;
-/// Maximum length of a kept command.
+/// Maximum length of a stored command.
 const MAX_COMMAND_CHARS: usize = 300;
 
 choice! {
@@ -34,30 +34,30 @@ choice! {
         Edit = "edit",
         /// A command that may have changed anything.
         Command = "command",
-        /// The command that failed was run in another way: with a variable, a flag or a wrapper.
+        /// A run of the failing command in another way: with a variable, a flag or a wrapper.
         Invocation = "invocation",
     }
 }
 
-/// One change.
+/// A change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// The kind of the change.
     pub sort: Sort,
-    /// The file, from the root of the checkout; or the command.
+    /// The file, relative to the root of the checkout; or the command.
     pub name: Clean,
-    /// Lines that went (`-`) and came (`+`), each hunk below its `@@` line; empty for a command.
+    /// Removed (`-`) and added (`+`) lines, each hunk below its `@@` line; empty for a command.
     pub patch: Clean,
     /// The time of the change.
     pub at: Time,
-    /// The command that made the edit; none for an edit by a tool of the client.
+    /// The command that made the edit; None for an edit by a tool of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<Clean>,
-    /// The reason why it is taken for a part of a fix.
+    /// The reason why it counts as part of a fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Clean>,
-    /// The evidence is good enough to say that this is the fix.
+    /// True if the evidence is good enough to call it the fix.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_certain: bool,
 }
@@ -67,34 +67,34 @@ impl Change {
         Self { sort, name, patch, at, made_by: None, reason: None, is_certain: false }
     }
 
-    /// An edit of a file.
+    /// Builds an edit of a file.
     pub fn edit(file: &str, hunks: &[Hunk], at: Time) -> Self {
         let patch = hunk::write_hunks(hunks, MAX_CHANGE_BYTES);
         Self::new(Sort::Edit, Clean::new(file), patch, at)
     }
 
-    /// A command that may have changed something.
+    /// Builds the change of a command that may have changed something.
     pub fn command(line: &str, at: Time) -> Self {
         Self::new(Sort::Command, short_command(line), Clean::default(), at)
     }
 
-    /// Another way in which the failing command was run: `with TZ=UTC`.
+    /// Builds the change of another way to run the failing command: `with TZ=UTC`.
     pub fn invocation(difference: &str, at: Time) -> Self {
         Self::new(Sort::Invocation, short_command(difference), Clean::default(), at)
     }
 
-    /// The same edit, as one that a command made.
+    /// Sets the command that made the edit.
     #[must_use]
     pub fn made_by(self, command: &str) -> Self {
         Self { made_by: Some(short_command(command)), ..self }
     }
 
-    /// Its hunks.
+    /// Parses the hunks of the patch.
     pub fn hunks(&self) -> Vec<Hunk> {
         hunk::read_hunks(&self.patch)
     }
 
-    /// Returns true if it only lays code out in another way: no test takes notice of that.
+    /// Returns true if it changes only the layout of code, which does not affect tests.
     pub fn only_formats(&self) -> bool {
         match self.sort {
             Sort::Command => command::only_formats(&self.name),
@@ -106,19 +106,19 @@ impl Change {
         }
     }
 
-    /// Returns true if it changes nothing but comments: no test takes notice of them.
+    /// Returns true if it changes only comments, which do not affect tests.
     pub fn only_comments(&self) -> bool {
         let hunks = self.hunks();
         !hunks.is_empty() && hunks.iter().all(|hunk| hunk.only_comments(&self.name))
     }
 
-    /// The same change with other hunks.
+    /// Returns the change with other hunks.
     pub fn with_hunks(&self, hunks: &[Hunk]) -> Self {
         Self { patch: hunk::write_hunks(hunks, MAX_CHANGE_BYTES), ..self.clone() }
     }
 }
 
-/// The first line of a command, without its secrets.
+/// Returns the first line of a command, redacted and shortened.
 fn short_command(line: &str) -> Clean {
     let clean = Clean::new(line.trim());
     let first = clean.lines().next().unwrap_or_default();
@@ -127,6 +127,6 @@ fn short_command(line: &str) -> Clean {
     if cut {
         name.push_str(" …");
     }
-    // It was clean, and a part of it is.
+    // The whole text is redacted, so this part is too.
     Clean::new(&name)
 }

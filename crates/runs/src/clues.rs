@@ -48,7 +48,7 @@ pub struct Clues {
 }
 
 impl Clues {
-    /// Returns true if there are no places and no identifiers.
+    /// Returns true if it has neither places nor identifiers.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty() && self.named.is_empty() && self.near.is_empty()
     }

@@ -58,7 +58,7 @@ pub struct Failed<'a> {
 /// The certainty that a run executed a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
-    /// The run did not, or there is no evidence for it.
+    /// The run did not, or nothing shows that it did.
     No,
     /// The run selected everything that the failing run selected, by another command. It executed the test unless it ran
     /// fewer tests.

@@ -1,7 +1,7 @@
-//! The programs that run tests, builds and checks: one row for each, and how a command line is recognised as one of them.
+//! The table of programs that run tests, builds and checks, and the recognition of their command lines.
 //!
-//! A row owns everything that is known about a runner by its name: how its command lines start, what its flags do to the
-//! choice of what runs, and which reader understands its output. Nothing else in the project lists runners or flags.
+//! A row contains everything that is known about a runner by its name: the starts of its command lines, the effect of its
+//! flags on the selection of tests, and the reader of its output. Nothing else in the project lists runners or flags.
 
 mod arguments;
 mod rows;
@@ -18,22 +18,23 @@ use rows::ROWS;
 /// A program that runs tests, builds or checks.
 #[derive(Debug)]
 pub struct Runner {
-    /// Its name, as people say it: `pytest`, `cargo test`.
+    /// The common name: `pytest`, `cargo test`.
     pub name: &'static str,
-    /// The kind of run; none for a program that can be predicted about, such as `cargo run`, but is no test, build or check.
+    /// The kind of run; None for a program such as `cargo run`, about which a GHAP may make a prediction, but which is not
+    /// a test, build or check.
     pub kind: Option<Kind>,
-    /// The language of what it runs; `any` for every language.
+    /// The language of the code that it runs; `any` for every language.
     pub language: &'static str,
     /// The words that its command lines start with, in each spelling.
     pub starts: &'static [&'static str],
-    /// Words of which one must be there: `black` changes files, `black --check` checks them. `*test` is any word that
-    /// ends so.
+    /// Words of which one is required: `black` changes files, `black --check` checks them. `*test` matches any word with
+    /// that ending.
     pub only_with: &'static [&'static str],
-    /// Its arguments and their effects.
+    /// The arguments and their effects.
     pub arguments: &'static Arguments,
-    /// The name of the reader of its output. Where there is no such reader, the exit status alone decides.
+    /// The name of the reader of its output. Without such a reader the exit status alone decides.
     pub reader: &'static str,
-    /// Runners of one family name tests alike, so that one of them can answer the failure of another.
+    /// The family. Runners of one family have the same test names, so that a run of one can cover a failure of another.
     pub family: &'static str,
 }
 
@@ -46,7 +47,7 @@ impl PartialEq for Runner {
 impl Eq for Runner {}
 
 impl Runner {
-    /// The reader of its output.
+    /// Returns the reader of its output.
     pub fn reader(&self) -> Option<&'static Reader> {
         runners::named(self.reader)
     }
@@ -57,7 +58,7 @@ impl Runner {
     }
 }
 
-/// A runner at the start of some words.
+/// A runner recognised at the start of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FoundRunner {
     /// The row.
@@ -68,17 +69,17 @@ pub struct FoundRunner {
     pub arguments: usize,
 }
 
-/// Every runner.
+/// Returns all runners.
 pub fn all() -> &'static [Runner] {
     ROWS
 }
 
-/// The runner of a name.
+/// Returns the runner with a name.
 pub fn runner_named(name: &str) -> Option<&'static Runner> {
     ROWS.iter().find(|runner| runner.name == name)
 }
 
-/// Options by which a runner only describes itself, or what it would run.
+/// Options with which a runner only describes itself, or the tests that it would run.
 const DESCRIBING: &[&str] = &[
     "--help",
     "--version",
@@ -99,7 +100,7 @@ const DESCRIBING: &[&str] = &[
     "-version",
 ];
 
-/// Returns true if the words ask a runner to describe something instead of running it.
+/// Returns true if the words ask a runner for a description instead of a run.
 fn only_describes(words: &[String]) -> bool {
     let is_short = |word: &str| match words.first().map_or("", String::as_str) {
         "make" | "just" | "rake" | "task" | "ctest" | "ninja" => matches!(word, "-n" | "-N"),
@@ -110,7 +111,7 @@ fn only_describes(words: &[String]) -> bool {
     words[1..].iter().any(|word| DESCRIBING.contains(&word.as_str()) || is_short(word))
 }
 
-/// Options of a package manager or build tool that stand before its verb and have a value.
+/// Options of a package manager or build tool that come before its verb and take a value.
 const VALUED_BEFORE_VERB: &[&str] = &[
     "-C",
     "--prefix",
@@ -129,7 +130,7 @@ const VALUED_BEFORE_VERB: &[&str] = &[
     "-s",
 ];
 
-/// The runner that these words start, whether it runs or only describes something.
+/// Returns the runner that these words start, for a run or for a description.
 fn find_row(words: &[String]) -> Option<FoundRunner> {
     let head = words.first().map(|word| word.rsplit('/').next().unwrap_or(word))?;
     let fits = |runner: &'static Runner, start: &'static str| -> Option<FoundRunner> {
@@ -139,7 +140,7 @@ fn find_row(words: &[String]) -> Option<FoundRunner> {
         }
         let (mut at, mut count) = (1, 1);
         for part in parts {
-            // Options may stand before a verb, but not before a flag that is part of the start: `node --test`.
+            // Options may come before a verb, but not before a flag that is part of the start: `node --test`.
             if !part.starts_with('-') {
                 while let Some(option) = words.get(at).filter(|word| word.starts_with(['-', '+'])) {
                     let valued = VALUED_BEFORE_VERB.contains(&option.as_str());
@@ -163,18 +164,18 @@ fn find_row(words: &[String]) -> Option<FoundRunner> {
         let wanted = runner.only_with.is_empty() || runner.only_with.iter().any(has);
         wanted.then_some(FoundRunner { runner, words: count, arguments: at })
     };
-    // The longest start wins: `cargo nextest run` is no `cargo`.
+    // The longest start wins: `cargo nextest run` over `cargo`.
     ROWS.iter()
         .flat_map(|runner| runner.starts.iter().filter_map(move |start| fits(runner, start)))
         .max_by_key(|found| (found.words, !found.runner.only_with.is_empty()))
 }
 
-/// The runner that these words start, as something that can be predicted about.
+/// Returns the runner that these words start, including programs about which a GHAP may only make predictions.
 pub fn find_predictable(words: &[String]) -> Option<FoundRunner> {
     find_row(words)
 }
 
-/// The runner that these words start and that really runs something.
+/// Returns the runner that these words start, if they start a run and not only a description.
 pub fn find_runner(words: &[String]) -> Option<FoundRunner> {
     find_row(words).filter(|found| found.runner.kind.is_some() && !only_describes(words))
 }
@@ -184,7 +185,7 @@ pub fn is_run(words: &[String]) -> bool {
     find_runner(words).is_some() || find_task(words).is_some_and(|task| task.kind.is_some())
 }
 
-/// Returns true if a program is one that rows or tasks are about.
+/// Returns true if a program is in the table or runs tasks.
 pub fn is_known_program(program: &str) -> bool {
     tasks::is_task_runner(program)
         || ROWS.iter().any(|runner| {
@@ -192,7 +193,7 @@ pub fn is_known_program(program: &str) -> bool {
         })
 }
 
-/// The folder that an option moves the program to: `make -C web`, `npm --prefix web`.
+/// Returns the folder that an option gives the program: `make -C web`, `npm --prefix web`.
 pub fn folder_option(words: &[String]) -> Option<&str> {
     let options: &[&str] = match words.first()?.as_str() {
         "make" | "ninja" | "go" | "cmake" => &["-C", "--directory"],

@@ -1,4 +1,4 @@
-//! Programs that run the command in their arguments, and how to find that command.
+//! Programs that run the command in their arguments, and the search for that command.
 
 use super::shell::is_shell;
 use super::table;
@@ -7,7 +7,7 @@ use super::table;
 struct Wrapper {
     /// The words that start it.
     start: &'static str,
-    /// Options whose value is the next word.
+    /// Options that take the next word as their value.
     valued: &'static str,
     /// Number of plain words before the command: a duration, a container.
     operands: usize,
@@ -108,7 +108,7 @@ const WRAPPERS: &[Wrapper] = &[
 const DOCKER_VALUED: &str = "-e --env --env-file -v --volume -w --workdir -u --user --name -p --publish --entrypoint \
      --network --platform -f --file --profile --project-name --mount";
 
-/// Programs whose arguments are data, so that the name of a runner among them starts nothing.
+/// Programs with data as arguments: the name of a runner among them starts no run.
 const NOT_WRAPPERS: &[&str] = &[
     "[",
     "[[",
@@ -240,7 +240,7 @@ fn starts_package_program(words: &[String]) -> bool {
         && table::find_runner(&words[1..]).is_some())
 }
 
-/// A command without what is wrapped around it.
+/// A command without its wrappers.
 #[derive(Debug, Default)]
 pub(super) struct Unwrapped {
     /// Variables that are set for the command.
@@ -249,11 +249,11 @@ pub(super) struct Unwrapped {
     pub(super) wrappers: Vec<String>,
     /// The program and its arguments.
     pub(super) words: Vec<String>,
-    /// The exit status is turned around or used up.
+    /// True if the exit status is inverted or consumed.
     pub(super) is_condition: bool,
 }
 
-/// Takes variables, keywords and wrappers from the front of a command.
+/// Removes variables, keywords and wrappers from the front of a command.
 pub(super) fn unwrap(words: Vec<String>) -> Unwrapped {
     let mut found = Unwrapped { words, ..Unwrapped::default() };
     while found.step() {}
@@ -264,7 +264,7 @@ pub(super) fn unwrap(words: Vec<String>) -> Unwrapped {
 }
 
 impl Unwrapped {
-    /// Takes one layer off; returns false when there is none left.
+    /// Removes one layer; returns false after the last one.
     fn step(&mut self) -> bool {
         let Some(head) = self.words.first() else { return false };
         if let Some((name, value)) = assignment(head) {
@@ -303,7 +303,7 @@ impl Unwrapped {
         false
     }
 
-    /// Moves so many words to the wrappers.
+    /// Moves the first `length` words to the wrappers.
     fn take(&mut self, length: usize) {
         let words: Vec<String> = self.words.drain(..length).collect();
         for word in words {
@@ -315,7 +315,7 @@ impl Unwrapped {
     }
 }
 
-/// The name and value of `NAME=value`.
+/// Splits `NAME=value`.
 pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
@@ -360,7 +360,7 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
     {
         return (at + dashes + 1 < words.len()).then_some(at + dashes + 1);
     }
-    // Behind an option whose value is not known stands no command: a runner a little further on is what is run.
+    // The word behind an unknown option may be its value: if it is not a known program, a runner shortly after it counts.
     let head = words.get(at).map_or("", |word| base(word));
     let next = if is_known_head(&words[at.min(words.len())..]) || is_no_wrapper(head) {
         at
@@ -368,7 +368,7 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
         let near = at..words.len().min(at + MAX_UNKNOWN_PREFIX);
         near.into_iter().find(|from| table::find_runner(&words[*from..]).is_some()).unwrap_or(at)
     };
-    // A wrapper without a command is a program like any other: `time`, `docker run image`.
+    // A wrapper without a command is an ordinary program: `time`, `docker run image`.
     (next < words.len()).then_some(next)
 }
 
@@ -382,7 +382,7 @@ fn is_known_head(words: &[String]) -> bool {
     table::is_known_program(head) || is_shell(head) || is_interpreter(head)
 }
 
-/// Counts the words of a start such as `docker compose exec`; options may stand between them.
+/// Counts the words of a start such as `docker compose exec`; options may come between them.
 fn start_length(start: &str, words: &[String]) -> Option<usize> {
     let mut parts = start.split(' ');
     if parts.next()? != base(words.first()?) {
@@ -428,7 +428,7 @@ fn interpreter_length(words: &[String]) -> Option<usize> {
         return (at < words.len()).then_some(at);
     }
     if is_shell(head) || is_interpreter(head) {
-        // `bash -x ./test.sh`; `node --test` and `php -r` are programs of their own.
+        // `bash -x ./test.sh`; `node --test` and `php -r` are not wrappers.
         let at = 1 + words[1..]
             .iter()
             .take_while(|word| is_shell(head) && word.starts_with('-'))
@@ -446,7 +446,7 @@ fn unknown_prefix_length(words: &[String]) -> Option<usize> {
     }
     (1..words.len().min(MAX_UNKNOWN_PREFIX + 1)).find(|at| {
         let runner = table::find_runner(&words[*at..]);
-        // One word may be an argument of anything; two, or one right behind, start something.
+        // One word may be an argument of any program; two words, or one right behind the program, start a run.
         match runner {
             Some(found) => found.words > 1 || *at == 1,
             None => table::is_run(&words[*at..]),
@@ -454,7 +454,7 @@ fn unknown_prefix_length(words: &[String]) -> Option<usize> {
     })
 }
 
-/// A tool by its bare name, wherever it is installed; anything else as it is typed, without `./`.
+/// Returns a tool's bare name for any installation path; any other program as typed, without `./`.
 fn canonical(head: &str) -> String {
     let tool = match base(head) {
         "gradlew" => "gradle",
@@ -505,7 +505,7 @@ mod tests {
             ("uv run --with x python -m pytest", "pytest"),
             ("uvx ty check", "ty check"),
             ("node --test", "node --test"),
-            // What only names a runner starts none.
+            // Lines that only mention a runner.
             ("which pytest", "which pytest"),
             ("pip install pytest", "pip install pytest"),
             ("grep -r cargo test", "grep -r cargo test"),

@@ -88,7 +88,7 @@ fn report(root: &Path, archive: &Path, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds a binary for measurements: static like the distributed one, but without its most expensive optimisations.
+/// Builds the binary that a user installs from a checkout: `.cargo/config.toml` makes it static.
 pub(crate) fn build_release(root: &Path) -> Result<PathBuf> {
     build(root, &host()?, "release")
 }
@@ -106,12 +106,6 @@ fn build(root: &Path, target: &str, profile: &str) -> Result<PathBuf> {
         .current_dir(root);
     // Cargo's messages contain the path of the binary: the target folder may be anywhere.
     cargo.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
-    if target.contains("linux") {
-        // Static start-up is faster and runs on any distribution. `--target` is needed even for the host:
-        // without it the flag reaches proc-macros too, which cannot be static.
-        let given = std::env::var("RUSTFLAGS").unwrap_or_default();
-        cargo.env("RUSTFLAGS", format!("{given} -C target-feature=+crt-static"));
-    }
     let output = cargo.output().context("starting cargo")?;
     ensure!(output.status.success(), "the build failed");
     let messages = String::from_utf8(output.stdout)?;

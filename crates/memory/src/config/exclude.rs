@@ -1,15 +1,13 @@
-//! Folders in which nothing happens.
+//! Excluded folders, in which Rutter does nothing.
 //!
-//! A pattern is a path. `*` stands for anything within a name, `?` for a character, `**` for any folders, a backslash for
-//! the character behind it. `~` is the home. A relative one is meant anywhere; in the file of a project, below its root.
+//! A pattern is a path. `*` matches any part of a name, `?` one character, `**` any folders; a backslash makes the next character literal. `~` is the home folder. A relative pattern matches at any depth; in the file of a project, it is relative to the root.
 
 use std::path::{Component, Path};
 
 use super::keys::Scope;
 
 impl Scope {
-    /// Whether a folder, or one that it lies in, is excluded. It is looked at by its name and without links: whoever excludes a
-    /// link means what it leads to.
+    /// Returns true if a folder, or one of its parents, is excluded. Checks both the given name and the path without links: excluding a link also excludes its target.
     pub fn excludes(&self, folder: &Path, home: Option<&Path>) -> bool {
         if self.exclude.is_empty() {
             return false;
@@ -31,7 +29,7 @@ impl Scope {
     }
 }
 
-/// A pattern from the file of a project.
+/// Makes a pattern from the file of a project absolute.
 pub(super) fn anchored(root: &Path, pattern: &str) -> String {
     if pattern.starts_with(['/', '~']) {
         return pattern.to_owned();
@@ -40,7 +38,7 @@ pub(super) fn anchored(root: &Path, pattern: &str) -> String {
     format!("{}/{pattern}", root.trim_end_matches('/'))
 }
 
-/// An absolute pattern; nothing where it begins with a home and there is none.
+/// Makes a pattern absolute. Returns None if it starts with `~` and the home folder is unknown.
 fn expanded(pattern: &str, home: Option<&Path>) -> Option<String> {
     let pattern = pattern.trim();
     if let Some(rest) = pattern.strip_prefix('~')
@@ -48,7 +46,7 @@ fn expanded(pattern: &str, home: Option<&Path>) -> Option<String> {
     {
         return home.map(|home| {
             let home = home.to_string_lossy();
-            // Without signs that mean something, it stays as it is and can be looked up.
+            // A home without special characters is not escaped, so that the path can be canonicalized.
             if home.contains(['*', '?', '\\']) {
                 escaped(&home) + rest
             } else {
@@ -95,8 +93,7 @@ fn names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Whether the pattern fits a folder or one above it. All places in the pattern are followed at once, so no pattern can
-/// take long.
+/// Returns true if the pattern matches a folder or one of its parents. Follows all positions in the pattern at once, so no pattern can take long.
 fn is_below(pattern: &[String], names: &[String]) -> bool {
     let mut at = vec![false; pattern.len() + 1];
     at[0] = true;
@@ -122,7 +119,7 @@ fn is_below(pattern: &[String], names: &[String]) -> bool {
     at[pattern.len()]
 }
 
-/// `**` may stand for no folder at all.
+/// Lets `**` match zero folders.
 fn skip(pattern: &[String], at: &mut [bool]) {
     for (place, segment) in pattern.iter().enumerate() {
         if at[place] && segment == "**" {
@@ -131,7 +128,7 @@ fn skip(pattern: &[String], at: &mut [bool]) {
     }
 }
 
-/// Whether a pattern fits a name. The last star takes as much as it must.
+/// Returns true if a pattern matches a name. On a mismatch, the last star matches one character more.
 fn fits(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
@@ -241,7 +238,7 @@ mod tests {
         assert!(excludes(real, &format!("{link}/inside")));
     }
 
-    /// A file that is not trusted may have any pattern.
+    /// An untrusted file may contain any pattern.
     #[test]
     fn no_pattern_takes_long() {
         let pattern = format!("/{}x", "**/*a*a*a*b/".repeat(500));

@@ -1,4 +1,4 @@
-//! A file read with a limit, and without waiting for anybody.
+//! Reads a file with a size limit and without blocking.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -7,20 +7,19 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// The longest file that is read. Hooks parse it: the worst 64 KiB take about 5 ms, and anybody's settings have two.
+/// Maximum size of a configuration file in bytes. Hooks parse it: the worst 64 KiB take about 5 ms, and real files have about two KiB.
 pub const SIZE: u64 = 64 * 1024;
 
-/// Why a file is not read, and what to do.
+/// The reason why a file was not read, and advice.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unread {
     pub(super) what: String,
     pub(super) advice: &'static str,
 }
 
-/// The bytes of a file; nothing where there is none.
+/// Reads a file. Returns None if it does not exist.
 ///
-/// A link in a checkout can lead to a pipe or a terminal, which would keep a hook waiting: whatever is no plain file is left
-/// alone.
+/// A link in a checkout can lead to a pipe or a terminal, which would block a hook, so only regular files are read.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let unread = |what: String, advice| Err(Unread { what, advice });
@@ -41,7 +40,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
         Ok(metadata) => bytes.reserve_exact(usize::try_from(metadata.len() + 1).unwrap_or(0)),
         Err(error) => return unread(format!("cannot be read: {error}"), mend),
     }
-    // It may have grown since.
+    // The file may have grown since.
     if let Err(error) = file.take(SIZE + 1).read_to_end(&mut bytes) {
         return unread(format!("cannot be read: {error}"), mend);
     }

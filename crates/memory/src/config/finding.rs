@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and what to type.
+//! Mistakes in configuration files: the problem, the place, and advice.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,40 +8,40 @@ use serde::Serialize;
 use crate::Clean;
 use rutter_redact::choice;
 
-/// How much of a name from a file a message can bear.
+/// Maximum number of characters of a name that a message quotes.
 const NAME: usize = 60;
 
 choice! {
-    /// What kind of mistake it is.
+    /// The kind of a mistake.
     Mistake, "mistake" {
         /// The file cannot be read; it counts as absent.
         Unreadable = "unreadable",
-        /// The file is no TOML; it counts as absent.
+        /// The file is not valid TOML; it counts as absent.
         Syntax = "syntax",
-        /// There is no such key.
+        /// The key does not exist.
         UnknownKey = "unknown-key",
-        /// The key was one once, or is one elsewhere, and means nothing here.
+        /// The key was valid once, or is valid elsewhere, and has no effect here.
         Replaced = "replaced",
-        /// The value cannot be; what was set before stays.
+        /// The value is invalid; the earlier value stays.
         WrongValue = "wrong-value",
-        /// The file wants more than one that is not trusted may have.
+        /// The file sets more than an untrusted file may.
         NotTrusted = "not-trusted",
-        /// A project cannot decide this.
+        /// A project cannot set this key.
         UserOnly = "user-only",
     }
 }
 
-/// A place in a file. Both count from 1.
+/// A position in a file. Both numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Position {
     /// The line.
     pub line: u32,
-    /// The character in it.
+    /// The character in the line.
     pub column: u32,
 }
 
 impl Position {
-    /// The place of a byte.
+    /// Returns the position of a byte.
     pub(super) fn of(text: &str, at: usize) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count();
@@ -52,25 +52,25 @@ impl Position {
     }
 }
 
-/// Something that is not as it should be.
+/// A mistake in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// In which file.
+    /// The file.
     pub file: PathBuf,
-    /// Where in it.
+    /// The position in the file.
     pub position: Option<Position>,
-    /// What kind of mistake it is.
+    /// The kind of the mistake.
     pub mistake: Mistake,
-    /// The key, as it was written.
+    /// The key as written in the file.
     pub key: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What to type.
+    /// The solution, with the text to type.
     pub advice: String,
 }
 
 impl Finding {
-    /// About a file as a whole.
+    /// Creates a finding about a whole file.
     pub(super) fn whole(file: &Path, mistake: Mistake, what: &str, advice: &str) -> Self {
         Self {
             file: file.to_owned(),
@@ -82,7 +82,7 @@ impl Finding {
         }
     }
 
-    /// The file, and where in it.
+    /// Returns the file with line and column.
     pub fn place(&self) -> String {
         let file = self.file.display();
         match self.position {
@@ -98,7 +98,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A name from a file, as a message can bear it.
+/// Shortens and redacts a name from a file for a message.
 pub(super) fn shown(name: &str) -> String {
     let mut shown: String = Clean::new(name).replace('\n', " ");
     if let Some((end, _)) = shown.char_indices().nth(NAME) {

@@ -1,43 +1,42 @@
 //! `.claude/hooks/config.yaml`: the configuration of an earlier description of these hooks.
 //!
-//! Neither the client nor Rutter acts on it. Whoever has one is told which of its keys Rutter has, under which name, and which
-//! mean nothing. Of YAML only what such a file needs is read: tables by indentation, texts, numbers and lists of texts.
+//! Neither the client nor Rutter uses it. Rutter tells its owner which keys exist in Rutter, under which names, and which have no effect. Only the parts of YAML that such a file needs are parsed: tables by indentation, texts, numbers and lists of texts.
 
 use serde::Serialize;
 
 use super::keys::{KEYS, Key, Kind, Value};
 
-/// Where such a file lies, from the root of a checkout.
+/// Path of the file from the root of a checkout.
 pub const HOOKS_YAML: &str = ".claude/hooks/config.yaml";
 
-/// One key of such a file.
+/// A key of the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct YamlKey {
-    /// The line it stands in, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Its whole name.
+    /// Full name of the key.
     pub path: String,
-    /// What it is in Rutter's own configuration.
+    /// The equivalent in Rutter's configuration.
     #[serde(flatten)]
     pub meaning: Meaning,
 }
 
-/// What a key of such a file is in Rutter's own configuration.
+/// The equivalent of a key in Rutter's configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
-    /// This key, set to this; and what is to be said about it.
+    /// A key with this value.
     Key {
-        /// The whole name of the key.
+        /// Full name of Rutter's key.
         key: String,
         /// The value as TOML.
         set: String,
-        /// Whether that is what counts without a file.
+        /// True if this is the default value.
         is_default: bool,
-        /// What differs from what was written.
+        /// The difference from the written value.
         note: Option<String>,
     },
-    /// Nothing, for this reason.
+    /// No equivalent, with the reason.
     Nothing(String),
 }
 
@@ -45,13 +44,13 @@ pub enum Meaning {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} cannot be read: {why}")]
 pub struct YamlError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub why: &'static str,
 }
 
-/// Reads such a file, and says what each key means.
+/// Parses such a file and returns the equivalent of each key.
 pub fn read_hooks_yaml(text: &str) -> Result<Vec<YamlKey>, YamlError> {
     let key = |(line, path, written): Entry| {
         let meaning = meaning(&path, &written);
@@ -68,11 +67,11 @@ enum Written {
 
 type Entry = (usize, String, Written);
 
-/// The keys that have a value, by their whole names, in the order of the file.
+/// Returns the keys with values, by their full names, in the order of the file.
 fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
     let mut tables: Vec<(usize, String)> = Vec::new();
     let mut entries: Vec<Entry> = Vec::new();
-    // The key that stands alone in its line, and what it is indented by: a list or a table follows.
+    // The key that is alone in its line, and its indentation: a list or a table follows.
     let mut open: Option<(usize, usize, String)> = None;
     for (number, raw) in text.lines().enumerate() {
         let line = without_comment(raw);
@@ -123,7 +122,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
     Ok(entries)
 }
 
-/// A line without the comment behind it. A `#` inside quotes, or without a blank before it, is none.
+/// Removes the comment from a line. A `#` inside quotes, or without a space before it, starts no comment.
 fn without_comment(line: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';
@@ -139,7 +138,7 @@ fn without_comment(line: &str) -> &str {
     line.trim_end()
 }
 
-/// A text without the quotes around it; None if one is not closed.
+/// Removes the quotes around a text. Returns None if one is not closed.
 fn unquoted(text: &str) -> Option<String> {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote) {
@@ -149,7 +148,7 @@ fn unquoted(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// What a key means, by its name and its value.
+/// Returns the equivalent of a key with a value.
 fn meaning(path: &str, written: &Written) -> Meaning {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
     let name = match name {
@@ -176,7 +175,7 @@ fn meaning(path: &str, written: &Written) -> Meaning {
     }
 }
 
-/// The value of a key, as far as it can have it.
+/// Converts a value for a key, limited to its range, with a note if it was changed.
 fn value(key: &Key, written: &Written) -> Option<(Value, Option<String>)> {
     let one = match written {
         Written::One(text) => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! Every key: its type, its default, its range, what it is for, and what a file that is not trusted may do with it.
+//! All configuration keys: type, default, range, description, and the limits for untrusted files.
 
 use std::fmt;
 
@@ -6,40 +6,40 @@ use serde::Serialize;
 
 use super::{Config, ContextDepth, Identity, Notify, Recall, Unresolved};
 
-/// A key of a file.
+/// A configuration key.
 #[derive(Debug)]
 pub struct Key {
-    /// The table it stands in; empty at the top.
+    /// The table of the key; empty at the top level.
     pub section: &'static str,
-    /// Its name there.
+    /// The name in the table.
     pub name: &'static str,
-    /// What it decides.
+    /// The description.
     pub about: &'static str,
-    /// What a project may do with it.
+    /// The limits for a project file.
     pub rule: Rule,
-    /// The least and the most, of a number.
+    /// Minimum and maximum of a number.
     pub range: (u32, u32),
     slot: fn(&mut Config) -> Slot<'_>,
 }
 
-/// What the file of a project may do with a key before it is trusted.
+/// The changes to a key that an untrusted project file may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Switch off, or choose less.
+    /// Switch off, or choose a smaller value.
     Lower,
-    /// Choose more: it then speaks less often.
+    /// Choose a larger value: the hook then speaks less often.
     Higher,
     /// Add to the list.
     Add,
-    /// Choose less, and when it is trusted no more than that: more is for the user's own file.
+    /// Choose a smaller value. Even a trusted file may not choose a larger one; only the user's file may.
     Narrow,
-    /// Nothing at all.
+    /// No change unless the file is trusted.
     Trusted,
-    /// Nothing at all, and not when it is trusted either: there is one for all projects.
+    /// No change, even if the file is trusted: all projects share the setting.
     User,
 }
 
-/// Where the value of a key is kept.
+/// A mutable reference to the value of a key.
 #[derive(Debug)]
 pub(super) enum Slot<'a> {
     Flag(&'a mut bool),
@@ -49,7 +49,7 @@ pub(super) enum Slot<'a> {
     Choice(&'a mut dyn Choose),
 }
 
-/// What a key is set to.
+/// The value of a key.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -59,13 +59,13 @@ pub enum Value {
     Number(u32),
     /// A share, from 0 to 1.
     Share(f64),
-    /// A list of texts. Those of all files add up.
+    /// A list of texts. The lists of all files are combined.
     Words(Vec<String>),
-    /// One of some words.
+    /// A word from a fixed list.
     Choice(&'static str),
 }
 
-/// What a key can be set to.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are those of `Value`")]
 pub enum Kind {
@@ -76,14 +76,14 @@ pub enum Kind {
     Choice(&'static [&'static str]),
 }
 
-/// A vocabulary, whichever it is.
+/// A value from a fixed list of words, independent of its type.
 pub(super) trait Choose: fmt::Debug {
     fn names(&self) -> &'static [&'static str];
     fn name(&self) -> &'static str;
     fn choose(&mut self, name: &str);
 }
 
-/// A type that a key can have.
+/// A type of values that keys can have.
 trait Setting {
     fn slot(&mut self) -> Slot<'_>;
 }
@@ -127,7 +127,7 @@ settings! {
 }
 
 impl Key {
-    /// Its whole name.
+    /// Returns the full name.
     pub fn path(&self) -> String {
         if self.section.is_empty() {
             self.name.to_owned()
@@ -136,7 +136,7 @@ impl Key {
         }
     }
 
-    /// What it can be set to.
+    /// Returns the type of the value.
     pub fn kind(&self) -> Kind {
         match (self.slot)(&mut Config::default()) {
             Slot::Flag(_) => Kind::Flag,
@@ -147,7 +147,7 @@ impl Key {
         }
     }
 
-    /// What it is set to.
+    /// Returns the value in a configuration.
     pub fn value(&self, config: &Config) -> Value {
         match (self.slot)(&mut config.clone()) {
             Slot::Flag(flag) => Value::Flag(*flag),
@@ -158,7 +158,7 @@ impl Key {
         }
     }
 
-    /// What can be written behind it, in words.
+    /// Describes the valid values in words.
     pub fn expected(&self) -> String {
         let (least, most) = self.range;
         match self.kind() {
@@ -173,7 +173,7 @@ impl Key {
         }
     }
 
-    /// Sets it; a list is added to.
+    /// Sets the value; a list is extended.
     pub(super) fn set(&self, config: &mut Config, value: Value) {
         match ((self.slot)(config), value) {
             (Slot::Flag(slot), Value::Flag(flag)) => *slot = flag,
@@ -191,7 +191,7 @@ impl Key {
         }
     }
 
-    /// Whether a value makes Rutter do no more than it does with this configuration.
+    /// Returns true if the value makes Rutter do no more than this configuration does.
     pub(super) fn narrows(&self, config: &Config, wanted: &Value) -> bool {
         let now = self.value(config);
         let less = match (&now, wanted) {
@@ -214,7 +214,7 @@ impl Key {
     }
 }
 
-/// As it is written in a file.
+/// Formats the value as in a file.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -229,7 +229,7 @@ impl fmt::Display for Value {
                     for c in word.chars() {
                         match c {
                             '"' | '\\' => write!(f, "\\{c}")?,
-                            // Somebody else's file is shown on a terminal, which would act on them.
+                            // A file of another person is shown on a terminal, which would interpret control characters.
                             c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
                             c => write!(f, "{c}")?,
                         }
@@ -262,7 +262,7 @@ macro_rules! sections {
             }
         )*
 
-        /// The tables, and what each is about.
+        /// The tables and their descriptions.
         pub static SECTIONS: &[(&str, &str)] = &[$(($path, $about)),*];
 
         /// Every key, in the order of the reference.
@@ -383,6 +383,6 @@ sections! {
     }
 }
 
-/// Budget and limit of each depth.
+/// Token budget and row limit of each depth.
 pub(super) const LIGHT: (u32, u32) = (300, 3);
 pub(super) const RICH: (u32, u32) = (2_000, 20);

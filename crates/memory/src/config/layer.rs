@@ -1,4 +1,4 @@
-//! One file, read into what it sets and what is wrong with it.
+//! Parses one configuration file into its settings and mistakes.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use toml::de::{DeTable, DeValue};
 use super::finding::{Finding, Mistake, Position, shown};
 use super::keys::{KEYS, Key, Kind, SECTIONS, Value};
 
-/// How many mistakes of a file are told. A hook pays for each, and nobody reads more.
+/// Maximum number of findings per file. Each costs a hook time, and users do not read more.
 const MOST: usize = 50;
 
-/// Keys of the hooks that older descriptions have, and what is so instead.
+/// Keys of hooks from older descriptions, and their replacements.
 const REPLACED: &[(&str, &str)] = &[
     ("script", "every hook runs `rutter hook`; leave it out"),
     ("command", "every hook runs `rutter hook`; leave it out"),
@@ -22,7 +22,7 @@ const REPLACED: &[(&str, &str)] = &[
     ("matcher", "`matchers` in [hooks.outcome_capture] names further commands to watch"),
 ];
 
-/// Tables that are called after the event, and which one it is.
+/// Tables that are named after an event, and their real names.
 const EVENTS: &[(&str, &str)] = &[
     ("PreToolCall", "ghap_checkin"),
     ("PreToolUse", "ghap_checkin"),
@@ -31,24 +31,24 @@ const EVENTS: &[(&str, &str)] = &[
     ("PostToolUseFailure", "outcome_capture"),
 ];
 
-/// What a file sets.
+/// The settings of a file.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
     pub(super) entries: Vec<Entry>,
     pub(super) findings: Vec<Finding>,
 }
 
-/// One key that is set.
+/// A setting.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Its place in [`KEYS`].
+    /// Index of the key in [`KEYS`].
     pub(super) key: usize,
     pub(super) value: Value,
     pub(super) position: Position,
 }
 
 impl Layer {
-    /// Reads a file. One that is no TOML sets nothing.
+    /// Parses a file. A file that is not valid TOML sets nothing.
     pub(super) fn parse(file: &Path, bytes: &[u8]) -> Self {
         let mut reader = Reader { file, text: "", layer: Self::default() };
         match str::from_utf8(bytes) {
@@ -172,7 +172,7 @@ fn place(section: &str, name: &str) -> Option<usize> {
     KEYS.iter().position(|key| key.name == name && key.section == section)
 }
 
-/// Whether a table of that name is one of ours, or holds some.
+/// Returns true for the path of a known table or of a parent of one.
 fn is_section(path: &str) -> bool {
     SECTIONS.iter().any(|(section, _)| {
         section
@@ -181,9 +181,9 @@ fn is_section(path: &str) -> bool {
     })
 }
 
-/// What somebody meant who wrote that name there.
+/// Returns a suggestion for an unknown name.
 fn meant(section: &str, name: &str) -> Option<String> {
-    // The right name in the wrong table: at the end of a file everything belongs to the last one.
+    // The right name in the wrong table: at the end of a file every key belongs to the last table.
     let mut elsewhere = KEYS.iter().filter(|key| key.name == name);
     if let (Some(key), None) = (elsewhere.next(), elsewhere.next()) {
         return Some(if key.section.is_empty() {
@@ -196,7 +196,7 @@ fn meant(section: &str, name: &str) -> Option<String> {
     if let Some((_, right)) = EVENTS.iter().find(|(event, _)| hooks && *event == name) {
         return Some(format!("write [hooks.{right}]"));
     }
-    // Tables by their last name as well: `[session_start]` lacks the first.
+    // Tables are also found by their last name: `[session_start]` lacks the first part.
     let tables = SECTIONS.iter().filter_map(|(path, _)| {
         let rest = if section.is_empty() {
             *path
@@ -217,7 +217,7 @@ fn meant(section: &str, name: &str) -> Option<String> {
     nearest(name, keys.chain(tables)).or_else(elsewhere)
 }
 
-/// The value of a key, if it can have it.
+/// Converts a value, or returns None if the key cannot have it.
 fn read(key: &Key, value: &DeValue<'_>) -> Option<Value> {
     let (least, most) = key.range;
     match (key.kind(), value) {
@@ -248,7 +248,7 @@ fn read(key: &Key, value: &DeValue<'_>) -> Option<Value> {
     }
 }
 
-/// What stands where something else was expected. Of texts not what they say.
+/// Describes an unexpected value for a message. Does not quote texts.
 fn described(key: &Key, value: &DeValue<'_>) -> String {
     match value {
         DeValue::Integer(number) => number.to_string().chars().take(24).collect(),

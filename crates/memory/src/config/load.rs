@@ -1,4 +1,4 @@
-//! The files on top of each other.
+//! Loads and combines the configuration files.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use super::layer::Layer;
 use super::{Config, ContextDepth, exclude, trust};
 use rutter_redact::choice;
 
-/// What the file of a project is called, in the root of the checkout.
+/// Name of the project file, in the root of the checkout.
 pub const PROJECT_FILE: &str = ".rutter.toml";
 
 choice! {
-    /// Where a value comes from.
+    /// The source of a value.
     #[derive(Default)]
     Origin, "origin" {
-        /// Nobody has set it.
+        /// The built-in default.
         #[default]
         Default = "default",
         /// The user's file.
@@ -27,27 +27,27 @@ choice! {
 }
 
 choice! {
-    /// How the file of the project stands.
+    /// The trust in the project file.
     #[derive(Default)]
     Standing, "standing" {
-        /// There is none, or it cannot be read.
+        /// The file does not exist or cannot be read.
         #[default]
         Absent = "absent",
-        /// It may do less, and nothing more.
+        /// The file may only make Rutter do less.
         Untrusted = "untrusted",
-        /// It was looked at, and is what it was then.
+        /// The user has trusted it, and it has not changed since.
         Trusted = "trusted",
     }
 }
 
-/// A configuration, and what is wrong with the files it comes from.
+/// A configuration, and the mistakes in its files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Loaded {
-    /// What counts.
+    /// The effective configuration.
     pub config: Config,
-    /// What does not, and why; by file and line.
+    /// The mistakes, by file and line.
     pub findings: Vec<Finding>,
-    /// How the file of the project stands.
+    /// The trust in the project file.
     pub project: Standing,
     origins: Origins,
 }
@@ -62,8 +62,7 @@ impl Default for Origins {
 }
 
 impl Config {
-    /// Reads both files. `user` is the user's, `root` the root of the checkout, `data` the folder of the memory, where it is
-    /// written down what is trusted.
+    /// Loads both files. `user` is the user's file, `root` the root of the checkout, `data` the data directory, which has the list of trusted files.
     pub fn load(user: &Path, root: Option<&Path>, data: &Path) -> Loaded {
         let mut loaded = with_user(user);
         if let Some(root) = root {
@@ -78,14 +77,14 @@ impl Config {
     }
 }
 
-/// The configuration as it is once the file of a project, which says `bytes`, is trusted.
+/// Returns the configuration that would result from trusting a project file with the content `bytes`.
 pub fn preview(user: &Path, root: &Path, bytes: &[u8]) -> Loaded {
     let mut loaded = with_user(user);
     loaded.lay_project(root, bytes, Standing::Trusted);
     loaded
 }
 
-/// What the file of a project says; nothing where there is none.
+/// Reads the project file. Returns None if it does not exist.
 pub fn project_bytes(root: &Path) -> Result<Option<Vec<u8>>, Finding> {
     let path = root.join(PROJECT_FILE);
     file::read(&path).map_err(|Unread { what, advice }| {
@@ -93,7 +92,7 @@ pub fn project_bytes(root: &Path) -> Result<Option<Vec<u8>>, Finding> {
     })
 }
 
-/// What is wrong with one file, whoever trusts it. One by the name of a project's is held to what a project may decide.
+/// Returns the mistakes in one file, regardless of trust. A file with the name of a project file is checked against the limits of projects.
 pub fn check(path: &Path) -> Vec<Finding> {
     let mut loaded = Loaded::default();
     match loaded.read(path) {
@@ -124,7 +123,7 @@ fn with_user(user: &Path) -> Loaded {
 }
 
 impl Loaded {
-    /// Where the value of a key comes from.
+    /// Returns the source of a key's value.
     pub fn origin(&self, key: &Key) -> Origin {
         let place = KEYS.iter().position(|known| std::ptr::eq(known, key));
         place.map(|place| self.origins.0[place]).unwrap_or_default()
@@ -140,7 +139,7 @@ impl Loaded {
     fn lay_project(&mut self, root: &Path, bytes: &[u8], standing: Standing) {
         let path = root.join(PROJECT_FILE);
         self.project = standing;
-        // Compared with what the user has, not with what the lines before have made of it.
+        // Compared with the user's values, not with those that earlier lines of this file have set.
         let bound = (standing != Standing::Trusted).then(|| self.config.clone());
         let layer = Layer::parse(&path, bytes);
         self.lay(&path, layer, Origin::Project, bound.as_ref(), |key, value| {
@@ -152,7 +151,7 @@ impl Loaded {
         });
     }
 
-    /// Puts a file on top. What goes beyond `bound` is not taken.
+    /// Applies the settings of a file. Rejects values that go beyond `bound`.
     fn lay(
         &mut self,
         path: &Path,
@@ -210,7 +209,7 @@ impl Loaded {
         self.settle();
     }
 
-    /// Fills in the defaults that follow from another value.
+    /// Sets the defaults that depend on another value.
     fn settle(&mut self) {
         let hook = &mut self.config.hooks.user_prompt_submit;
         let (budget, limit) = match hook.context_depth {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::Config;
 use super::keys::{KEYS, Key, Kind, Rule, SECTIONS};
 
-/// The schema. It takes what the loader takes from the user's file.
+/// Returns the schema. It accepts the same values as the loader does for the user's file.
 pub fn schema() -> Json {
     let mut root =
         table("Configuration of Rutter: config.toml of the user, .rutter.toml of a project.");

@@ -1,5 +1,4 @@
-//! SHA-256. What is trusted must not be another file that was made to look alike, so a checksum will not do; and the crate
-//! that has it brings eight more into every hook.
+//! SHA-256. A checksum is not enough for trust, because another file could be crafted to match it; and the crate with SHA-256 brings eight more into every hook.
 
 const FIRST: [u32; 8] = [
     0x6a09_e667,
@@ -24,14 +23,14 @@ const ROUNDS: [u32; 64] = [
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// The digest of some bytes, in hexadecimal digits.
+/// Returns the digest of some bytes in hexadecimal digits.
 pub(super) fn of(bytes: &[u8]) -> String {
     let mut state = FIRST;
     let (blocks, rest) = bytes.as_chunks::<64>();
     for block in blocks {
         take(&mut state, block);
     }
-    // What is left, a bit that is set, and the length in bits at the end of the last block.
+    // The remaining bytes, a set bit, and the length in bits at the end of the last block.
     let mut last = [0; 128];
     last[..rest.len()].copy_from_slice(rest);
     last[rest.len()] = 0x80;

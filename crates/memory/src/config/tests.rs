@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::keys::{KEYS, Key, Kind, Rule, Value};
 use super::*;
 
-/// A user, a checkout and a memory.
+/// A temporary folder with the user's file, a checkout and a data directory.
 struct World {
     folder: tempfile::TempDir,
 }
@@ -52,7 +52,7 @@ impl World {
     }
 }
 
-/// Line, column, kind, what and advice of every finding.
+/// Returns line, column, kind, problem and advice of every finding.
 fn told(loaded: &Loaded) -> Vec<String> {
     let place = |finding: &Finding| {
         finding.position.map_or_else(String::new, |at| format!("{}:{}", at.line, at.column))
@@ -97,7 +97,7 @@ fn without_files_everything_is_as_the_design_has_it() {
     assert!(!world.data().exists(), "nothing is made by looking");
 }
 
-/// Every key is where the types have it, and nothing in the types is without a key.
+/// Every key exists in the types, and every field of the types has a key.
 #[test]
 fn the_keys_are_the_types() {
     fn leaves(path: &str, json: &serde_json::Value, found: &mut Vec<(String, serde_json::Value)>) {
@@ -130,7 +130,7 @@ fn the_keys_are_the_types() {
     }
 }
 
-/// What the seed of this program has in its YAML, as TOML.
+/// The keys of the original YAML configuration, as TOML.
 #[test]
 fn every_key_of_the_seed_is_taken_or_said_to_be_replaced() {
     let loaded = user(
@@ -265,7 +265,7 @@ fn what_editors_put_into_files_is_read_past() {
         told(&loaded),
         ["4:7 wrong-value: `hooks.stop.ask` cannot be 3 -> write true or false"]
     );
-    // Columns are characters, and the mark is none of them.
+    // Columns count characters, without the byte order mark.
     let loaded = user("\u{feff}notify.ä = 1");
     assert_eq!(loaded.findings[0].position, Some(Position { line: 1, column: 8 }));
 }
@@ -298,7 +298,7 @@ fn the_project_goes_before_the_user_once_it_is_trusted() {
     assert_eq!(origin("hooks.ghap_checkin.frequency"), Origin::User);
     assert_eq!(origin("hooks.stop.enabled"), Origin::Default);
 
-    // Another byte, and it is another file.
+    // A changed byte ends the trust.
     let text = fs::read_to_string(world.project()).unwrap();
     fs::write(world.project(), format!("{text}\n")).unwrap();
     assert_eq!(world.load().project, Standing::Untrusted);
@@ -320,7 +320,7 @@ fn what_is_trusted_in_one_checkout_is_not_in_another() {
     fs::copy(world.project(), other.join(PROJECT_FILE)).unwrap();
     let loaded = Config::load(&world.user(), Some(&other), &world.data());
     assert_eq!((loaded.project, loaded.config.notify), (Standing::Untrusted, Notify::Off));
-    // Both can be.
+    // Both can be trusted.
     trust::record(&world.data(), &other, b"notify = 'card'").unwrap();
     assert_eq!(trust::list(&world.data()).unwrap().len(), 2);
     assert!(trust::list(&world.data()).unwrap().iter().all(trust::Trusted::holds));
@@ -371,7 +371,7 @@ fn files_that_are_none_are_findings() {
     let whats: Vec<&str> = loaded.findings.iter().map(|finding| &*finding.what).collect();
     assert_eq!(whats, ["has more than 64 KiB, and is not read", "is no file"]);
 
-    // A link that leads nowhere is no file; one that leads to a file is that file; one that leads to a device is none.
+    // A dangling link counts as absent; a link to a file counts as that file; a link to a device is refused.
     fs::remove_dir(world.project()).unwrap();
     fs::remove_file(world.user()).unwrap();
     std::os::unix::fs::symlink("nowhere", world.user()).unwrap();
@@ -390,7 +390,7 @@ fn files_that_are_none_are_findings() {
     assert_eq!(world.load().findings[0].mistake, Mistake::Unreadable);
 }
 
-/// Nobody forbids the superuser anything, so the lack of a right is looked at only where it is one.
+/// Root may read every file, so a missing permission is tested only for other users.
 #[test]
 fn a_file_that_may_not_be_read_is_a_finding() {
     let world = World::new();
@@ -428,7 +428,7 @@ fn the_cohort_is_drawn_by_the_session_and_nothing_else() {
     }
 }
 
-/// What is shown as a file reads back as it was.
+/// Values that are shown in the form of a file can be read back.
 #[test]
 fn values_are_written_as_they_are_read() {
     let word = "a \"b\" \\ \n\t \u{7f}\u{9b} ä".to_owned();
@@ -441,7 +441,7 @@ fn values_are_written_as_they_are_read() {
     assert_eq!((loaded.config, loaded.findings), (Config::default(), vec![]));
 }
 
-/// A file that sets some keys to values that they can have.
+/// Generates a file with valid values for some keys.
 fn some_file() -> impl Strategy<Value = String> {
     let entry = (0..KEYS.len(), any::<u32>(), any::<bool>(), 0.0..=1.0_f64).prop_map(
         |(place, number, flag, share)| {
@@ -464,7 +464,7 @@ fn some_file() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether the first does nothing that the second does not.
+/// Returns an error if the first configuration allows something that the second does not.
 fn is_no_wider(narrow: &Config, wide: &Config) -> Result<(), String> {
     for key in KEYS {
         let (after, before) = (key.value(narrow), key.value(wide));
@@ -499,7 +499,7 @@ fn is_no_wider(narrow: &Config, wide: &Config) -> Result<(), String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the file of a checkout says, it gets nothing that the user does not have.
+    /// No untrusted file gets more than the user allows.
     #[test]
     fn a_file_that_is_not_trusted_never_widens(user in some_file(), project in some_file()) {
         let world = World::new();
@@ -511,7 +511,7 @@ proptest! {
         if let Err(wider) = is_no_wider(&after.config, &before.config) {
             prop_assert!(false, "{wider}\n--- user\n{user}--- project\n{project}");
         }
-        // What it did not get is told, line by line.
+        // Each rejected line is reported.
         for finding in &after.findings {
             prop_assert!(matches!(finding.mistake, Mistake::NotTrusted | Mistake::UserOnly));
         }
@@ -534,7 +534,7 @@ proptest! {
     }
 }
 
-/// Nesting is bounded: a hook that overflows its stack is heard.
+/// Nesting is bounded: a hook with a stack overflow would be visible to the user.
 #[test]
 fn depth_is_an_error_and_no_crash() {
     for text in ["a.", "[", "[a.", "a=[", "a={a=", "[["] {

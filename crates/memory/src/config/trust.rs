@@ -1,7 +1,6 @@
-//! Which files of projects the user has looked at.
+//! The project files that the user trusts.
 //!
-//! One line each in `trusted`, in the folder of the memory: the digest of the file, and the checkout it is for. Another
-//! byte in the file, or the same file in another checkout, is not trusted.
+//! Each is one line in `trusted`, in the data directory: the digest of the file and its checkout. A file with another byte, or the same file in another checkout, is not trusted.
 
 use std::io;
 use std::path::Path;
@@ -11,13 +10,13 @@ use super::sha256;
 use crate::data_dir::{Files, read_own_text, replace_private};
 use crate::project::ProjectKey;
 
-/// How many are remembered, the newest.
+/// Maximum number of entries; the oldest are dropped.
 const KEPT: usize = 500;
 
-/// A checkout whose file is trusted.
+/// A checkout with a trusted file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trusted {
-    /// Its root, as it is written down.
+    /// Root of the checkout, without text that looks like a secret.
     pub root: String,
     digest: String,
 }
@@ -27,21 +26,21 @@ impl Trusted {
         Self { root: name(root), digest: sha256::of(bytes) }
     }
 
-    /// Whether the file is still what was looked at.
+    /// Returns true if the file has not changed since it was trusted.
     pub fn holds(&self) -> bool {
         let path = Path::new(&self.root).join(super::PROJECT_FILE);
         matches!(file::read(&path), Ok(Some(bytes)) if sha256::of(&bytes) == self.digest)
     }
 }
 
-/// Whether the file of a checkout is what was looked at.
+/// Returns true if the content of a checkout's file is trusted.
 pub(super) fn is_trusted(data: &Path, root: &Path, bytes: &[u8]) -> bool {
     let root = name(root);
     let known = read(data).unwrap_or_default();
     known.iter().any(|known| known.root == root && known.digest == sha256::of(bytes))
 }
 
-/// Trusts the file of a checkout, as long as it says this.
+/// Trusts the file of a checkout with exactly this content.
 pub fn record(data: &Path, root: &Path, bytes: &[u8]) -> io::Result<()> {
     let trusted = Trusted::of(root, bytes);
     change(data, |known| {
@@ -51,7 +50,7 @@ pub fn record(data: &Path, root: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Trusts it no longer. Returns whether it was.
+/// Removes the trust in a checkout's file. Returns true if it was trusted.
 pub fn revoke(data: &Path, root: &Path) -> io::Result<bool> {
     let root = name(root);
     if !list(data)?.iter().any(|known| known.root == root) {
@@ -61,12 +60,12 @@ pub fn revoke(data: &Path, root: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// What is trusted, the newest last.
+/// Lists the trusted checkouts, the newest last.
 pub fn list(data: &Path) -> io::Result<Vec<Trusted>> {
     read(data)
 }
 
-/// A root as it is written down: without what looks like a secret.
+/// Returns the stored form of a root, without text that looks like a secret.
 fn name(root: &Path) -> String {
     let key = ProjectKey::folder(root);
     key.as_str().strip_prefix("dir:").unwrap_or_default().to_owned()
@@ -88,7 +87,7 @@ fn read(data: &Path) -> io::Result<Vec<Trusted>> {
 fn change(data: &Path, change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
     let files = Files::new(data);
     files.make_folder()?;
-    // Two at once would forget what the other one did.
+    // Without the lock, two processes at once would lose one of the changes.
     let _making = files.making()?;
     let mut known = read(data)?;
     change(&mut known);

@@ -1,8 +1,6 @@
-//! Checks that keep other users out of the data folder: its owner, its mode, and what is no plain file inside it.
+//! Checks that keep other users out of the data directory: its owner, its mode, and the types of its files.
 //!
-//! The data folder itself may be a symbolic link: people move it to another disk that way. Inside of it a link would lead a
-//! write to a file that is not rutter's, so none is followed; and a pipe would keep its reader waiting, so none is read. Another
-//! program of the same user is not guarded against.
+//! The data directory itself may be a symbolic link: users move it to another disk that way. Inside of it a link would redirect a write to a file that does not belong to rutter, so none is followed; and a pipe would block its reader, so none is read. Other programs of the same user are not guarded against.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -15,11 +13,11 @@ use thiserror::Error;
 
 use super::Files;
 
-/// Mode bits that let others change what is in a folder.
+/// Mode bits that let others change the content of a folder.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// Mode bit of a folder that is there for everybody, like `/tmp`.
+/// Mode bit of a folder that all users share, like `/tmp`.
 const STICKY: u32 = 0o1000;
-/// Names of what rutter keeps in its data folder, and how the others begin.
+/// Names of the files that rutter stores in its data directory, and prefixes of further names.
 const OWN_NAMES: [&str; 14] = [
     "spool",
     "log",
@@ -37,13 +35,13 @@ const OWN_NAMES: [&str; 14] = [
     "config.toml",
 ];
 const OWN_BEGINNINGS: [&str; 3] = ["rutter.db", "http-token", super::WORKSHOP];
-/// Mode bits that let others do anything.
+/// Mode bits that give others any access.
 const OPEN_TO_OTHERS: u32 = 0o077;
 
 /// The reason why a file or folder of the memory is not used.
 #[derive(Debug, Error)]
 pub enum UnsafePath {
-    /// It belongs to another user.
+    /// The path belongs to another user.
     #[error(
         "{path} belongs to another user (uid {owner}), who could change it; run `sudo chown -R $(id -u) '{path}'` if it is \
          yours, or set RUTTER_HOME to a folder of your own",
@@ -52,10 +50,10 @@ pub enum UnsafePath {
     Owner {
         /// The file or folder.
         path: PathBuf,
-        /// Its owner.
+        /// User id of the owner.
         owner: u32,
     },
-    /// Others may write to the data folder, and that could not be changed.
+    /// Others may write to the data directory, and changing its mode failed.
     #[error(
         "others may write to {path} (mode {mode:04o}), and `chmod go= '{path}'` failed: {source}; set RUTTER_HOME to a folder \
          that only you may write to",
@@ -64,13 +62,12 @@ pub enum UnsafePath {
     Writable {
         /// The folder.
         path: PathBuf,
-        /// Its mode.
+        /// Mode of the folder.
         mode: u32,
-        /// The reason why it stays as it is.
+        /// The error of changing the mode.
         source: io::Error,
     },
-    /// Others may write to the data folder, and it is not rutter's to close: there is something else in it, or it is there for
-    /// everybody.
+    /// Others may write to the data directory, and rutter must not close it: it contains other files, or all users share it.
     #[error(
         "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
          run `chmod go-w '{path}'`",
@@ -79,17 +76,17 @@ pub enum UnsafePath {
     Shared {
         /// The folder.
         path: PathBuf,
-        /// Its mode.
+        /// Mode of the folder.
         mode: u32,
     },
-    /// It is a symbolic link.
+    /// The path is a symbolic link.
     #[error(
         "{path} is a symbolic link, and rutter writes through none inside its data folder; run `rm '{path}'`, or put what it \
          leads to in its place",
         path = .0.display()
     )]
     Link(PathBuf),
-    /// It is no plain file: a pipe, a device or a folder.
+    /// The path is not a regular file: a pipe, a device or a folder.
     #[error(
         "{path} is no plain file, and rutter uses nothing else inside its data folder; run `rm -r '{path}'` if you do not need it",
         path = .0.display()
@@ -98,7 +95,7 @@ pub enum UnsafePath {
 }
 
 impl UnsafePath {
-    /// Returns the reason that an error of the file system carries, if it carries one.
+    /// Extracts the reason from an I/O error, if it contains one.
     pub fn within(error: &mut io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>()?;
         let inner = std::mem::replace(error, io::Error::from(io::ErrorKind::Other)).into_inner()?;
@@ -113,11 +110,9 @@ impl From<UnsafePath> for io::Error {
 }
 
 impl Files {
-    /// Makes sure that only this user can write to the data folder. Closes one that others may write to, with everything in it,
-    /// and returns the mode it had. A folder that is missing is safe, and what is no folder is left to whoever opens it.
+    /// Makes sure that only this user can write to the data directory. Closes one that others may write to, with everything in it, and returns the mode it had. A missing directory is safe, and another kind of file is an error when it is opened.
     ///
-    /// Only a folder is closed that has nothing in it but files of rutter's: `RUTTER_HOME` may name any path, `/tmp` and
-    /// `/dev/null` included.
+    /// Only a directory that contains nothing but files of rutter is closed: `RUTTER_HOME` may name any path, including `/tmp` and `/dev/null`.
     pub fn secure(&self) -> Result<Option<u32>, UnsafePath> {
         let Ok(found) = fs::metadata(&self.folder) else { return Ok(None) };
         if !found.is_dir() {
@@ -130,7 +125,7 @@ impl Files {
         }
         match close_to_others(&self.folder) {
             Ok(_) => Ok(Some(mode)),
-            // Nobody can write there now, whatever the mode says.
+            // A read-only file system cannot be written, even if the mode allows it.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(None),
             Err(mut source) => Err(UnsafePath::within(&mut source).unwrap_or_else(|| {
                 UnsafePath::Writable { path: self.folder.clone(), mode, source }
@@ -138,7 +133,7 @@ impl Files {
         }
     }
 
-    /// Returns the reason why the memory cannot be written, with what to type.
+    /// Explains why the memory cannot be written, with a command that fixes it.
     pub fn why_unwritable(&self) -> String {
         let folder = self.folder.display();
         let is_mounted_read_only = rustix::fs::statvfs(&self.folder)
@@ -154,7 +149,7 @@ impl Files {
         }
     }
 
-    /// Returns the symbolic links in the data folder, without those of the user's own configuration.
+    /// Returns the symbolic links in the data directory, except the user's configuration.
     pub fn links(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for folder in [self.folder.clone(), self.spool(), self.log(), self.snapshots()] {
@@ -177,7 +172,7 @@ impl Files {
         Ok(found)
     }
 
-    /// Returns the files and folders of the memory that belong to another user, or the data folder alone if it does.
+    /// Returns the files and folders of the memory that belong to another user, or the data directory alone if it does.
     pub fn of_others(&self) -> io::Result<Vec<PathBuf>> {
         if !is_ours(&fs::metadata(&self.folder)?) {
             return Ok(vec![self.folder.clone()]);
@@ -194,13 +189,13 @@ impl Files {
     }
 }
 
-/// Returns true if rutter puts something of this name into its data folder.
+/// Returns true if rutter stores a file of this name in its data directory.
 fn is_own_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     OWN_NAMES.contains(&&*name) || OWN_BEGINNINGS.iter().any(|own| name.starts_with(own))
 }
 
-/// Returns true if nothing is in a folder but what rutter puts there.
+/// Returns true if a folder contains only files of rutter.
 fn has_only_own_files(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         if !is_own_name(&entry?.file_name()) {
@@ -210,10 +205,10 @@ fn has_only_own_files(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Returns everything below a folder with the folder itself, sorted, links not followed.
+/// Returns the folder and everything below it, sorted, without following links.
 fn walk(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     let mut found = Vec::new();
-    // The data folder itself may be a link.
+    // The data directory itself may be a link.
     let mut rest = vec![(folder.to_owned(), fs::metadata(folder)?)];
     while let Some((path, metadata)) = rest.pop() {
         if metadata.is_dir() {
@@ -233,8 +228,7 @@ fn walk(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     Ok(found)
 }
 
-/// Returns the folder and what rutter put into it that others may read or write. What the user put there, the configuration
-/// included, is as the user made it.
+/// Returns the folder and its files of rutter, as far as others may read or write them. The modes of the user's own files, including the configuration, are up to the user.
 fn open_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let configuration = folder.join("config.toml");
     let mut found = walk(folder)?;
@@ -248,7 +242,7 @@ fn open_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Takes every right from others, on a data folder and everything that rutter put into it. Returns the paths that were changed.
+/// Removes all rights of others from a data directory and all files of rutter in it. Returns the changed paths.
 pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let found = fs::metadata(folder)?;
     let mode = found.mode() & 0o7777;
@@ -261,7 +255,7 @@ pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let mode = fs::symlink_metadata(path)?.mode();
         fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7700))
     };
-    // The folder first: from then on nobody can put anything else into it.
+    // The folder first: from then on no other user can add files.
     if mode & OPEN_TO_OTHERS != 0 {
         fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7700))?;
     }
@@ -269,7 +263,7 @@ pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     changed.retain(|path| path != folder);
     for path in &changed {
         match close(path) {
-            // Of another user: whoever opens it is told.
+            // It belongs to another user, which is an error when it is opened.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             done => done?,
         }
@@ -292,7 +286,7 @@ fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), UnsafePath> {
     Err(UnsafePath::Owner { path: path.to_owned(), owner: metadata.uid() })
 }
 
-/// Checks what stands at a path inside the data folder. Returns None if nothing does.
+/// Checks the file at a path inside the data directory. Returns None if it does not exist.
 pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(UnsafePath::Link(path.to_owned()).into()),
@@ -308,15 +302,13 @@ pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Opens a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular file is in
-/// its place. The options come from [`private`](super::private) or [`readable`](super::readable), which follow no link and wait
-/// for no pipe.
+/// Opens a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular file is in its place. The options come from [`private`](super::private) or [`readable`](super::readable), which follow no link and wait for no pipe.
 pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
         Some(code) if code == Errno::LOOP.raw_os_error() => {
             UnsafePath::Link(path.to_owned()).into()
         }
-        // A pipe that nobody reads.
+        // A pipe without a reader.
         Some(code) if code == Errno::NXIO.raw_os_error() => {
             UnsafePath::NotPlain(path.to_owned()).into()
         }
@@ -330,15 +322,14 @@ pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a file inside the data folder. Fails if a symbolic link, a file of another user or what is no plain file is in its
-/// place.
+/// Reads a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular file is in its place.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_own(path, &super::readable())?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads a text inside the data folder, under the conditions of [`read_own`].
+/// Reads a text file inside the data directory, under the conditions of [`read_own`].
 pub fn read_own_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read_own(path)?)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))

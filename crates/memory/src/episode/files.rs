@@ -3,7 +3,7 @@
 use super::Episode;
 use crate::change::Sort;
 
-/// The files that an episode is about: where it failed, where its test is, and what was changed to fix it.
+/// Returns the files of an episode: the place of the failure, the file of its test, and the files changed by the fix.
 pub fn files_of(episode: &Episode) -> impl Iterator<Item = &str> {
     let test = episode.test.as_deref().and_then(|test| test.split_once("::")).map(|(file, _)| file);
     let fix = episode.ending.iter().flat_map(|ending| &ending.fix);
@@ -12,7 +12,7 @@ pub fn files_of(episode: &Episode) -> impl Iterator<Item = &str> {
     failed.chain(edits)
 }
 
-/// Returns true if a typed path and a path from the root can be the same file: one is the end of the other, in whole parts.
+/// Returns true if a typed path and a path from the root can be the same file: one is a suffix of the other, in whole parts.
 pub fn is_same_file(typed: &str, file: &str) -> bool {
     let ends = |long: &str, short: &str| {
         long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))

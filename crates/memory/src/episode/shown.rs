@@ -1,4 +1,4 @@
-//! The choice of the changes that are shown for a fixed episode.
+//! Chooses the changes that are shown for a fixed episode.
 
 use super::{Ending, Episode};
 use crate::change::{Change, Hunk, Sort, is_repeatable};
@@ -11,16 +11,16 @@ const MAX_CHANGES: usize = 3;
 pub enum Again {
     /// The same failure.
     Failure,
-    /// The same test, in another way.
+    /// The same test with another failure.
     Test,
 }
 
-/// The best change of an ending that can be shown. It is the fix only if it is certain.
+/// Returns the best change of an ending that can be shown. It is the fix only if it is certain.
 pub fn best_change(ending: &Ending) -> Option<&Change> {
     ShownFix::choose(ending)?.changes.first().copied()
 }
 
-/// Returns whether the fix of an episode is certain; none where nothing of it can be shown.
+/// Returns true if the fix of an episode is certain, or None if no change can be shown.
 pub fn can_show(episode: &Episode) -> Option<bool> {
     ShownFix::choose(episode.ending.as_ref()?).map(|shown| shown.is_certain)
 }
@@ -36,10 +36,10 @@ pub struct ShownFix<'a> {
 }
 
 impl<'a> ShownFix<'a> {
-    /// Chooses the changes to show; None if no line of a change can be shown.
+    /// Chooses the changes to show. Returns None if no line of a change can be shown.
     pub fn choose(ending: &'a Ending) -> Option<Self> {
         let can_show = |change: &&Change| match change.sort {
-            // A comment or an import alone says nothing, unless it is known to be the fix.
+            // A comment or an import alone is not informative, unless it is known to be the fix.
             Sort::Edit => change.hunks().iter().any(|hunk| {
                 has_content(hunk) && (change.is_certain || !hunk.is_trivial(&change.name))
             }),
@@ -53,7 +53,7 @@ impl<'a> ShownFix<'a> {
             .filter(can_show)
             .filter(|change| change.is_certain || !is_certain)
             .collect();
-        // Of what is not certain the best edit is an example, and the rest is named. How the command was run is another thing.
+        // If the fix is not certain, the best edit is shown as an example and the other files are named. A different invocation of the command comes in addition.
         let is_edit = changes.first().is_none_or(|change| change.sort != Sort::Invocation);
         changes.truncate(match (is_certain, is_edit) {
             (true, _) => MAX_CHANGES,

@@ -1,12 +1,8 @@
-//! The address of a remote, reduced to what it names.
+//! Normalises the address of a remote.
 //!
-//! One repository has many addresses. What differs between them without naming another repository is dropped:
-//! scheme, user, password, query, fragment, well-known ports, the case of the host, `.git`, stray slashes. Other
-//! ports stay. The case of the path stays too, except on hosts known to ignore it.
+//! One repository has many addresses. The parts that can differ without naming another repository are dropped: scheme, user, password, query, fragment, well-known ports, the case of the host, `.git`, extra slashes. Other ports stay. The case of the path stays too, except on hosts known to ignore it.
 //!
-//! What is no proper address has no key, and the project goes by its git directory. That is also the answer to an
-//! `@` anywhere but before the host: it may end a password that somebody forgot to encode, and a weaker key is
-//! better than a stored secret.
+//! An invalid address gives no key, and the project is identified by its git directory. The same holds for an `@` anywhere but before the host: it may end a password that was not encoded, and a weaker key is better than a stored secret.
 
 mod hosts;
 mod path;
@@ -20,10 +16,10 @@ use std::path::PathBuf;
 use super::place;
 use path::{decode, segments, without_suffix};
 
-/// Longer addresses are somebody's mistake; keys are kept and compared often.
+/// Maximum length of an address. A longer one is a mistake, and keys are stored and compared often.
 const LONGEST: usize = 2048;
 
-/// Schemes whose host and path name the repository whichever of them is used.
+/// Schemes that lead to the same repository for the same host and path.
 const SCHEMES: &[&str] = &[
     "https",
     "http",
@@ -38,30 +34,30 @@ const SCHEMES: &[&str] = &[
     "git+http",
 ];
 
-/// Ports that say no more than the scheme did. SSH is also served on 443, so the pairing is not looked at.
+/// Ports that add nothing to the scheme. SSH is also served on 443, so ports are not matched with schemes.
 const WELL_KNOWN_PORTS: &[u16] = &[22, 80, 443, 9418];
 
-/// What a remote's URL leads to.
+/// The parsed URL of a remote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Address {
-    /// Another machine.
+    /// A repository on another machine.
     Network {
         /// The project's key.
         key: String,
-        /// The last part of the path, for people.
+        /// The last part of the path, for users.
         name: String,
     },
-    /// A path on this machine, perhaps relative to the repository.
+    /// A path on this machine, possibly relative to the repository.
     Local(PathBuf),
 }
 
 impl Address {
-    /// Reads a URL as git reads it; `None` when it names nothing that could be shared.
+    /// Parses a URL like git does. Returns None if it names nothing that can be shared.
     pub(super) fn read(url: &[u8]) -> Option<Self> {
         if url.is_empty() || url.len() > LONGEST {
             return None;
         }
-        // Odd bytes are encoded below; a local path keeps them.
+        // Unusual bytes are encoded below; a local path keeps them.
         let text = String::from_utf8_lossy(url);
         if text.chars().any(char::is_control) {
             return None;
@@ -92,7 +88,7 @@ impl Address {
     }
 }
 
-/// `helper::address`: the program that git fetches with, and what it is told.
+/// Splits `helper::address` into the program that git fetches with, and its argument.
 fn helper(text: &str) -> Option<(&str, &str)> {
     let (helper, address) = text.split_once("::")?;
     is_scheme(helper).then_some((helper, address))
@@ -108,7 +104,7 @@ fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(plain)
 }
 
-/// The path of a `file://` URL. Between the slashes there may be a host, and a user before it.
+/// Returns the path of a `file://` URL. Between the slashes there may be a host, and a user before it.
 fn file(rest: &str) -> Option<PathBuf> {
     let (host, path) = rest.split_once('/')?;
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -117,7 +113,7 @@ fn file(rest: &str) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// `user@host:path`, and `[host:port]:path` for those who need it.
+/// Parses `user@host:path`, and `[host:port]:path`.
 fn shell_copy(text: &str) -> Option<Address> {
     let bracket = text.find('[').filter(|at| {
         let user = &text[..*at];
@@ -135,12 +131,12 @@ fn shell_copy(text: &str) -> Option<Address> {
     network(None, &without_query(&format!("{authority}/{path}")))
 }
 
-/// An address of SSH, whose path may hold any sign: it has neither a query nor a fragment.
+/// Encodes `?` and `#` of an SSH address, which has neither a query nor a fragment.
 fn without_query(address: &str) -> String {
     address.replace('?', "%3F").replace('#', "%23")
 }
 
-/// What stands behind `scheme://`. A scheme that is given stays in the key.
+/// Parses the part after `scheme://`. If a scheme is given, it stays in the key.
 fn network(scheme: Option<&str>, rest: &str) -> Option<Address> {
     let (rest, dropped) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -158,14 +154,14 @@ fn network(scheme: Option<&str>, rest: &str) -> Option<Address> {
         let first = hosts::first_name(&host);
         let fold = hosts::ignores_case(first);
         let segments = hosts::arranged(&host, without_suffix(segments, fold));
-        // A host that is known by several names has a port for each, which says nothing more.
+        // The known hosts have a different port for each of their names, which adds nothing.
         let port = port.filter(|port| !fold && !WELL_KNOWN_PORTS.contains(port));
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
         (format!("{first}{port}"), fold, segments)
     };
     let name = match segments.last() {
         Some(last) => String::from_utf8_lossy(&decode(last)).replace(char::is_control, "\u{fffd}"),
-        // Only a helper may know what a host alone means.
+        // A host alone can have a meaning only for a helper.
         None => scheme.map(|_| host.to_owned())?,
     };
     let path = segments.join("/");
@@ -174,7 +170,7 @@ fn network(scheme: Option<&str>, rest: &str) -> Option<Address> {
     Some(Address::Network { key: format!("{place}{separator}{path}"), name })
 }
 
-/// `None` for what cannot be a host or a port; a password with a slash in it looks like that.
+/// Returns None if the text cannot be a host and port, for example because of a password with a slash.
 fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = if authority.starts_with('[') {
         let (host, port) = authority.split_at(authority.find(']')? + 1);

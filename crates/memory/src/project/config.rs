@@ -1,27 +1,27 @@
-//! git's configuration syntax, as `git config` reads it.
+//! Parses git's configuration syntax like `git config` does.
 
 #[cfg(test)]
 mod tests;
 
-/// Variables that decide something here. Others are skipped: a configuration may have been written to have very many.
+/// Variables that are used here. Others are skipped, because a hostile configuration may have very many.
 const USED_VARIABLES: [&[u8]; 6] =
     [b"bare", b"insteadof", b"objectformat", b"url", b"worktree", b"worktreeconfig"];
 
-/// The longest name of a section whose variables count, in bytes. Each of them is compared with others.
+/// Maximum length of a section name in bytes; variables of longer ones are skipped. Section names are compared with each other.
 const MAX_SECTION_BYTES: usize = 2048;
 
-/// The variables of configuration files, in their order.
+/// The variables of configuration files, in order.
 #[derive(Debug, Default)]
 pub(super) struct Config {
-    /// Names of sections as git prints them: `core`, `remote.origin`, the first part in lower case.
+    /// Section names in the form that git prints: `core`, `remote.origin`, the first part in lower case.
     sections: Vec<Vec<u8>>,
     entries: Vec<Entry>,
 }
 
-/// One line of a configuration.
+/// A line of a configuration.
 #[derive(Debug)]
 struct Entry {
-    /// The index of its section. Names are not copied: one long name can stand above very many variables.
+    /// Index of its section. Names are not copied: one long name can have very many variables.
     section: usize,
     /// The name in lower case.
     variable: Vec<u8>,
@@ -30,8 +30,7 @@ struct Entry {
 }
 
 impl Config {
-    /// Adds the variables of another file that are used here. Where git refuses a line and with it the whole file, the lines
-    /// before it count. Returns true if the whole text was understood.
+    /// Adds the used variables of another file. If git would refuse a line and with it the whole file, the lines before it count here. Returns true if the whole text was valid.
     pub(super) fn add(&mut self, text: &[u8]) -> bool {
         self.add_if(text, |variable| USED_VARIABLES.contains(&variable))
     }
@@ -41,12 +40,12 @@ impl Config {
         Reader { text, at: 0, is_used }.read_into(self).is_some()
     }
 
-    /// The last value of a variable: the one that counts, where there can be only one.
+    /// Returns the last value of a variable, which is the effective one.
     pub(super) fn last(&self, name: &[u8]) -> Option<&[u8]> {
         self.last_entry(name)?.value.as_deref()
     }
 
-    /// Whether the last value of a variable means yes.
+    /// Returns true if the last value of a variable means yes.
     pub(super) fn is_true(&self, name: &[u8]) -> bool {
         match self.last_entry(name).map(|entry| &entry.value) {
             None => false,
@@ -58,7 +57,7 @@ impl Config {
     }
 
     fn last_entry(&self, name: &[u8]) -> Option<&Entry> {
-        // A subsection may have dots of its own; the first and the last one are the separators.
+        // A subsection may contain dots; the first and the last dot are the separators.
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         let (section, variable) = (&name[..dot], &name[dot + 1..]);
         self.entries
@@ -66,7 +65,7 @@ impl Config {
             .rfind(|entry| entry.variable == variable && self.sections[entry.section] == section)
     }
 
-    /// All values of a variable in every subsection of a section, with the subsection's name.
+    /// Returns all values of a variable in every subsection of a section, with the subsection's name.
     pub(super) fn of<'a>(
         &'a self,
         section: &'a [u8],
@@ -81,16 +80,16 @@ impl Config {
     }
 }
 
-/// Reads one text. `None` from any of these means that git would refuse it here.
+/// Parses one text. `None` from any method means that git would refuse the text here.
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
-    /// Whether a variable of this name is kept.
+    /// Returns true for variables that are kept.
     is_used: fn(&[u8]) -> bool,
 }
 
 impl Reader<'_> {
-    /// The next byte. Line ends of Windows are plain ones, and the end of the text is the end of a line.
+    /// Returns the next byte. Windows line ends count as plain ones, and the end of the text as the end of a line.
     fn next(&mut self) -> u8 {
         let rest = &self.text[self.at.min(self.text.len())..];
         let (byte, length) = match rest {
@@ -102,7 +101,7 @@ impl Reader<'_> {
         byte
     }
 
-    /// Whether the last byte was the end of the text rather than a byte of it.
+    /// Returns true if the last byte was the end of the text and not a byte of it.
     fn ended(&self) -> bool {
         self.at > self.text.len()
     }
@@ -132,14 +131,14 @@ impl Reader<'_> {
                 }
                 _ => return None,
             }
-            // A comment may have run into the end.
+            // A comment may have reached the end of the text.
             if self.ended() {
                 return Some(());
             }
         }
     }
 
-    /// The rest of `[section]`, `[section.sub]` (of old, in any case) or `[section "Sub"]`.
+    /// Parses the rest of `[section]`, `[section.sub]` (old, in any case) or `[section "Sub"]`.
     fn section(&mut self) -> Option<Vec<u8>> {
         let mut name = Vec::new();
         loop {
@@ -180,7 +179,7 @@ impl Reader<'_> {
         (self.next() == b']').then_some(())
     }
 
-    /// The name of a variable that begins with this byte, and its value.
+    /// Parses a variable that begins with this byte, and its value.
     fn variable(&mut self, first: u8) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let mut name = vec![first.to_ascii_lowercase()];
         let mut byte = self.next();
@@ -201,7 +200,7 @@ impl Reader<'_> {
     fn value(&mut self) -> Option<Vec<u8>> {
         let mut value = Vec::new();
         let mut quoted = false;
-        // How long the value is without the blanks at its end.
+        // Length of the value without trailing spaces.
         let mut kept = 0;
         loop {
             let byte = self.next();
@@ -232,14 +231,14 @@ impl Reader<'_> {
             kept = value.len();
         }
         value.truncate(kept);
-        // git keeps values as C strings.
+        // git stores values as C strings.
         let end = value.iter().position(|byte| *byte == 0).unwrap_or(value.len());
         value.truncate(end);
         Some(value)
     }
 }
 
-/// What git calls a space: neither form feeds nor vertical tabs.
+/// Returns true for the characters that git treats as spaces: neither form feeds nor vertical tabs.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

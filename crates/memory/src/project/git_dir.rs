@@ -1,4 +1,4 @@
-//! Git directories: what a `.git` leads to, and whether it may be believed.
+//! Git directories: finds the target of a `.git`, and decides if it can be trusted.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use rustix::fs::Access;
 use super::config::Config;
 use super::{Ignored, owner, place};
 
-/// The most that is read of a file that holds one name or path.
+/// Maximum size of a file that contains one name or path.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
-/// The most that is read of a configuration. One of a real repository has a few hundred bytes per branch and remote.
+/// Maximum size of a configuration. That of a real repository has a few hundred bytes per branch and remote.
 const MAX_CONFIG_BYTES: u64 = 1 << 18;
 
-/// The result of looking at the `.git` of a folder.
+/// The result of reading the `.git` of a folder.
 pub(super) enum DotGit {
-    /// A git directory that is owned by the user. Whether it is this folder's own, [`GitDir::belongs_to`] says.
+    /// A git directory that is owned by the user. [`GitDir::belongs_to`] checks if it belongs to this folder.
     Leads(GitDir),
-    /// A `.git` file that leads nowhere.
+    /// A `.git` file without a valid target.
     Broken,
     /// A git directory that is not read.
     Ignored(Ignored),
@@ -26,13 +26,13 @@ pub(super) enum DotGit {
 }
 
 impl DotGit {
-    /// Looks at the `.git` of a folder.
+    /// Reads the `.git` of a folder.
     pub(super) fn of(folder: &Path) -> Self {
         let path = folder.join(".git");
         let Ok(mut metadata) = path.symlink_metadata() else { return Self::Absent };
         let is_link = metadata.is_symlink();
         if is_link {
-            // A link leads where its owner wants, to what is the user's own too.
+            // The owner of a link chooses its target, even one that belongs to the user.
             if !owner::is_trusted(metadata.uid()) {
                 return Self::Ignored(Ignored::ForeignOwner(path));
             }
@@ -45,7 +45,7 @@ impl DotGit {
             return Self::Ignored(Ignored::ForeignOwner(path));
         }
         if !metadata.is_file() {
-            // An empty or damaged folder is passed over, as if it were not there.
+            // An empty or damaged folder counts as absent.
             let found = GitDir::at(&path, !is_link);
             return found.map_or(Self::Absent, Self::leads);
         }
@@ -62,7 +62,7 @@ impl DotGit {
     }
 
     fn leads(git_dir: GitDir) -> Self {
-        // The one that a worktree shares was not looked at yet.
+        // The owner of the directory that a worktree shares was not checked yet.
         if git_dir.is_linked && !git_dir.is_owned() {
             return Self::Ignored(Ignored::ForeignOwner(git_dir.common));
         }
@@ -70,25 +70,25 @@ impl DotGit {
     }
 }
 
-/// A git directory: one with a `HEAD`, and objects and refs of its own or of the directory it shares.
+/// A git directory: it has a `HEAD`, and objects and refs, which a worktree shares with another directory.
 pub(super) struct GitDir {
     pub(super) path: PathBuf,
     /// The directory that all worktrees share.
     pub(super) common: PathBuf,
-    /// Whether it is a linked worktree's, and shares another one's objects and refs.
+    /// True for a linked worktree, which shares the objects and refs of another git directory.
     pub(super) is_linked: bool,
-    /// Whether it is the `.git` folder itself, rather than a folder that a file or a link of that name leads to.
+    /// True if it is the `.git` folder itself, and not the target of a file or link of that name.
     is_plain: bool,
     pub(super) branch: Option<String>,
 }
 
 impl GitDir {
-    /// The git directory at this path, by git's own test for one.
+    /// Opens the git directory at this path, with the same checks as git.
     pub(super) fn at(path: &Path, is_plain: bool) -> Option<Self> {
         let Head { branch } = Head::read(&path.join("HEAD"))?;
         let shared = place::read(&path.join("commondir"), MAX_LINE_BYTES)
             .map(|shared| path.join(place::path(line(&shared))));
-        // What shares a repository is one of its worktrees, and has its folder there.
+        // Only a worktree of a repository can share it, and its git directory is in `worktrees` of that repository.
         let shared = shared.filter(|common| {
             let worktrees = canonical(common).join("worktrees");
             canonical(path).parent() == Some(worktrees.as_path())
@@ -101,14 +101,14 @@ impl GitDir {
         Some(Self { path: path.to_owned(), common, is_linked, is_plain, branch })
     }
 
-    /// Returns true if it belongs to the user, and so does the directory that it shares.
+    /// Returns true if this directory and the one that it shares belong to the user.
     pub(super) fn is_owned(&self) -> bool {
         [&self.path, &self.common]
             .into_iter()
             .all(|path| path.metadata().is_ok_and(|found| owner::is_trusted(found.uid())))
     }
 
-    /// Its own configuration, and the path of one that is too large to be read.
+    /// Reads the configuration. Also returns the path of a file that is too large.
     pub(super) fn read_config(&self) -> (Config, Option<PathBuf>) {
         let mut config = Config::default();
         let mut too_large = None;
@@ -130,17 +130,15 @@ impl GitDir {
         (config, too_large)
     }
 
-    /// Returns true if the folder whose `.git` led here is a checkout of this repository.
+    /// Returns true if the folder that led here by its `.git` is a checkout of this repository.
     ///
-    /// A `.git` file or link can name any git directory of the machine, and an archive can bring one. A worktree is
-    /// named by its git directory, a submodule by `core.worktree`. Nothing names the folder of `git init
-    /// --separate-git-dir`; then it is enough that the git directory is not the `.git` of another folder.
+    /// A `.git` file or link can name any git directory of the machine, and an archive can contain one. A linked worktree is named in its git directory, a submodule in `core.worktree`. The folder of `git init --separate-git-dir` is named nowhere; then it is enough that the git directory is not the `.git` of another folder.
     pub(super) fn belongs_to(&self, folder: &Path, config: &Config) -> bool {
         if self.is_plain {
             return true;
         }
         if self.is_linked {
-            // The folders are compared, for the file may be another link to the same one.
+            // Compares the folders, because the file may be another link to the same one.
             let back = self.worktree_dot_git();
             let named =
                 back.as_deref().filter(|back| back.ends_with(".git")).and_then(Path::parent);
@@ -148,7 +146,7 @@ impl GitDir {
         }
         match config.last(b"core.worktree") {
             Some(named) => is_same(&self.path.join(place::path(named)), folder),
-            // A bare repository has no folder, unless it lies in it.
+            // A bare repository belongs to no folder, unless it is inside of it.
             None if config.is_true(b"core.bare") => {
                 canonical(&self.path).starts_with(canonical(folder))
             }
@@ -156,8 +154,7 @@ impl GitDir {
         }
     }
 
-    /// The work tree of a git directory that was found from the inside, or the git directory itself. It is only one whose
-    /// `.git` leads back here: a git directory must not speak for any folder that it names.
+    /// Returns the work tree of a git directory that was found from the inside, or the git directory itself. The work tree's `.git` has to lead back here: a git directory must not claim any folder that it names.
     pub(super) fn work_tree(&self, config: &Config) -> PathBuf {
         let git_dir = canonical(&self.path);
         let named = if self.is_linked {
@@ -179,26 +176,26 @@ impl GitDir {
         }
     }
 
-    /// The `.git` file of a linked worktree, as its git directory names it.
+    /// Returns the path of a linked worktree's `.git` file, from its git directory.
     fn worktree_dot_git(&self) -> Option<PathBuf> {
         let text = place::read(&self.path.join("gitdir"), MAX_LINE_BYTES)?;
         Some(self.path.join(place::path(line(&text))))
     }
 }
 
-/// Returns true if two paths lead to one folder, also through a bind mount.
+/// Returns true if two paths lead to the same folder, also through a bind mount.
 fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
     identity(one).is_some_and(|one| Some(one) == identity(other))
 }
 
-/// What is checked out.
+/// The content of `HEAD`.
 struct Head {
     branch: Option<String>,
 }
 
 impl Head {
-    /// A `HEAD` that git accepts: a symbolic one, as text or as a link of old, or a commit's id.
+    /// Reads a `HEAD` that git accepts: symbolic, as text or as an old-style link, or a commit id.
     fn read(path: &Path) -> Option<Self> {
         let metadata = path.symlink_metadata().ok()?;
         if metadata.is_symlink() {
@@ -219,13 +216,13 @@ impl Head {
             return None;
         }
         let branch = name.strip_prefix(b"refs/heads/");
-        // What a reftable repository has there, for programs that would misread it.
+        // The placeholder of a reftable repository, for programs that do not support it.
         let branch = branch.filter(|branch| *branch != b".invalid" && !branch.is_empty());
         Some(Self { branch: branch.map(|branch| place::spell(place::path(branch))) })
     }
 }
 
-/// The text of a file that holds one line.
+/// Returns the text of a file with one line, without the line end.
 fn line(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'));
     &text[..end.map_or(0, |end| end + 1)]

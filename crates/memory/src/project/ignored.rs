@@ -1,28 +1,28 @@
-//! Parts of git's files that do not decide the project of a folder, and why.
+//! Files of git that do not decide the project of a folder, with the reasons.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// A part of git's files that exists, and is not used to find the project of a folder.
+/// A file or folder of git that exists and is not used to find the project of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ignored {
     /// A git directory, or a file or link that leads to one, of another user.
     ForeignOwner(PathBuf),
     /// A `.git` file or link that leads to the git directory of another checkout.
     OtherCheckout(PathBuf),
-    /// A configuration that is larger than what is read.
+    /// A configuration that exceeds the size limit.
     LargeConfig(PathBuf),
 }
 
 impl Ignored {
-    /// The file or folder that is not used.
+    /// Returns the file or folder that is not used.
     pub fn path(&self) -> &PathBuf {
         match self {
             Self::ForeignOwner(path) | Self::OtherCheckout(path) | Self::LargeConfig(path) => path,
         }
     }
 
-    /// What a person can do about it.
+    /// Returns advice for the user.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::ForeignOwner(_) => "git does not use it either; `chown` it if it is yours",

@@ -1,20 +1,18 @@
-//! Whose git directories are read, as with git's `safe.directory`.
+//! Decides which users' git directories are read, like git's `safe.directory`.
 //!
-//! Another user can put a `.git` into any folder that both can write to, such as `/tmp`.
+//! Another user can create a `.git` in any folder that both can write to, such as `/tmp`.
 
 use std::sync::OnceLock;
 
 /// The user who started this process with `sudo`.
 static SUDO_USER: OnceLock<u32> = OnceLock::new();
 
-/// Lets git directories of the user be read who ran this process with `sudo`. Counts only where the process runs as root,
-/// and only the first time.
+/// Allows git directories of the user who ran this process with `sudo`. Applies only if the process runs as root, and only the first call counts.
 pub fn set_sudo_user(user: u32) {
     SUDO_USER.get_or_init(|| user);
 }
 
-/// Returns true if git directories of this user are read: those of the user who runs this, of root, and of who became root
-/// with `sudo`.
+/// Returns true if git directories of this user are read: those of the current user, of root, and of the user who became root with `sudo`.
 pub(super) fn is_trusted(owner: u32) -> bool {
     may_own(owner, rustix::process::geteuid().as_raw(), SUDO_USER.get().copied())
 }
@@ -36,7 +34,7 @@ mod tests {
         assert!(!may_own(1000, 0, None));
         assert!(may_own(1000, 0, Some(1000)));
         assert!(!may_own(1001, 0, Some(1000)));
-        // A variable of the environment lends nothing to who is not root.
+        // The environment variable has no effect for a user who is not root.
         assert!(!may_own(1001, 1000, Some(1001)));
     }
 }

@@ -1,4 +1,4 @@
-//! Folders as the file system knows them, their spelling in a key, and files read with a limit.
+//! Canonical folders, their spelling in keys, and reading of files with a size limit.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,14 +8,13 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// The longest path that the system takes; looking further down would only fail, slowly.
+/// Maximum length of a path in the system; looking further down would only fail, slowly.
 const LONGEST: usize = 4096;
 
-/// The canonical folder of a path. Of a path that is gone, or partly unreadable, the part that is there is
-/// resolved and the rest kept as it was written; a file stands for its folder.
+/// Returns the canonical folder of a path. If a part of the path is gone or unreadable, the existing part is resolved and the rest stays as written. For a file, returns its folder.
 pub(super) fn settle(path: &Path) -> PathBuf {
     let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    // Fails only when the process's own folder is gone and the path is relative to it.
+    // Fails only if the current folder of the process is gone and the path is relative to it.
     let mut there = std::path::absolute(given).unwrap_or_else(|_| PathBuf::from("/"));
     while there.as_os_str().len() > LONGEST && there.pop() {}
     let mut components: Vec<Component<'_>> = there.components().collect();
@@ -45,8 +44,7 @@ pub(super) fn settle(path: &Path) -> PathBuf {
     settled
 }
 
-/// The bytes of a plain file; `None` when there is none, or more than `limit` of them. A pipe that happens to
-/// have the name is not waited for.
+/// Reads a regular file. Returns None if it does not exist or is larger than `limit`. Does not block on a pipe with that name.
 pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
@@ -58,12 +56,12 @@ pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limit).then_some(bytes)
 }
 
-/// A path that stands in a file, in bytes.
+/// Converts the bytes of a path in a file.
 pub(super) fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// A path as text that no other path has.
+/// Spells a path as text, so that different paths have different texts.
 pub(super) fn spell(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
@@ -79,7 +77,7 @@ pub(super) fn spell(path: &Path) -> String {
     text
 }
 
-/// The last part of a path, for people.
+/// Returns the last part of a path, for users.
 pub(super) fn last_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")

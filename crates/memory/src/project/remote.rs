@@ -1,16 +1,16 @@
-//! Which remote of a repository names the project.
+//! Chooses the remote that identifies the project.
 
 use super::config::Config;
 
-/// The URL of `origin`, else of the only remote there is, as git would fetch from it.
+/// Returns the URL of `origin`, or else of the only remote, as git would fetch from it.
 pub(super) fn chosen(config: &Config) -> Option<Vec<u8>> {
-    // A configuration may have been written to have very many remotes: none of them is compared with the others.
+    // A hostile configuration may have very many remotes, so they are not compared with each other.
     let mut origin: Option<&[u8]> = None;
     let mut other: Option<(&[u8], &[u8])> = None;
     let mut has_several = false;
     for (remote, value) in config.of(b"remote", b"url") {
         let Some(url) = value else { continue };
-        // An empty value forgets what other lines gave. Of several the first is fetched from; more are pushed to as well.
+        // An empty value discards those of earlier lines. git fetches from the first of several; the others are for pushing.
         if remote == b"origin" {
             origin = if url.is_empty() { None } else { origin.or(Some(url)) };
         } else if let Some((name, _)) = other {
@@ -27,7 +27,7 @@ pub(super) fn chosen(config: &Config) -> Option<Vec<u8>> {
     Some(rewritten(origin.or(only)?, config))
 }
 
-/// A URL after `url.<base>.insteadOf`: the longest beginning that is to be replaced, replaced.
+/// Applies `url.<base>.insteadOf` to a URL: replaces the longest matching prefix.
 fn rewritten(url: &[u8], config: &Config) -> Vec<u8> {
     let mut longest: Option<(&[u8], &[u8])> = None;
     for (base, beginning) in config.of(b"url", b"insteadof") {

@@ -1,4 +1,4 @@
-//! Finding the repository that a folder is in, as git finds it.
+//! Finds the repository of a folder like git does.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use super::{Ignored, place};
 
 /// A repository, seen from one of its work trees. Paths are canonical.
 pub(super) struct Repository {
-    /// The folder of the work tree; of a bare repository, the git directory.
+    /// The folder of the work tree; for a bare repository, the git directory.
     pub(super) root: PathBuf,
-    /// The one folder that stands for all its worktrees: the main one, or the bare repository.
+    /// The folder that represents all its worktrees: the main one, or the bare repository.
     pub(super) home: PathBuf,
     /// The git directory that its worktrees share.
     pub(super) common_dir: PathBuf,
@@ -18,23 +18,22 @@ pub(super) struct Repository {
     git_dir: PathBuf,
     /// The branch checked out here.
     pub(super) branch: Option<String>,
-    /// Its own configuration.
+    /// The configuration of the repository.
     pub(super) config: Config,
-    /// A configuration that is too large to be read.
+    /// A configuration that exceeds the size limit.
     pub(super) ignored: Option<Ignored>,
 }
 
-/// The end of a walk from a folder upwards.
+/// The result of a search from a folder upwards.
 pub(super) enum Found {
     Repository(Repository),
-    /// A folder whose `.git` file leads nowhere or to another checkout. git gives up at the first kind rather than take the
-    /// repository around it for this one; so the folder is a place of its own.
+    /// A folder with a `.git` file that has no valid target or leads to another checkout. In the first case git gives up and does not use the repository around it, so the folder is a separate place.
     Broken(PathBuf, Option<Ignored>),
     /// No repository, or one of another user.
     Nothing(Option<Ignored>),
 }
 
-/// Looks for a repository in a folder and those around it.
+/// Searches a folder and its parents for a repository.
 pub(super) fn discover(folder: &Path) -> Found {
     for around in folder.ancestors() {
         match DotGit::of(around) {
@@ -45,13 +44,11 @@ pub(super) fn discover(folder: &Path) -> Found {
                 };
             }
             DotGit::Broken => return Found::Broken(around.to_owned(), None),
-            // Another user can put a `.git` into a folder that many share, such as `/tmp`. It must not make one project of
-            // all that is below.
+            // Another user can put a `.git` into a shared folder, such as `/tmp`. It must not make everything below one project.
             DotGit::Ignored(ignored) => return Found::Nothing(Some(ignored)),
             DotGit::Absent => {}
         }
-        // The inside of a `.git`. A bare repository is not taken for one, as with git's `safe.bareRepository=explicit`: a clone
-        // can have its files, and would choose by them whose memory it is given. What is called `.git` no clone can have.
+        // The inside of a `.git`. A bare repository does not count, as with git's `safe.bareRepository=explicit`: a clone can contain its files, and would choose the memory that it is given. A clone cannot contain a folder named `.git`.
         if around.components().any(|part| part.as_os_str() == ".git") {
             match Repository::at_git_dir(around) {
                 Ok(Some(repository)) => return Found::Repository(repository),
@@ -64,8 +61,7 @@ pub(super) fn discover(folder: &Path) -> Found {
 }
 
 impl Repository {
-    /// The bare repository that git would fetch from, given this path. It has to be the user's own, and must not be a folder
-    /// of a checkout: a clone can bring such a folder.
+    /// Opens the bare repository that git would fetch from, given this path. It has to belong to the user, and must not be a folder inside of a checkout: a clone can contain such a folder.
     pub(super) fn bare_at(path: &Path) -> Option<Self> {
         let mut with_suffix = path.as_os_str().to_owned();
         with_suffix.push(".git");
@@ -84,12 +80,12 @@ impl Repository {
         None
     }
 
-    /// A short name for people.
+    /// Returns a short name for users.
     pub(super) fn name(&self) -> String {
         name_of(&self.home)
     }
 
-    /// The repository of a folder whose `.git` leads to a git directory.
+    /// Opens the repository of a folder with a `.git` that leads to a git directory.
     fn of_work_tree(git_dir: GitDir, folder: &Path) -> Result<Self, Ignored> {
         let (config, too_large) = git_dir.read_config();
         if !git_dir.belongs_to(folder, &config) {
@@ -98,7 +94,7 @@ impl Repository {
         Ok(Self::new(git_dir, canonical(folder), config, too_large))
     }
 
-    /// The repository whose git directory is at a path, if one is there.
+    /// Opens the repository with its git directory at a path, if there is one.
     fn at_git_dir(path: &Path) -> Result<Option<Self>, Ignored> {
         let Some(git_dir) = GitDir::at(path, true) else { return Ok(None) };
         if !git_dir.is_owned() {
@@ -122,7 +118,7 @@ impl Repository {
     }
 }
 
-/// The name of a repository in this folder: `x` of `/srv/x`, `/srv/x.git` and `/srv/x/.bare`.
+/// Returns the name of a repository in this folder: `x` for `/srv/x`, `/srv/x.git` and `/srv/x/.bare`.
 pub(super) fn name_of(folder: &Path) -> String {
     let name = place::last_name(folder);
     let plain = name.strip_suffix(".git").unwrap_or(&name);
@@ -132,7 +128,7 @@ pub(super) fn name_of(folder: &Path) -> String {
     }
 }
 
-/// The index of a work tree, and the length of the hashes in it.
+/// Returns the index of a work tree, and the length of its hashes.
 pub(super) fn index_of(work_tree: &Path) -> Option<(PathBuf, usize)> {
     let DotGit::Leads(git_dir) = DotGit::of(work_tree) else { return None };
     let Repository { git_dir, config, .. } = Repository::of_work_tree(git_dir, work_tree).ok()?;

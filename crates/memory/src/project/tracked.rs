@@ -1,8 +1,6 @@
-//! What git's index says about a work tree: how many tracked files differ from it, and the main language.
+//! Reads git's index: the number of changed tracked files, and the main language.
 //!
-//! The index is read by hand, because starting git takes longer than a hook has. A file counts as changed if its size or its
-//! time of change is not the one in the index, or if it is gone. That is what git looks at first too; git then also reads
-//! the file, so it may report fewer. Untracked and staged files are not counted.
+//! The index is parsed here, because starting git takes longer than a hook has. A file counts as changed if its size or its modification time differs from the index, or if it is gone. git checks the same first and then also reads the file, so it may report fewer. Untracked and staged files are not counted.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,27 +9,26 @@ use std::path::Path;
 use super::place;
 use super::repository::index_of;
 
-/// The largest index that is read.
+/// Maximum size of an index.
 const MAX_INDEX_BYTES: u64 = 4 << 20;
-/// The most files that are looked at on disk; with more of them nothing is counted.
+/// Maximum number of files that are checked on disk; with more, nothing is counted.
 const MAX_FILES: usize = 3_000;
-/// The most that the names of all files may have together. In version 4 a name repeats a part of the one before, so that
-/// they can be much longer than the index.
+/// Maximum total length of all file names. In version 4 a name repeats a part of the previous one, so they can be much longer than the index.
 const MAX_NAME_BYTES: usize = 16 << 20;
 /// Bytes of an entry before its name, without the hash.
 const ENTRY_BYTES: usize = 42;
 
-/// What is known about a work tree without starting git.
+/// Facts about a work tree that are available without starting git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Survey {
-    /// Tracked files that differ from the index by size or time; None where that is not known.
+    /// Number of tracked files that differ from the index by size or time; None if unknown.
     pub changed: Option<usize>,
     /// The language of most source files.
     pub language: Option<&'static str>,
 }
 
 impl Survey {
-    /// Looks at the index of a work tree. Without one, the language is that of the build file in the folder.
+    /// Reads the index of a work tree. Without one, the language is that of the build file in the folder.
     pub fn of(root: &Path) -> Self {
         let Some(index) = Index::read(root) else {
             return Self { changed: None, language: language_of_build(root) };
@@ -42,8 +39,7 @@ impl Survey {
     }
 }
 
-/// Tracked files that differ from the index by size or time, from the root of the checkout, at most so many. Deleted files
-/// are not among them.
+/// Returns up to `most` tracked files that differ from the index by size or time, relative to the root of the checkout. Deleted files are not included.
 pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
     let Some(index) = Index::read(root) else { return Vec::new() };
     let there = |entry: &&Entry| root.join(place::path(&entry.path)).symlink_metadata().is_ok();
@@ -58,7 +54,7 @@ pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
         .collect()
 }
 
-/// Tracked files with one of these names, extensions aside, from the root of the checkout, at most so many.
+/// Returns up to `most` tracked files with one of these names, ignoring extensions, relative to the root of the checkout.
 pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
     let Some(index) = Index::read(root) else { return Vec::new() };
     let is_named = |path: &&str| {
@@ -77,17 +73,17 @@ pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
 
 struct Index {
     entries: Vec<Entry>,
-    /// Whether all entries are in this file: a split index keeps most of them in another one.
+    /// True if all entries are in this file: a split index has most of them in another one.
     whole: bool,
 }
 
-/// One tracked file.
+/// A tracked file.
 struct Entry {
     path: Vec<u8>,
     seconds: u32,
     nanoseconds: u32,
     size: u32,
-    /// Whether git would look at it: not a submodule, and not told to be left alone.
+    /// True if git would check it: not a submodule, and not marked as unchanged or skipped.
     is_watched: bool,
 }
 
@@ -97,7 +93,7 @@ impl Index {
         Self::parse(&place::read(&path, MAX_INDEX_BYTES)?, hash)
     }
 
-    /// Reads an index of version 2, 3 or 4 with hashes of this length.
+    /// Parses an index of version 2, 3 or 4 with hashes of this length.
     fn parse(bytes: &[u8], hash: usize) -> Option<Self> {
         let number = |at: usize| -> Option<u32> {
             Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
@@ -144,14 +140,14 @@ impl Index {
             });
             at = match version {
                 4 => name_at + end + 1,
-                // Padded to a multiple of eight, with one zero at least.
+                // Padded to a multiple of eight, with at least one zero.
                 _ => at + (name_at + end - at + 8) / 8 * 8,
             };
         }
         Some(Self { entries, whole: bytes.get(at..at + 4)? != b"link" })
     }
 
-    /// The language of most files; of two that have as many, the first by name.
+    /// Returns the language of most files; of two with equal counts, the first by name.
     fn language(&self) -> Option<&'static str> {
         let mut counts: HashMap<&'static str, usize> = HashMap::new();
         for entry in &self.entries {
@@ -182,12 +178,12 @@ impl Entry {
             (found.mtime() as u32, found.mtime_nsec() as u32, found.size() as u32);
         let is_other_time = seconds != self.seconds
             || (self.nanoseconds != 0 && nanoseconds != 0 && nanoseconds != self.nanoseconds);
-        // git writes a size of 0 for a file that it has to look at again because it changed in the same moment.
+        // git writes a size of 0 for a file that it has to check again because it changed in the same moment.
         is_other_time || (size != self.size && self.size != 0)
     }
 }
 
-/// A number of git's own kind, and its length.
+/// Reads a variable-length number in git's encoding. Returns it and its length.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_usize;
     for (at, byte) in bytes.iter().enumerate().take(9) {

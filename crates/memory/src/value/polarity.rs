@@ -1,17 +1,16 @@
-//! Whether two sentences about the same thing say the opposite.
+//! Guesses if two sentences about the same subject say the opposite.
 
-/// Words that turn a sentence round. Only those that hardly ever do anything else.
+/// Words that negate a sentence. Only those that hardly ever do anything else.
 const TURNS: [&str; 10] =
     ["not", "no", "never", "cannot", "dont", "avoid", "forbid", "forbidden", "neither", "nor"];
 
-/// How a clause begins that only says when or where.
+/// First words of clauses that only give a time or place.
 const WHEN: [&str; 16] = [
     "in", "on", "at", "after", "before", "when", "if", "for", "with", "during", "while", "unless",
     "until", "where", "once", "as",
 ];
 
-/// How often what a sentence says in the main is turned round. What comes behind that says what else there is: `in a finally
-/// block, never behind the last statement`.
+/// Counts the negations in the main clause of a sentence. Later clauses add details: `in a finally block, never behind the last statement`.
 fn turns(text: &str) -> usize {
     let text = text.trim().to_lowercase().replace('\u{2019}', "'");
     let ends =
@@ -29,8 +28,7 @@ fn turns(text: &str) -> usize {
         .count()
 }
 
-/// Whether one of two sentences is turned round and the other is not. Nobody understands them: it is worth a remark, never a
-/// refusal.
+/// Returns true if only one of two sentences is negated. This is a guess without understanding: good enough for a remark, never for a refusal.
 pub(crate) fn opposed(one: &str, other: &str) -> bool {
     (turns(one) % 2) != (turns(other) % 2)
 }

@@ -1,13 +1,13 @@
 //! Commands that may have changed what a test depends on: files, packages, services.
 //!
-//! The lists name the programs that change something, not those that do not: a fix that is named wrongly teaches nonsense, and
-//! one that is not named leaves an episode without a lesson.
+//! The lists name the programs that change something, not those that do not: a wrongly named fix teaches nonsense, while a
+//! missing one only leaves an episode without a lesson.
 
 use crate::command_line::{Command, CommandLine, Folder};
 use crate::shell::{Stream, Target};
 use crate::table;
 
-/// Programs that change something whatever they are told.
+/// Programs that change something with any arguments.
 const ALWAYS: &[&str] = &[
     "patch",
     "mv",
@@ -35,8 +35,8 @@ const ALWAYS: &[&str] = &[
     "protoc",
 ];
 
-/// Programs that change something when one of these words is among their arguments; a leading `-` means an option that may
-/// have a suffix.
+/// Programs that change something if one of these words is among their arguments; a short option such as `-i` may have a
+/// suffix.
 const WITH: &[(&str, &[&str])] = &[
     ("sed", &["-i", "--in-place", "-ni", "-Ei"]),
     ("perl", &["-i", "-pi", "-pie", "-ni", "-0pi"]),
@@ -113,7 +113,7 @@ const WITH: &[(&str, &[&str])] = &[
     ("manage.py", &["migrate", "makemigrations", "loaddata"]),
 ];
 
-/// Calls with which scripts write files.
+/// Calls in scripts that write files.
 const WRITING: &[&str] = &[
     ".write(",
     "write_text(",
@@ -133,14 +133,14 @@ pub fn changes_something(line: &CommandLine) -> bool {
     line.commands.iter().any(is_change) || runs_written_script(line)
 }
 
-/// Returns true if a line has a script that writes files in one command and an interpreter in another:
+/// Returns true if one command of a line contains a script that writes files and another is an interpreter:
 /// `cat > /tmp/fix.py <<EOF …` and `python3 /tmp/fix.py`.
 fn runs_written_script(line: &CommandLine) -> bool {
     line.commands.iter().any(has_writing_document) && line.commands.iter().any(is_interpreter)
 }
 
-/// Returns true if a line that runs tests changes something before it runs them: `sed -i … && pytest`, `echo x >> f && ruff`.
-/// Output of the run that goes to a file, and changes after it, do not count.
+/// Returns true if a line changes something before its last run: `sed -i … && pytest`, `echo x >> f && ruff`. Output of
+/// the run that goes to a file, and changes after it, do not count.
 pub fn changes_before_run(line: &CommandLine) -> bool {
     let last = line.commands.iter().rposition(|command| table::is_run(&command.words));
     line.commands[..last.unwrap_or(0)]
@@ -148,8 +148,8 @@ pub fn changes_before_run(line: &CommandLine) -> bool {
         .any(|command| !table::is_run(&command.words) && is_change(command))
 }
 
-/// Files that a command line may write, as they are typed: targets of redirections, and words that look like paths. Scripts
-/// in the line name files in quotes.
+/// Returns the files that a command line may write, as typed: targets of redirections, words that look like paths, and
+/// quoted words in scripts.
 pub fn named_files(line: &CommandLine) -> Vec<(&Folder, String)> {
     let mut files: Vec<(&Folder, String)> = Vec::new();
     for command in &line.commands {
@@ -171,7 +171,7 @@ fn files_of_command(command: &Command) -> Vec<String> {
             && !word.contains(['$', '{', '|', '\n', '['])
             && word.matches('*').count() <= 1
             && (word.contains('.') || word.contains('/'))
-            // A folder, a number, and a script of `sed`.
+            // Not a folder, a number, or a `sed` script.
             && word.contains(|sign: char| sign.is_ascii_alphabetic())
             && !word.ends_with(['/', '.'])
             && !is_substitution(word)
@@ -211,12 +211,12 @@ fn is_substitution(word: &str) -> bool {
         .any(|start| word.starts_with(start) && word.matches(&start[1..]).count() == 3)
 }
 
-/// Words in quotes of a script.
+/// Returns the quoted words of a script.
 fn quoted_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(['"', '\'']).skip(1).step_by(2).filter(|word| !word.contains(char::is_whitespace))
 }
 
-/// Files of a patch: `+++ b/src/a.rs`.
+/// Returns the files of a patch: `+++ b/src/a.rs`.
 fn patched_files(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;
@@ -225,8 +225,8 @@ fn patched_files(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns true if a command does the same whenever it is typed, so that it can be advised: an installation, a migration, a
-/// formatter. `git revert HEAD` and `git stash pop` do not, and of a script in the line only the first line is kept.
+/// Returns true if a command has the same effect each time, so that it can be recommended: an installation, a migration,
+/// a formatter. `git revert HEAD` and `git stash pop` do not, and only the first line of an inline script is stored.
 pub fn is_repeatable(line: &str) -> bool {
     let parsed = CommandLine::parse(line);
     !line.ends_with('…')
@@ -251,7 +251,7 @@ pub fn is_repeatable(line: &str) -> bool {
         })
 }
 
-/// Returns true if a line does nothing to the code but to lay it out in another way.
+/// Returns true if a line changes only the layout of code.
 pub(super) fn only_formats(line: &str) -> bool {
     let parsed = CommandLine::parse(line);
     let mut changing = parsed.commands.iter().filter(|command| is_change(command)).peekable();
@@ -268,20 +268,20 @@ pub(super) fn only_formats(line: &str) -> bool {
         })
 }
 
-/// The effect of git on changes that were made before.
+/// The effect of a git command on earlier changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undoing {
-    /// Puts them away, for a while.
+    /// Stashes them.
     PutsAway,
-    /// Brings back what was put away.
+    /// Restores stashed changes.
     BringsBack,
-    /// Takes all of them out of the tree.
+    /// Removes all of them from the working tree.
     TakesAll,
-    /// Takes those of these files and folders.
+    /// Removes those in these files and folders.
     Takes(Vec<String>),
 }
 
-/// Determines the effect of a line on earlier changes by means of git.
+/// Determines the effect of the git commands in a line on earlier changes.
 pub fn undoing(line: &CommandLine) -> Option<Undoing> {
     line.commands.iter().rev().find_map(|command| {
         if command.program() != "git" {
@@ -305,7 +305,7 @@ pub fn undoing(line: &CommandLine) -> Option<Undoing> {
         match verb {
             "stash" if has(&["pop", "apply"]) => Some(Undoing::BringsBack),
             "stash" if !has(&["list", "show", "drop", "clear"]) => Some(Undoing::PutsAway),
-            // A new branch keeps what is there; another one does not have it.
+            // A new branch keeps the changes; another existing branch does not have them.
             "checkout" | "switch" if has(&["-b", "-B", "-c", "-C"]) => None,
             "checkout" if has(&["--"]) || words.iter().any(|word| word.contains('.')) => {
                 Some(files())
@@ -338,7 +338,7 @@ fn is_changing_program(command: &Command) -> bool {
             || inner
                 .is_some_and(|words| is_changing_program(&Command { words, ..command.clone() }));
     }
-    // A task by its name: `npm run lint:fix`, `mise run fmt`.
+    // A task with a telling name: `npm run lint:fix`, `mise run fmt`.
     let fixes = table::find_task(&command.words).is_some_and(|task| {
         let name = task.name.rsplit(' ').next().unwrap_or_default();
         name.split([':', '-', '_', '.']).any(|part| {
@@ -352,7 +352,7 @@ fn is_changing_program(command: &Command) -> bool {
         })
 }
 
-/// `python - <<EOF … write_text(…)`: a script that stands in the line itself.
+/// Returns true if a command runs an inline script that writes files: `python - <<EOF … write_text(…)`.
 fn is_writing_script(command: &Command) -> bool {
     is_interpreter(command)
         && (has_writing_document(command) || command.words.iter().any(|word| writes(word)))
@@ -365,7 +365,7 @@ fn is_interpreter(command: &Command) -> bool {
         .any(|program| interpreter.iter().any(|known| program.starts_with(known)))
 }
 
-/// Returns true if a document in the line is a script that writes files.
+/// Returns true if a here-document of the command is a script that writes files.
 fn has_writing_document(command: &Command) -> bool {
     command
         .redirections
@@ -377,7 +377,7 @@ fn writes(script: &str) -> bool {
     WRITING.iter().any(|call| script.contains(call))
 }
 
-/// `cat > file <<EOF`, `echo x >> file`: output that goes to a file of the project, and is not that of a run.
+/// Returns true if output other than that of a run goes to a file of the project: `cat > file <<EOF`, `echo x >> file`.
 fn writes_file(command: &Command) -> bool {
     !table::is_run(&command.words)
         && command.redirections.iter().any(|redirection| {

@@ -1,5 +1,4 @@
-//! Hunks of a change: the lines that went and came at one place, and what is left of several changes once those that undo
-//! each other are gone.
+//! Hunks of a change: the removed and added lines at one place. Also reduces several changes to their net effect.
 
 use std::fmt::Write as _;
 
@@ -10,32 +9,33 @@ use super::{Change, MAX_READ_BYTES, Sort};
 use crate::command_line::CommandLine;
 use rutter_redact::Clean;
 
-/// Begins the line above a hunk: `@@ -12 +14 @@ def total(items):`.
+/// Start of the line above a hunk: `@@ -12 +14 @@ def total(items):`.
 const HEADER: &str = "@@";
-/// Begins the line above a hunk that only changes a comment.
+/// Start of the line above a hunk that changes only a comment.
 const COMMENT_HEADER: &str = "@#";
-/// Number of lines of a new file in one hunk.
+/// Maximum number of lines of a new file in one hunk.
 const MAX_NEW_LINES: usize = 24;
 
-/// The lines that went and came at one place of a file.
+/// The removed and added lines at one place of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
-    /// The line at which it begins in the file as it was, from 1; 0 where that is not known.
+    /// The first line in the old file, counted from 1; 0 if unknown.
     pub old_line: u32,
-    /// The line at which it begins in the file as it is now.
+    /// The first line in the new file.
     pub new_line: u32,
     /// The definition around it.
     pub section: String,
-    /// It stands inside a comment or a docstring.
+    /// True if it is inside a comment or a docstring.
     pub in_comment: bool,
-    /// Lines that went.
+    /// Removed lines.
     pub removed: Vec<String>,
-    /// Lines that came.
+    /// Added lines.
     pub added: Vec<String>,
 }
 
 impl Hunk {
-    /// Reads the lines of a diff: `-` went, `+` came, anything else stands around. The lines are counted from `old` and `new`.
+    /// Parses the lines of a diff: `-` is removed, `+` is added, anything else is context. `old` and `new` are the numbers of
+    /// the first line.
     pub fn parse<'a>(lines: impl Iterator<Item = &'a str>, old: u32, new: u32) -> Vec<Self> {
         let mut hunks = Vec::new();
         let mut hunk = Self::default();
@@ -47,7 +47,7 @@ impl Hunk {
             }
             match sign {
                 Some(b'-') => {
-                    // What goes after something came is another place.
+                    // A removed line after an added one begins another hunk.
                     if !hunk.added.is_empty() {
                         hunks.push(std::mem::take(&mut hunk));
                         (hunk.old_line, hunk.new_line) = (old, new);
@@ -75,7 +75,7 @@ impl Hunk {
         hunks
     }
 
-    /// The hunks between two versions of a text.
+    /// Computes the hunks between two versions of a text.
     pub fn between(old: &str, new: &str) -> Vec<Self> {
         let diff = similar::TextDiff::from_lines(old, new);
         let mut hunks: Vec<Self> = Vec::new();
@@ -95,7 +95,7 @@ impl Hunk {
         hunks
     }
 
-    /// A file that was not there before, in pieces that begin where something is defined.
+    /// Splits a new file into hunks that begin at definitions.
     pub fn new_file(content: &str) -> Vec<Self> {
         let mut hunks: Vec<Self> = Vec::new();
         for (at, line) in content.lines().enumerate() {
@@ -112,12 +112,12 @@ impl Hunk {
         hunks
     }
 
-    /// Looks up the definition around it in the text of the file. `text` is the file as it was if `is_old`.
+    /// Sets the definition around the hunk. `text` is the old file if `is_old`, else the new one.
     #[must_use]
     pub fn locate(mut self, text: &str, is_old: bool, file: &str) -> Self {
         let line = if is_old { self.old_line } else { self.new_line };
         if line > 0 {
-            // A hunk that only adds stands behind the line above it.
+            // A hunk that only adds lines comes after the line above it.
             let above = if is_old && self.removed.is_empty() {
                 line.saturating_sub(1).max(1)
             } else {
@@ -137,12 +137,12 @@ impl Hunk {
         self.removed == self.added
     }
 
-    /// Every line that went or came.
+    /// Returns every removed or added line.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.removed.iter().chain(&self.added).map(String::as_str)
     }
 
-    /// Returns true if only blanks are different. Where a line is set in by them, they mean something.
+    /// Returns true if only whitespace differs. In languages with significant indentation, indentation counts as a change.
     pub(super) fn only_formats(&self, file: &str) -> bool {
         const MEANING: &[&str] = &[
             ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
@@ -163,7 +163,7 @@ impl Hunk {
         without(&self.removed) == without(&self.added)
     }
 
-    /// Returns true if it changes nothing but comments, imports, blank lines, debug output or a version number.
+    /// Returns true if it changes only comments, imports, blank lines, debug output or a version number.
     pub fn is_trivial(&self, file: &str) -> bool {
         self.in_comment
             || self.only_formats(file)
@@ -177,12 +177,12 @@ impl Hunk {
             })
     }
 
-    /// Returns true if it changes nothing but comments.
+    /// Returns true if it changes only comments.
     pub fn only_comments(&self, file: &str) -> bool {
         self.in_comment || self.lines().all(|line| line.trim().is_empty() || is_comment(line, file))
     }
 
-    /// Returns true if it changes nothing but imports.
+    /// Returns true if it changes only imports.
     pub fn only_imports(&self) -> bool {
         let mut lines = self.lines().filter(|line| !line.trim().is_empty()).peekable();
         lines.peek().is_some() && lines.all(is_import)
@@ -193,7 +193,7 @@ impl Hunk {
     }
 }
 
-/// Returns true if a file is no code: documents, lists of versions, notes.
+/// Returns true if a file does not contain code: documents, lock files, notes.
 pub fn is_trivial_file(file: &str) -> bool {
     let last = file.rsplit('/').next().unwrap_or(file);
     has_extension(last, &["md", "rst", "lock", "patch", "diff", "log", "adoc", "gitignore"])
@@ -226,7 +226,7 @@ fn is_comment(line: &str, file: &str) -> bool {
         || (has_extension(file, &["py", "pyi"]) && is_docstring_line(line))
 }
 
-/// Returns true if a comment tells a tool what to do.
+/// Returns true if a comment is a directive for a tool.
 fn is_directive(line: &str) -> bool {
     const DIRECTIVES: &[&str] = &[
         "noqa",
@@ -252,7 +252,7 @@ fn is_directive(line: &str) -> bool {
     DIRECTIVES.iter().any(|directive| line.contains(directive))
 }
 
-/// A docstring in one line, or its first or last line.
+/// Returns true for a one-line docstring, or its first or last line.
 fn is_docstring_line(line: &str) -> bool {
     ["\"\"\"", "'''"].iter().any(|quote| line.starts_with(quote) || line == *quote)
 }
@@ -295,10 +295,9 @@ fn is_debug_output(line: &str) -> bool {
     .any(|call| line.starts_with(call))
 }
 
-/// Writes hunks as text, without secrets, at most `size` bytes; what had to be left out is counted in the last line.
+/// Writes hunks as redacted text of at most `size` bytes; the last line counts the omitted lines.
 ///
-/// Secrets are looked for in the lines as they stood in the file: with signs before them, a key over several lines
-/// would be none.
+/// Lines are redacted without their signs: a key over several lines would not be recognised with them.
 pub(super) fn write_hunks(hunks: &[Hunk], size: usize) -> Clean {
     let (mut lines, mut read) = (Vec::new(), 0);
     for hunk in hunks {
@@ -322,14 +321,14 @@ pub(super) fn write_hunks(hunks: &[Hunk], size: usize) -> Clean {
             }
         }
     }
-    // A key of many lines is one placeholder.
+    // A key of many lines becomes one placeholder.
     lines.dedup_by(|line, before| line == before && line.ends_with(KEY_MARK));
     let is_line = |line: &&String| !line.starts_with('@');
     let total: usize = hunks.iter().map(|hunk| hunk.removed.len() + hunk.added.len()).sum();
     let mut text = String::new();
     let mut kept = 0;
     for line in &lines {
-        // Room for the last line.
+        // Leaves room for the last line.
         if text.len() + line.len() + 40 > size {
             break;
         }
@@ -348,7 +347,7 @@ pub(super) fn write_hunks(hunks: &[Hunk], size: usize) -> Clean {
     Clean::new(&text)
 }
 
-/// Reads hunks out of a text that [`write_hunks`] made, or that was made before hunks had their lines.
+/// Parses hunks from a text of [`write_hunks`], including older texts without line numbers.
 pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     let mut rest = patch;
@@ -378,8 +377,8 @@ pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
     hunks
 }
 
-/// The changes, oldest first, that are in the tree after all of them: not what git has put away or taken back since. The
-/// commands that did so stay, because they may be what turned a failure green.
+/// Returns the changes, oldest first, that are still in the working tree: without those that git has stashed or reverted
+/// since. The git commands stay, because they may have made a failing test pass.
 pub fn in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {
@@ -387,7 +386,7 @@ pub fn in_tree(changes: &[Change]) -> Vec<Change> {
             Sort::Command => undoing(&CommandLine::parse(&change.name)),
             Sort::Edit | Sort::Invocation => None,
         };
-        // Edits that the command itself was seen to make say better what it did.
+        // Observed edits of the command describe its effect better.
         let is_seen = changes
             .iter()
             .any(|other| other.made_by.as_ref() == Some(&change.name) && other.at == change.at);
@@ -400,7 +399,7 @@ pub fn in_tree(changes: &[Change]) -> Vec<Change> {
                 there = std::mem::take(&mut away);
             }
             Some(Undoing::TakesAll) => there.clear(),
-            // A path may be told from a folder inside.
+            // A path may be typed relative to a subfolder.
             Some(Undoing::Takes(files)) => there.retain(|earlier| {
                 let name = earlier.name.as_str();
                 !files.iter().any(|file| {
@@ -414,10 +413,10 @@ pub fn in_tree(changes: &[Change]) -> Vec<Change> {
     there
 }
 
-/// Reduces changes, oldest first, to their net effect: those that undo each other are taken out, and those that go on where
-/// another one ended are put together.
+/// Reduces changes, oldest first, to their net effect: removes changes that cancel each other, and joins changes that
+/// continue each other.
 pub fn net(changes: &[Change]) -> Vec<Change> {
-    // The change that a hunk belongs to, and the hunk.
+    // Each hunk with the index of its change.
     let mut kept: Vec<(usize, Hunk)> = Vec::new();
     for (number, change) in changes.iter().enumerate() {
         for hunk in change.hunks() {
@@ -435,7 +434,7 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
                 }
                 continue;
             }
-            // Lines that come back where others only went.
+            // Lines that restore an earlier deletion.
             let restored = kept.iter().rposition(|(earlier, other)| {
                 same_file(*earlier)
                     && hunk.removed.is_empty()
@@ -454,7 +453,7 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
             kept.iter().filter(|(of, _)| *of == number).map(|(_, hunk)| hunk.clone()).collect();
         match change.sort {
             Sort::Command | Sort::Invocation => left.push(change.clone()),
-            // What was too long to be kept may not have been undone.
+            // A change without stored hunks (too long) stays, as it may not have been undone.
             Sort::Edit if hunks.is_empty() && !change.hunks().is_empty() => {}
             Sort::Edit if hunks == change.hunks() => left.push(change.clone()),
             Sort::Edit => left.push(change.with_hunks(&hunks)),
@@ -463,7 +462,7 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
     left
 }
 
-/// Finds lines among others, in one piece.
+/// Returns the position of consecutive lines among others.
 fn part_of(lines: &[String], part: &[String]) -> Option<usize> {
     if part.is_empty() || part.len() > lines.len() {
         return None;
@@ -471,7 +470,7 @@ fn part_of(lines: &[String], part: &[String]) -> Option<usize> {
     lines.windows(part.len()).position(|window| window == part)
 }
 
-/// A hunk that goes on where another ended: what came first, with the lines replaced that went again.
+/// Joins a hunk with one that continues it: replaces the lines that the later one removed again.
 fn continue_hunk(earlier: Hunk, later: Hunk) -> Hunk {
     let Some(at) = part_of(&earlier.added, &later.removed) else { return later };
     let mut added = earlier.added;
@@ -480,7 +479,7 @@ fn continue_hunk(earlier: Hunk, later: Hunk) -> Hunk {
     without_equal_ends(Hunk { section, added, ..earlier })
 }
 
-/// A hunk without the lines at its start and end that went and came back.
+/// Removes equal lines at the start and end of the removed and added lines.
 fn without_equal_ends(mut hunk: Hunk) -> Hunk {
     let equal = |(one, other): &(&String, &String)| one == other;
     let start = hunk.removed.iter().zip(&hunk.added).take_while(equal).count();

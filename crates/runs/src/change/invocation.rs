@@ -1,10 +1,10 @@
-//! The difference between a command that succeeded and the one that failed: with a variable, a flag, a wrapper, or in another
-//! folder. Where nothing else was changed, that difference is the fix.
+//! The difference between a command that succeeded and the one that failed: a variable, a flag, a wrapper, or the folder.
+//! If there was no other change, that difference is the fix.
 
 use crate::command_line::{Command, CommandLine, Folder};
 use crate::table::{self, Effect};
 
-/// Variables that change what is printed, not what happens.
+/// Variables that affect only output.
 const SHOWING_VARIABLES: &[&str] = &[
     "RUST_BACKTRACE",
     "RUST_LOG",
@@ -24,7 +24,7 @@ const SHOWING_VARIABLES: &[&str] = &[
     "GOTRACEBACK",
     "PYTHONFAULTHANDLER",
 ];
-/// Wrappers that change nothing about the command. Those of JavaScript all start the program of the same package.
+/// Wrappers that do not affect the command. Those of JavaScript all start the program of the same package.
 const PLAIN_WRAPPERS: &[&str] = &[
     "time", "timeout", "gtimeout", "nohup", "nice", "stdbuf", "unbuffer", "command", "exec", "rtk",
     "npx", "bunx", "bun", "yarn", "pnpm", "pnpx", "npm", "dlx", "x", "run",
@@ -44,19 +44,19 @@ const ENVIRONMENT_WRAPPERS: &[&str] = &[
     "devbox",
     "flox",
 ];
-/// Flags that say where a project is, as `cd` does.
+/// Flags that give the folder of a project, as `cd` does.
 const FOLDER_FLAGS: &[&str] = &["--manifest-path", "-C", "--prefix", "--cwd", "--dir", "--rootdir"];
 
 /// The difference between two ways to run a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Variables and flags: `with TZ=UTC`. They were typed for a reason.
+    /// Variables and flags: `with TZ=UTC`. They were typed on purpose.
     pub settings: Vec<String>,
     /// The wrapper and the folder: `through uv run`, `in web`. They often differ by chance.
     pub surroundings: Vec<String>,
 }
 
-/// Describes how the second line runs its last run otherwise than the first; none where both run it alike.
+/// Describes how the second line runs its last run differently from the first; None if both run it alike.
 pub fn difference(failed: &str, succeeded: &str) -> Option<Difference> {
     let (failed, succeeded) = (CommandLine::parse(failed), CommandLine::parse(succeeded));
     let (red, green) = (last_run(&failed)?, last_run(&succeeded)?);
@@ -108,13 +108,13 @@ fn last_run(line: &CommandLine) -> Option<&Command> {
     line.commands.iter().rfind(|command| table::is_run(&command.words))
 }
 
-/// The family of a command's runner, or its first word: flags of one family mean the same.
+/// Returns the family of a command's runner, or its first word. Flags have one meaning within a family.
 fn family(command: &Command) -> &str {
     table::find_runner(&command.words)
         .map_or_else(|| command.program(), |found| found.runner.family)
 }
 
-/// Variables that are set for a run, by the command or exported before it.
+/// Returns the variables that are set for a run, by the command or exported before it.
 fn variables(line: &CommandLine, run: &Command) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for command in line.commands.iter().take_while(|command| !std::ptr::eq(*command, run)) {
@@ -127,12 +127,12 @@ fn variables(line: &CommandLine, run: &Command) -> Vec<(String, String)> {
     found
 }
 
-/// The wrappers of a run that matter, without their options.
+/// Returns the wrapper words of a run that matter: without leading plain wrappers such as `timeout 60`.
 fn wrappers(command: &Command) -> Vec<&str> {
     let mut words = command.wrappers.iter().map(String::as_str).peekable();
     let mut kept = Vec::new();
     while let Some(word) = words.next() {
-        // Behind another word it belongs to that: `uv run`, `direnv exec`.
+        // Behind another word it belongs to that wrapper: `uv run`, `direnv exec`.
         let is_plain = PLAIN_WRAPPERS.contains(&word) && kept.is_empty();
         if is_plain {
             // `timeout 60`
@@ -144,7 +144,7 @@ fn wrappers(command: &Command) -> Vec<&str> {
     kept
 }
 
-/// Flags of a run that set something up.
+/// Returns the flags of a run that set something.
 fn settings(command: &Command) -> Vec<String> {
     let Some(found) = table::find_runner(&command.words) else { return Vec::new() };
     let arguments = found.runner.arguments;
@@ -158,7 +158,7 @@ fn settings(command: &Command) -> Vec<String> {
             word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
         let (effect, valued) = arguments.effect(flag);
         let next = if valued && value.is_none() { words.next().map(String::as_str) } else { value };
-        // `-xvs` of pytest is no setting.
+        // `-xvs` of pytest sets nothing.
         let joined_short =
             found.runner.name == "pytest" && flag.len() > 2 && !flag.starts_with("--");
         if effect == Effect::Sets

@@ -1,30 +1,30 @@
-//! The lines of a patch, redacted as parts of the file that they change.
+//! Redaction of a patch in the context of its file.
 //!
-//! A patch shows three lines around a change. The first line of a private key may stand farther off, and the name of a
-//! value on a line that did not change. So the file before and the file after are redacted, and the lines of the patch
-//! are taken from those texts. A patch without its file is redacted together with the lines around it; there, lines
-//! that look like the inside of a key count as one.
+//! A patch shows three lines around a change. The first line of a private key may be farther away, and the name of a
+//! value on an unchanged line. So the file before and the file after are redacted, and the lines of the patch are taken
+//! from those texts. A patch without its file is redacted together with its context lines; in that case, lines that
+//! look like the inside of a key are redacted too.
 
 use std::borrow::Cow;
 
 use rutter_redact::Clean;
 use rutter_redact::is_key_line;
 
-/// Maximum size of a file that is redacted as a whole. Of a longer one the neighbourhood of a change is redacted.
+/// Maximum size of a file that is redacted as a whole. In a longer one only the neighbourhood of a change is redacted.
 const MAX_WHOLE_BYTES: usize = 64 * 1024;
-/// Size of the neighbourhood on either side of a change: the longest private key fits.
+/// Size of the neighbourhood on either side of a change; large enough for the longest private key.
 const NEIGHBOURHOOD_BYTES: usize = 16 * 1024;
-/// Replaces a line of key material.
+/// Replacement for a line of key material.
 pub(super) const KEY_MARK: &str = "[redacted:private-key]";
 
-/// One piece of a patch.
+/// A piece of a patch.
 #[derive(Debug)]
 pub struct PatchPart<'a> {
-    /// The line at which it begins in the file as it was, from 1; 0 where that is not known.
+    /// The first line in the old file, counted from 1; 0 if unknown.
     pub old_start: u32,
-    /// The line at which it begins in the file as it is now.
+    /// The first line in the new file.
     pub new_start: u32,
-    /// Its lines: `-` went, `+` came, anything else stands around.
+    /// The lines: `-` is removed, `+` is added, anything else is context.
     pub lines: Vec<Cow<'a, str>>,
 }
 
@@ -62,7 +62,7 @@ pub fn redact_patch(parts: &[PatchPart<'_>], file: PatchedFile<'_>) -> Vec<Vec<S
     }
 }
 
-/// Replaces lines of key material that has no first line in sight.
+/// Replaces lines of key material without a visible header.
 fn hide_key_lines(lines: &mut [String]) {
     let has_public_header =
         lines.iter().any(|line| line.contains("-----BEGIN ") && !line.contains("PRIVATE"));
@@ -86,7 +86,7 @@ enum Side {
 }
 
 impl Side {
-    /// The sign of the lines that only this side has.
+    /// Returns the sign of the lines that only this side has.
     fn sign(self) -> u8 {
         match self {
             Self::Old => b'-',
@@ -96,7 +96,7 @@ impl Side {
 }
 
 impl PatchPart<'_> {
-    /// The index of its first line on one side of the file.
+    /// Returns the index of its first line on one side of the file.
     fn start(&self, side: Side) -> usize {
         let line = match side {
             Side::Old => self.old_start,
@@ -105,7 +105,7 @@ impl PatchPart<'_> {
         usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX)
     }
 
-    /// Its lines on one side, without their signs.
+    /// Returns the lines of one side, without their signs.
     fn side(&self, side: Side) -> Vec<&str> {
         let other = if side == Side::Old { b'+' } else { b'-' };
         self.lines.iter().filter_map(|line| content(line, other)).collect()
@@ -128,7 +128,7 @@ impl PatchPart<'_> {
         self.with_lines(&redacted(Side::Old), &redacted(Side::New))
     }
 
-    /// Its lines with their signs, the text of each taken from the lines of its side.
+    /// Returns the lines with their signs, each with the redacted text from its side.
     fn with_lines(&self, old: &[String], new: &[String]) -> Vec<String> {
         let (mut old, mut new) = (old.iter(), new.iter());
         let mut lines: Vec<String> = Vec::with_capacity(self.lines.len());
@@ -145,7 +145,7 @@ impl PatchPart<'_> {
             let (sign, own) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
             let own = match redacted {
                 Some(redacted) if redacted.trim() == own.trim() => own.to_owned(),
-                // The client may show a line with other blanks before it than the file has.
+                // The client may show a line with other leading blanks than the file has.
                 Some(redacted) => {
                     let margin = own.len() - own.trim_start().len();
                     format!("{}{}", &own[..margin], redacted.trim_start())
@@ -158,7 +158,7 @@ impl PatchPart<'_> {
     }
 }
 
-/// A line of a patch without its sign; none for lines of the other side, and for `\ No newline at end of file`.
+/// Returns a line of a patch without its sign; None for lines of the other side, and for `\ No newline at end of file`.
 fn content(line: &str, other: u8) -> Option<&str> {
     match line.as_bytes().first() {
         Some(b'\\') => None,
@@ -168,7 +168,7 @@ fn content(line: &str, other: u8) -> Option<&str> {
     }
 }
 
-/// Returns the other side of a file, given one side; none where the patch does not fit.
+/// Returns the other side of a file, given one side; None if the patch does not fit.
 fn apply<'a>(base: &[&'a str], parts: &'a [PatchPart<'_>], side: Side) -> Option<Vec<&'a str>> {
     let mut made: Vec<&str> = Vec::with_capacity(base.len());
     let mut at = 0;
@@ -201,10 +201,10 @@ fn apply<'a>(base: &[&'a str], parts: &'a [PatchPart<'_>], side: Side) -> Option
     Some(made)
 }
 
-/// A file of which lines are redacted together with what stands around them.
+/// A file from which lines are redacted together with their surroundings.
 struct FileView<'a> {
     lines: Vec<&'a str>,
-    /// All lines redacted, where the file is short enough.
+    /// All lines redacted, if the file is short enough.
     redacted: Option<Vec<String>>,
 }
 
@@ -215,7 +215,7 @@ impl<'a> FileView<'a> {
         Self { lines, redacted }
     }
 
-    /// The redacted form of `count` lines from the index `start` on.
+    /// Returns the redacted form of `count` lines from the index `start` on.
     fn redacted(&self, start: usize, count: usize) -> Vec<String> {
         let end = start.saturating_add(count).min(self.lines.len());
         let start = start.min(end);

@@ -1,12 +1,12 @@
-//! The definition that a line of a source file stands in, and whether it stands in a comment.
+//! The definition around a line of a source file, and the check if the line is in a comment.
 
 /// Maximum number of lines searched above a change.
 const MAX_LINES_ABOVE: usize = 400;
 /// Maximum length of the line of a definition.
 const MAX_SECTION_CHARS: usize = 100;
 
-/// The definition around a line of a text: the nearest line above it that defines something and is set in less far. Lines
-/// are counted from 1. A line that is itself a definition stands in itself.
+/// Returns the definition around a line of a text: the nearest line above that begins a definition and has less
+/// indentation. Lines are counted from 1. A line that begins a definition is its own.
 pub(super) fn enclosing_definition(text: &str, line: u32) -> Option<String> {
     let lines: Vec<&str> = text.lines().take(line as usize).collect();
     let (last, above) = lines.split_last()?;
@@ -20,7 +20,7 @@ pub(super) fn enclosing_definition(text: &str, line: u32) -> Option<String> {
             if is_definition(line) {
                 return Some(shorten(line));
             }
-            // A closing brace of a block above does not open one around the line.
+            // A closing brace belongs to a block above the line, not around it.
             if !line.trim().starts_with(['}', ')', ']']) {
                 indent = indent_of(line);
             }
@@ -36,7 +36,7 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Words that begin a definition, in the languages that agents write.
+/// Words that begin a definition in common languages.
 const DEFINING: &[&str] = &[
     "def",
     "class",
@@ -61,7 +61,7 @@ const DEFINING: &[&str] = &[
     "extension",
     "macro_rules!",
 ];
-/// Words that may stand before them.
+/// Words that may precede them.
 const BEFORE: &[&str] = &[
     "pub",
     "pub(crate)",
@@ -122,7 +122,7 @@ pub(super) fn is_definition(line: &str) -> bool {
     })
 }
 
-/// Returns true if a line of a text stands inside a comment or a docstring that began above it.
+/// Returns true if a line is inside a comment or a docstring that began above it.
 pub(super) fn is_in_comment(text: &str, line: u32, file: &str) -> bool {
     let above = text.lines().take((line as usize).saturating_sub(1));
     if has_extension(file, &["py", "pyi"]) {

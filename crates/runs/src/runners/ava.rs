@@ -1,6 +1,6 @@
-//! AVA: a line per test, then below a rule each failure at length, and the numbers below another.
+//! AVA: a line per test, then each failure in detail below a rule, and the numbers below another.
 //!
-//! A name is printed as `file › test`, or `test` alone if only one file ran; ` › ` becomes ` > `.
+//! A name is printed as `file › test`, or as `test` if only one file ran; ` › ` becomes ` > `.
 
 use super::stack::Stack;
 use crate::report::{Failure, PassedTests, Report, Runner};
@@ -21,17 +21,17 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-/// The number of failures whose details are looked for.
+/// Maximum number of failures that are searched for details.
 const MAX_TOLD: usize = 200;
 
 #[derive(Default)]
 struct Reading<'a> {
-    /// The texts behind `✘ [fail]: `: a title, and often the reason behind it.
+    /// The texts behind `✘ [fail]: `: a title, and often the reason.
     failed: Vec<&'a str>,
     passed: PassedTests,
-    /// Behind the first rule.
+    /// True behind the first rule.
     is_telling: bool,
-    /// Titles told at length, with the lines below them.
+    /// Titles of failures in detail, with the lines below them.
     told: Vec<(&'a str, Vec<&'a str>)>,
     /// Errors outside of tests.
     broken: Vec<(&'a str, Stack)>,
@@ -79,12 +79,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Returns true if a test of this title failed. Of very many, only the first are looked at.
+    /// Returns true if a test with this title failed. Searches only the first [`MAX_TOLD`] failures.
     fn is_failed(&self, title: &str) -> bool {
         self.failed.iter().take(MAX_TOLD).any(|failed| is_title(title, failed))
     }
 
-    /// Takes a number below the last rule: `3 tests failed`.
+    /// Reads a number below the last rule: `3 tests failed`.
     fn take_number(&mut self, text: &str) -> bool {
         let Some((number, words)) = scan::amount(text) else { return false };
         let counts = self.counts.unwrap_or_default();
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
             Some(counts) if counts.passed > 0 => Verdict::Passed,
             _ => Verdict::Unknown,
         };
-        // With failures, what passed is not counted, but shown.
+        // With failures, passes are shown but not counted.
         let shown = u32::try_from(passed.len()).unwrap_or(u32::MAX);
         let is_seen = !failed.is_empty() || shown > 0 || !is_failed;
         let counts = counts
@@ -133,7 +133,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Returns true for what fails outside of tests: `1 uncaught exception`, `1 hook failed`.
+/// Returns true for failures outside of tests: `1 uncaught exception`, `1 hook failed`.
 fn is_broken(words: &str) -> bool {
     [
         "uncaught exception",
@@ -147,7 +147,7 @@ fn is_broken(words: &str) -> bool {
     .any(|start| words.starts_with(start))
 }
 
-/// Returns true if the text behind `[fail]` is this title, with or without a reason behind it.
+/// Returns true if the text behind `[fail]` is this title, with or without a reason after it.
 fn is_title(title: &str, failed: &str) -> bool {
     !title.is_empty()
         && failed.strip_prefix(title).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -183,7 +183,7 @@ fn failure(title: &str, lines: &[&str]) -> Failure {
     failure.at(place)
 }
 
-/// Takes a line about an error outside of tests.
+/// Reads a line about an error outside of tests.
 fn take_broken(stack: &mut Stack, file: &str, text: &str) {
     if let Some((place, "")) = scan::located(text).filter(|(place, _)| place.path == file) {
         stack.place(Some(place));
@@ -194,12 +194,12 @@ fn take_broken(stack: &mut Stack, file: &str, text: &str) {
     }
 }
 
-/// Returns true for a line of the code that is shown: ` 4:   t.is(total([1, 2]), 4);`.
+/// Returns true for a line of quoted code: ` 4:   t.is(total([1, 2]), 4);`.
 fn is_source(line: &str) -> bool {
     scan::number(line.trim_start()).is_some_and(|(_, rest)| rest.starts_with(':'))
 }
 
-/// Reads `--tap`, which ends in `# tests`, `# pass`, perhaps `# skip`, and `# fail`.
+/// Reads the output of `--tap`, which ends in `# tests`, `# pass`, optionally `# skip`, and `# fail`.
 fn read_tap(text: &str) -> Report {
     let mut counts = Counts::default();
     let mut failures: Vec<Failure> = Vec::new();
@@ -236,7 +236,7 @@ fn read_tap(text: &str) -> Report {
                 .push(Failure { test: Some(name.replace(" › ", " > ")), ..Failure::default() });
         }
     }
-    // Node's own runner prints TAP as well, and more numbers.
+    // Node's runner also prints TAP, with more numbers.
     if !matches!(footer.as_slice(), ["tests", "pass", "fail"] | ["tests", "pass", "skip", "fail"]) {
         return Report::unknown();
     }
@@ -250,7 +250,7 @@ fn read_tap(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
-/// Takes a line of the details of a point: `    message: Error thrown in test`, `    at: 'total (file:///p/shop.js:2:16)'`.
+/// Reads a line of the details of a point: `    message: Error thrown in test`, `    at: 'total (file:///p/shop.js:2:16)'`.
 fn take_yaml(failure: &mut Failure, line: &str) {
     let Some((key, value)) = line.strip_prefix("    ").and_then(|line| line.split_once(": "))
     else {

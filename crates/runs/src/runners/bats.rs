@@ -1,7 +1,7 @@
 //! Bats, in its two forms: TAP, which it prints into a pipe, and pretty, which it prints to a terminal.
 //!
-//! A failing test is named by its description; its file stands below it. In the pretty form a line is drawn over several
-//! times, so that the mark of a test stands anywhere in it.
+//! A failing test is named by its description; its file is below it. In the pretty form a line is overwritten several
+//! times, so that the mark of a test can be anywhere in it.
 
 use crate::report::{Failure, PassedTests, Report, Runner};
 use crate::scan::{self, Place};
@@ -17,17 +17,17 @@ pub(super) static RUNNER: Runner = Runner {
 
 #[derive(Default)]
 struct Reading {
-    /// The number of tests that the plan announces, over all plans.
+    /// The number of tests in all plans.
     planned: Option<u32>,
     counts: Counts,
     failures: Vec<Failure>,
     passed: PassedTests,
-    /// The details below belong to the last failure.
+    /// True if the next details belong to the last failure.
     is_open: bool,
-    /// True if the text has a failure in words that only Bats prints: a place, or that fewer tests ran than planned.
+    /// True if a failure has words that only Bats prints: a place, or the warning that fewer tests ran than planned.
     is_certain: bool,
     summary: Option<Counts>,
-    /// Points with a hyphen, which are another program's.
+    /// True if a point has a hyphen, which other programs print.
     is_foreign: bool,
 }
 
@@ -57,7 +57,7 @@ impl Reading {
         } else if line.starts_with("# bats warning: Executed ") {
             self.is_certain = true;
         } else if let Some(counts) = summary(line).filter(|_| !above.starts_with("Finished in ")) {
-            // `mix test` has the same numbers, below the time.
+            // `mix test` prints the same numbers below the time.
             self.summary = Some(counts);
             self.is_open = false;
         } else if self.is_open {
@@ -65,7 +65,7 @@ impl Reading {
         }
     }
 
-    /// Takes a point of TAP: `1 adds two numbers # skip not yet`.
+    /// Reads a TAP point: `1 adds two numbers # skip not yet`.
     fn take_point(&mut self, rest: &str, is_ok: bool) {
         let Some((_, name)) = scan::number(rest) else { return };
         let Some(name) = name.strip_prefix(' ') else { return };
@@ -105,7 +105,7 @@ impl Reading {
         }
     }
 
-    /// Takes `(in test file test/a.bats, line 6)` and `` `[ "$output" = "4" ]' failed ``.
+    /// Reads `(in test file test/a.bats, line 6)` and `` `[ "$output" = "4" ]' failed ``.
     fn take_detail(&mut self, text: &str) {
         let Some(failure) = self.failures.last_mut() else { return };
         if let Some(place) = place(text) {
@@ -148,7 +148,7 @@ fn place(text: &str) -> Option<Place<'_>> {
     Some(Place::new(path, line.trim_end_matches([')', ','])))
 }
 
-/// Parses `5 tests, 2 failures, 1 skipped`, all of it.
+/// Parses a complete `5 tests, 2 failures, 1 skipped`.
 fn summary(line: &str) -> Option<Counts> {
     let mut parts = line.split(", ").map(scan::amount);
     let (tests, word) = parts.next()??;

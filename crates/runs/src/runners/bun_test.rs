@@ -1,5 +1,5 @@
-//! Bun's test runner: a file and its tests, each failure told before its name, then a block of numbers and
-//! `Ran 7 tests across 2 files.`, set apart by an empty line. Names are `file > describe > test`, or the file alone.
+//! Bun's test runner: a file and its tests, the details of each failure before its name, then a block of numbers and
+//! `Ran 7 tests across 2 files.`, after an empty line. Names are `file > describe > test`, or the file alone.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// What marks a test, without and with colour.
+/// Marks of a failed test, without and with colour.
 const FAILED: [&str; 2] = ["(fail) ", "✗ "];
 const PASSED: [&str; 2] = ["(pass) ", "✓ "];
 const SKIPPED: [&str; 4] = ["(skip) ", "(todo) ", "» ", "✎ "];
@@ -42,14 +42,14 @@ struct Reading<'a> {
     stack: Stack,
     failures: Vec<Failure>,
     passed: PassedTests,
-    /// Of each failure, whether its line ends in a time, which tests do not print.
+    /// For each failure, true if its line ends in a time, which tests do not print.
     timed: Vec<bool>,
     names: HashSet<String>,
-    /// Failures from here on belong to the run being read.
+    /// Index of the first failure of the current run.
     from: usize,
     outside: bool,
     counts: Option<Counts>,
-    /// A block that does not stand apart. It counts if no other does.
+    /// A block without an empty line before it. It counts only without another block.
     loose: Option<Block>,
     duration: Option<u64>,
     bailed: bool,
@@ -60,13 +60,13 @@ struct Reading<'a> {
 struct Block {
     counts: Counts,
     milliseconds: Option<u64>,
-    /// The number of lines.
+    /// Number of lines.
     lines: usize,
-    /// No line is missing, and the numbers add up.
+    /// True if no line is missing, and the numbers add up.
     is_whole: bool,
-    /// It starts with the number of failures, and only the lines above that are missing.
+    /// True if it starts with the number of failures, so that only the lines above are missing.
     is_tail: bool,
-    /// A wrapper that shows only the last lines has indented it.
+    /// True if a wrapper that shows only the last lines has indented it.
     is_indented: bool,
 }
 
@@ -95,13 +95,13 @@ fn read(text: &str) -> Report {
     reading.report()
 }
 
-/// Returns true if a block may follow this line, though it does not stand apart: the log of an error.
+/// Returns true if a block may follow this line without an empty line: the log of an error.
 fn is_beside(above: &str, block: &Block) -> bool {
     let above = above.trim_start();
     above.starts_with("error:") || above.starts_with("at ") || block.is_indented
 }
 
-/// Parses the numbers that start with this line. The first lines may be missing, above a cut.
+/// Parses the block that starts with this line. Its first lines may be cut off.
 fn block<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Option<Block> {
     let (_, first_word) = scan::amount(first.trim_start())?;
     let is_first = matches!(first_word, "pass" | "fail" | "skip" | "todo" | "error" | "errors");
@@ -140,7 +140,7 @@ fn block<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Option<Bloc
         }
         block.lines += 1;
     }
-    // Cut off, or filtered: ` 3 fail` alone tells enough, a pass does not.
+    // Truncated or filtered: ` 3 fail` alone is enough, a pass is not.
     let is_failed = counts.failed > 0 && first.starts_with(' ') && !block.is_indented;
     is_failed.then_some(block)
 }
@@ -191,7 +191,7 @@ impl<'a> Reading<'a> {
 
     fn close(&mut self, counts: Counts, milliseconds: Option<u64>) {
         if counts.failed == 0 {
-            // What looked like failures was printed by tests.
+            // Tests printed the lines that looked like failures.
             self.failures.truncate(self.from);
             self.timed.truncate(self.from);
         }
@@ -209,10 +209,10 @@ impl<'a> Reading<'a> {
             counts = block.is_whole.then_some(block.counts);
             duration = block.milliseconds;
         } else if file.is_none() && !bailed && counts.is_some() {
-            // Without a file above and numbers below, it was printed by a test.
+            // Without a file above and numbers below, a test printed it.
             failures.truncate(from);
         } else if file.is_none() && !bailed {
-            // The lines of failing tests alone, filtered: those of the runner end in a time.
+            // Only the filtered lines of failing tests: those of the runner end in a time.
             let mut timed = self.timed.iter();
             failures.retain(|_| timed.next().is_some_and(|timed| *timed));
         }

@@ -13,7 +13,7 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-/// The checks, as the last line names them.
+/// The checks in the last line.
 const CHECKS: [&str; 4] = ["advisories", "bans", "licenses", "sources"];
 
 fn read_output(text: &str) -> Report {
@@ -40,7 +40,7 @@ fn read_output(text: &str) -> Report {
     findings.report()
 }
 
-/// Parses `bans FAILED, licenses ok`, all of it. Returns true if nothing failed.
+/// Parses a complete `bans FAILED, licenses ok`. Returns true if no check failed.
 fn summary(line: &str) -> Option<bool> {
     let mut is_fine = true;
     for part in line.split(", ") {

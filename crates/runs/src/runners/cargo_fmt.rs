@@ -1,4 +1,4 @@
-//! `cargo fmt --check`: `Diff in src/lib.rs:1:` for each place that it would change, and nothing when all is well.
+//! `cargo fmt --check`: `Diff in src/lib.rs:1:` for each place that it would change, and nothing on success.
 
 use super::findings::Findings;
 use super::rustc;

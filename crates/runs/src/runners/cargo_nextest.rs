@@ -1,6 +1,6 @@
-//! cargo nextest: a status per test, right-aligned, then one summary and the failures again.
+//! cargo nextest: a right-aligned status per test, then one summary and the failures again.
 //!
-//! What tests print is indented, unless `--no-capture` lets it through; so a second summary is one too many.
+//! Output of tests is indented, unless `--no-capture` lets it through; then a test can print a second summary.
 
 use super::rust_failure::{Loose, inside, named};
 use super::rustc;
@@ -16,10 +16,10 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// The line that sets the summary off.
+/// The line before the summary.
 const RULE: &str = "────────────";
 
-/// A summary: the time, how many ran of how many, and how they went.
+/// A summary: the time, the number of all tests, and the numbers by result.
 #[derive(Clone, Copy)]
 struct Summary {
     millis: u64,
@@ -27,9 +27,9 @@ struct Summary {
     counts: Counts,
 }
 
-/// A test that failed, and what it printed below its status.
+/// A failed test, with the output below its status.
 struct Failed<'a> {
-    /// The id of its binary.
+    /// The id of the binary.
     binary: &'a str,
     test: &'a str,
     status: &'a str,
@@ -40,10 +40,10 @@ fn read(text: &str) -> Report {
     let mut announced = Vec::new();
     let mut summaries: Vec<Summary> = Vec::new();
     let mut failed: Vec<Failed> = Vec::new();
-    // Failures that stand before the summary; those behind it repeat them, and are all there is with some settings.
+    // Failures before the summary; those after it repeat them, and with some settings are the only ones.
     let mut early = 0;
     let mut said_failed = false;
-    // With --no-capture a test is announced, and what it prints stands before its status.
+    // With --no-capture a test is announced, and its output comes before its status.
     let mut running = 0_usize;
     let mut printing = false;
     let mut passed = PassedTests::default();
@@ -80,7 +80,7 @@ fn read(text: &str) -> Report {
     } else {
         Vec::new()
     };
-    // Before the summary a try that failed may be followed by one that passes.
+    // Before the summary, a failed try may be followed by one that passes.
     let certain = failed.get(early..).is_some_and(|late| !summaries.is_empty() && !late.is_empty())
         || failed.iter().any(|failed| !failed.status.starts_with("TRY "));
     let clear = running == 0
@@ -108,7 +108,7 @@ fn read(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration }
 }
 
-/// What the last summary says of a run whose tests printed others; a failure in it is trusted, a success not.
+/// Returns the counts of the last summary of a run in which tests printed others. Only a failure in it is trusted.
 fn last(announced: &[u32], summaries: &[Summary]) -> Option<Counts> {
     match (announced, summaries.last()) {
         ([announced], Some(summary)) if *announced == summary.of => Some(summary.counts),
@@ -127,13 +127,13 @@ fn total(summaries: &[Summary]) -> Option<Counts> {
     Some(sum)
 }
 
-/// The number of `    Starting 7 tests across 3 binaries (1 test skipped)`.
+/// Parses the number of `    Starting 7 tests across 3 binaries (1 test skipped)`.
 fn starting(line: &str) -> Option<u32> {
     let (count, rest) = number(line.strip_prefix("    Starting ")?)?;
     (rest.starts_with(" test across ") || rest.starts_with(" tests across ")).then_some(count)
 }
 
-/// `     Summary [   0.033s] 3/4 tests run: 2 passed, 1 failed, 1 skipped`, all of it.
+/// Parses a complete `     Summary [   0.033s] 3/4 tests run: 2 passed, 1 failed, 1 skipped`.
 fn summary(line: &str) -> Option<Summary> {
     let (time, rest) = line.strip_prefix("     Summary [")?.split_once("s] ")?;
     let (ran, rest) = number(rest)?;
@@ -150,7 +150,7 @@ fn summary(line: &str) -> Option<Summary> {
     whole.then_some(Summary { millis: scan::seconds(time.trim())?, of, counts })
 }
 
-/// Returns true for `TRY 2 PASS`: a test that failed at first.
+/// Returns true for `TRY 2 PASS`: a test that passed after a failed try.
 fn is_late_pass(status: &str) -> bool {
     status.starts_with("TRY ") && status.ends_with(" PASS")
 }
@@ -168,7 +168,7 @@ fn status(line: &str) -> Option<(&str, &str, &str)> {
     (timed && !binary.is_empty()).then(|| (status.trim(), binary, test.trim()))
 }
 
-/// Whether a status is a failure.
+/// Returns true if a status is a failure.
 fn bad(status: &str) -> bool {
     let last = status.rsplit(' ').next().unwrap_or_default();
     let known =

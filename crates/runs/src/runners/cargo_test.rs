@@ -1,7 +1,7 @@
-//! cargo test: one section per binary, `running 3 tests` to `test result: …`, and cargo's own words between them.
+//! cargo test: one section per binary, from `running 3 tests` to `test result: …`, with cargo's messages between them.
 //!
-//! Tests print what they like, a summary too. So a summary counts only where its numbers add up to what was announced,
-//! as many results were seen before it, and it stands where the harness puts it.
+//! Tests can print anything, even a summary. So a summary counts only if its numbers add up to the announced number, as
+//! many results were seen before it, and it is where the harness prints it.
 
 mod section;
 mod why;
@@ -25,7 +25,7 @@ pub(super) static RUNNER: Runner = Runner {
 
 fn read(text: &str) -> Report {
     let mut sections: Vec<Section> = Vec::new();
-    // The binaries that cargo started, and how many of them since the last section began.
+    // The binaries that cargo started, and their number since the start of the last section.
     let mut binaries: Vec<Option<String>> = Vec::new();
     let mut fresh = 0_usize;
     let mut cargo_spoke = false;
@@ -33,9 +33,9 @@ fn read(text: &str) -> Report {
     let mut said_failed = false;
     let mut stray = false;
     let mut crash = None;
-    // The names in a list whose section began before the text did.
+    // The names in a list of a section that began before the text.
     let mut headless: Vec<&str> = Vec::new();
-    // Tests that failed by their own line, where a filter has removed what begins a section.
+    // Tests that failed by their result line, for a text from which a filter removed the section starts.
     let mut filtered: Vec<&str> = Vec::new();
     let mut reruns: Vec<Rerun> = Vec::new();
     for line in text.lines() {
@@ -68,7 +68,7 @@ fn read(text: &str) -> Report {
         }
         foreign |= !sections.is_empty() && !own(line);
         if let Some(summary) = summary(line) {
-            // The start of the text is missing. A failure is one, but what came before may have failed as well.
+            // The start of the text is missing. A failure counts, but a success does not: an earlier part may have failed.
             stray = true;
             if len(&headless) != summary.counts.failed {
                 headless.clear();
@@ -90,7 +90,7 @@ fn read(text: &str) -> Report {
     };
     let started = len(&binaries);
     if binaries.len() == sections.len() {
-        // Cargo's words may stand before or behind those of all binaries.
+        // Cargo's messages may all come before or after the output of the binaries.
         for (section, binary) in sections.iter_mut().zip(binaries) {
             section.binary = binary;
         }
@@ -102,8 +102,8 @@ fn read(text: &str) -> Report {
         || (sections.is_empty() && !filtered.is_empty())
         || sections.iter().any(|section| section.ended.is_some_and(|summary| !summary.ok))
         || sections.last().is_some_and(Section::surely_failed);
-    // Cargo announces each binary, unless it is quiet or its words are elsewhere.
-    // Then a line between the sections is of a binary with a harness of its own.
+    // Cargo announces each binary, unless it is quiet or its messages went elsewhere. In that case, a line between the
+    // sections belongs to a binary with a custom harness.
     let all = started == len(&sections) || (started == 0 && !cargo_spoke && !foreign);
     let counts = (complete && all && !stray && !sections.is_empty() && !goes_on(text))
         .then(|| total(&sections));
@@ -144,7 +144,7 @@ fn read(text: &str) -> Report {
     }
 }
 
-/// Whether a line between sections is the harness's or cargo's own.
+/// Returns true if a line between sections is printed by the harness or cargo.
 fn own(line: &str) -> bool {
     line.is_empty()
         || line.starts_with("error")
@@ -152,7 +152,7 @@ fn own(line: &str) -> bool {
         || scan::is_timing(line)
 }
 
-/// Whether cargo says that it starts a binary. A line that was cut off is no less a start.
+/// Returns true if cargo announces the start of a binary, even in a truncated line.
 fn starts(line: &str) -> bool {
     line.starts_with("     Running ") || line.starts_with("   Doc-tests ")
 }
@@ -164,7 +164,7 @@ fn binary(line: &str) -> Option<String> {
         return Some(format!("doc {name}"));
     }
     let rest = line.strip_prefix("     Running ")?;
-    // Before cargo 1.56 the path stood alone.
+    // Before cargo 1.56 the line had only the path.
     let path = match rest.rsplit_once('(') {
         Some((_, path)) => path.strip_suffix(')')?,
         None => rest,
@@ -173,8 +173,8 @@ fn binary(line: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Whether the text ends within the first line of another section, which a blank line sets off from the last, or
-/// within the name of its binary.
+/// Returns true if the text ends within the first line of another section, which follows a blank line, or within the
+/// name of its binary.
 fn goes_on(text: &str) -> bool {
     let last = text.rsplit('\n').next().unwrap_or_default();
     let starts = ["running ", "     Running ", "   Doc-tests "];
@@ -184,20 +184,20 @@ fn goes_on(text: &str) -> bool {
     text.ends_with("\n\n\n") || begun || unnamed
 }
 
-/// The number of `running 5 tests`.
+/// Parses the number of `running 5 tests`.
 fn announced(line: &str) -> Option<u32> {
     let (announced, rest) = number(line.strip_prefix("running ")?)?;
     matches!(rest, " test" | " tests").then_some(announced)
 }
 
-/// Whether cargo says in its own words that something failed.
+/// Returns true if cargo reports a failure.
 fn says_failed(line: &str) -> bool {
     rustc::uncompiled(line)
         || line.starts_with("error: test failed, to rerun pass `")
         || line.starts_with("error: doctest failed, to rerun pass `")
 }
 
-/// The test of `test cart::total ... FAILED`, or of `cart::total --- FAILED`, as a quiet run says it.
+/// Parses the test of `test cart::total ... FAILED`, or of `cart::total --- FAILED` in a quiet run.
 fn failed_test(line: &str) -> Option<&str> {
     let loud = || line.strip_prefix("test ")?.strip_suffix(" ... FAILED");
     let test = line.strip_suffix(" --- FAILED").or_else(loud)?;
@@ -205,16 +205,16 @@ fn failed_test(line: &str) -> Option<&str> {
     (!test.contains(' ') || test.contains(" - ")).then_some(test)
 }
 
-/// How cargo says that one test binary is run again: `-p api --test retries`.
+/// The arguments with which cargo suggests to run one test binary again: `-p api --test retries`.
 struct Rerun<'a> {
     package: Option<&'a str>,
-    /// The binary; none for the unit tests of a library and for doc tests.
+    /// The binary; None for the unit tests of a library and for doc tests.
     binary: Option<&'a str>,
 }
 
 impl<'a> Rerun<'a> {
     fn parse(line: &'a str) -> Option<Self> {
-        // A run that goes on after a failure lists them at its end.
+        // A run that continued after a failure lists them at its end.
         let listed = || line.strip_prefix("    `").filter(|rest| rest.starts_with('-'));
         let said = line.strip_prefix("error: test failed, to rerun pass `").or_else(listed)?;
         let words: Vec<&str> = said.strip_suffix('`')?.split(' ').collect();
@@ -234,7 +234,7 @@ impl<'a> Rerun<'a> {
     }
 }
 
-/// Puts the package that cargo names before the binaries that failed: two packages may have binaries of one name.
+/// Adds the packages that cargo names to the failed binaries, as two packages may have binaries of the same name.
 fn name_packages(sections: &mut [Section<'_>], reruns: &[Rerun<'_>]) {
     let mut reruns: Vec<&Rerun<'_>> = reruns.iter().collect();
     for section in sections {
@@ -251,7 +251,7 @@ fn name_packages(sections: &mut [Section<'_>], reruns: &[Rerun<'_>]) {
     }
 }
 
-/// How a test binary ended that did not get to its summary: `signal: 6, SIGABRT: process abort signal`.
+/// Parses the reason why a test binary ended without a summary: `signal: 6, SIGABRT: process abort signal`.
 fn crashed(line: &str) -> Option<&str> {
     let (_, how) =
         line.strip_prefix("  process didn't exit successfully: `")?.rsplit_once("` (")?;

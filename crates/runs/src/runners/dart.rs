@@ -1,8 +1,8 @@
-//! Dart and Flutter: `dart test`, `flutter test`, `dart analyze` and `flutter analyze`. Written from the documented forms and from
-//! logs in public issues.
+//! Dart and Flutter: `dart test`, `flutter test`, `dart analyze` and `flutter analyze`. Written from the documented forms
+//! and from logs in public issues.
 //!
-//! Progress is `00:01 +1 ~1 -1: test/a_test.dart: Till opens`; a line that ends in `[E]` is a failure, with the reason below.
-//! A test is named by its description; the file, which stands before it if there are several, is the scope.
+//! Progress is `00:01 +1 ~1 -1: test/a_test.dart: Till opens`; a line that ends in `[E]` is a failure, with the reason
+//! below. A test is named by its description; the file, which precedes it if there are several, is the scope.
 
 use super::findings::Findings;
 use crate::report::{Failure, PassedTests, Report, Runner};
@@ -63,7 +63,7 @@ fn read_test(output: &str) -> Report {
     while let Some(line) = lines.next() {
         if let Some(Progress { counts, said }) = progress(line) {
             is_open = false;
-            // The number of passes grows when the test before has passed.
+            // The number of passes grows when the previous test has passed.
             if let Some((test, before)) = running.take()
                 && counts.passed == before.passed + 1
                 && counts.failed == before.failed
@@ -141,7 +141,7 @@ fn split_file(name: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Takes a line below a failure: `  Expected: <4>`, `    Actual: <3>`, an exception, and then frames such as
+/// Reads a line below a failure: `  Expected: <4>`, `    Actual: <3>`, an exception, and then frames such as
 /// `  test/a_test.dart 9:5   main.<fn>`.
 fn detail(failure: &mut Failure, line: &str) {
     let Some(text) = line.strip_prefix("  ") else { return };
@@ -172,7 +172,7 @@ fn detail(failure: &mut Failure, line: &str) {
     }
 }
 
-/// Parses `test/a_test.dart 9:5   main.<fn>`, and the place of an error of the compiler: `test/a_test.dart:5:10: Error: …`.
+/// Parses `test/a_test.dart 9:5   main.<fn>`, and the place of a compiler error: `test/a_test.dart:5:10: Error: …`.
 fn frame(text: &str) -> Option<Place<'_>> {
     let (path, rest) = text.split_once(' ')?;
     if scan::has_extension(path, "dart")
@@ -217,7 +217,7 @@ fn read_analyze(text: &str) -> Report {
     let mut findings = Findings::default();
     for line in text.lines() {
         if let Some((level, place, message, rule)) = finding(line) {
-            // Notes fail only Flutter's analysis, and there only unless it is told otherwise.
+            // Notes fail only Flutter's analysis, unless it is configured otherwise.
             if level != "info" {
                 findings.add(Some(place), Some(rule), message);
             }
@@ -228,8 +228,8 @@ fn read_analyze(text: &str) -> Report {
     findings.report()
 }
 
-/// Parses `  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier`, and Flutter's form with bullets, in which
-/// the message stands before the place.
+/// Parses `  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier`, and Flutter's form with bullets, in
+/// which the message precedes the place.
 fn finding(line: &str) -> Option<(&str, Place<'_>, &str, &str)> {
     let text = line.trim_start();
     let separator = if text.contains(" • ") { " • " } else { " - " };

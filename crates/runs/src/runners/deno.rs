@@ -1,6 +1,6 @@
 //! Deno: `deno test`, `deno lint` and `deno check`.
 //!
-//! A test is named by its description, with its steps behind it; its file is the scope.
+//! A test is named by its description, followed by its steps; its file is the scope.
 
 use super::findings::Findings;
 use super::stack::Stack;
@@ -42,7 +42,7 @@ pub(super) static RUNNER_CHECK: Runner = Runner {
     read: read_check,
 };
 
-/// The part of a test run that a line stands in.
+/// The part of a test run that a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Progress,
@@ -55,7 +55,7 @@ struct TestRun<'a> {
     file: Option<&'a str>,
     steps: SuiteTree<'a>,
     passed: PassedTests,
-    /// The failures told at length, with their places.
+    /// The failures in detail, by title.
     told: Vec<(&'a str, Stack)>,
     listed: Vec<&'a str>,
     counts: Option<Counts>,
@@ -97,7 +97,7 @@ impl<'a> TestRun<'a> {
             self.part = Part::Failures;
         } else if is_title(line) && (self.part != Part::Progress || line.contains(" => ./")) {
             match self.part {
-                // A tail may begin within the list.
+                // A truncated text may begin within the list.
                 Part::Failures | Part::Progress => self.listed.push(line),
                 Part::Errors => self.told.push((line, Stack::default())),
             }
@@ -110,7 +110,7 @@ impl<'a> TestRun<'a> {
         }
     }
 
-    /// Takes `adds up ... ok (2ms)`, `till ...`, and a step below it, which is indented.
+    /// Reads `adds up ... ok (2ms)`, `till ...`, and an indented step below it.
     fn take_progress(&mut self, line: &'a str) {
         let (indent, text) = tree::indented(line);
         if let Some((name, result)) = text.split_once(" ... ") {
@@ -174,7 +174,7 @@ fn failure(title: &str, stack: Stack) -> Failure {
     failure
 }
 
-/// Takes a line below the title: `error: TypeError: no such till`, and the frames.
+/// Reads a line below the title: `error: TypeError: no such till`, and the frames.
 fn take_error(stack: &mut Stack, line: &str) {
     if let Some(error) = line.strip_prefix("error: ") {
         stack.take(error.strip_prefix("(in promise) ").unwrap_or(error));
@@ -212,7 +212,7 @@ fn summary(line: &str) -> Option<(bool, Counts, Option<u64>)> {
     (has_passed && is_ok == (counts.failed == 0)).then_some((is_ok, counts, milliseconds))
 }
 
-/// Returns true for the files that Deno looks at.
+/// Returns true for files that Deno checks.
 fn is_script(path: &str) -> bool {
     ["ts", "tsx", "js", "jsx", "mts", "mjs", "cts", "cjs"]
         .iter()

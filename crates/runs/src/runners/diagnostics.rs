@@ -1,6 +1,6 @@
 //! Errors of compilers and linkers for C, C++, Objective-C, Java, Kotlin and Swift, which print them in similar forms.
 //!
-//! Many other tools print `file:line: error: …`. Only files of these languages count here.
+//! Many other tools print `file:line: error: …`, so only files of these languages count here.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -32,7 +32,7 @@ pub(super) static RUNNER_KOTLINC: Runner = Runner {
     read: read_output,
 };
 
-/// The marks without which a text has no error for [`read_output`].
+/// The keywords of [`read_output`].
 pub(super) const TELLS: &[&str] = &[
     "error: ",
     ": error ",
@@ -45,7 +45,7 @@ pub(super) const TELLS: &[&str] = &[
 
 const UNDEFINED_REFERENCE: &str = "undefined reference to ";
 
-/// The endings of source files.
+/// Extensions of source files.
 const SOURCES: &[&str] = &[
     "c", "h", "cc", "cpp", "cxx", "c++", "hpp", "hh", "hxx", "inl", "ipp", "m", "mm", "s", "S",
     "cu", "java", "kt", "kts", "scala", "groovy", "swift",
@@ -62,7 +62,7 @@ pub(super) struct Diagnostic<'a> {
 fn read_output(text: &str) -> Report {
     let mut findings = Findings::default();
     for line in text.lines() {
-        // Swift is not compiled by these, and its tests fail in the same form.
+        // These do not compile Swift, and its tests print failures in the same form.
         let is_swift = line.contains(".swift:");
         if !is_swift {
             take_line(&mut findings, line);
@@ -71,7 +71,7 @@ fn read_output(text: &str) -> Report {
     findings.report()
 }
 
-/// Takes a line of a compiler or a linker: an error, or the words that there was one.
+/// Reads a line of a compiler or a linker: an error, or the message that there was one.
 pub(super) fn take_line(findings: &mut Findings, line: &str) {
     if let Some(Diagnostic { place, error, message }) = parse(line) {
         findings.add_once(place, error, message);
@@ -82,7 +82,7 @@ pub(super) fn take_line(findings: &mut Findings, line: &str) {
 
 /// Parses an error in a source file, or one of the linker.
 pub(super) fn parse(line: &str) -> Option<Diagnostic<'_>> {
-    // Most lines have no colon, and searching them for words is dear.
+    // Most lines have no colon, and a search for words is expensive.
     if !line.contains(':') || line.starts_with([' ', '\t']) {
         return None;
     }
@@ -106,12 +106,12 @@ pub(super) fn compiler(line: &str) -> Option<Diagnostic<'_>> {
     let (text, message) =
         line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "))?;
     let (place, rest) = scan::located(text)?;
-    // A compiler names the line, and the column if it knows it; other messages seldom have that form.
+    // A compiler prints the line, and the column if known; other messages seldom have that form.
     let is_end = rest.is_empty() && !text.starts_with(' ');
     is_end.then(|| Diagnostic { place: own(place), error: None, message })
 }
 
-/// Returns the place, unless it is a header of the system.
+/// Returns the place, unless it is in a system header.
 fn own(place: Place<'_>) -> Option<Place<'_>> {
     let is_foreign = place.path.starts_with("/usr/") || place.path.starts_with("/Applications/");
     (!is_foreign).then_some(place)
@@ -158,7 +158,7 @@ fn driver(line: &str) -> Option<Diagnostic<'_>> {
 pub(super) fn linker(line: &str) -> Option<Diagnostic<'_>> {
     if let Some(at) = line.find(UNDEFINED_REFERENCE) {
         let place = line[..at].strip_prefix("/usr/bin/ld: ").unwrap_or(&line[..at]);
-        // The offset in the section is no line.
+        // The number is an offset in the section, not a line.
         let place = place.split_once(":(").map(|(path, _)| Place { path, line: None });
         return Some(Diagnostic {
             place,
@@ -180,7 +180,7 @@ pub(super) fn linker(line: &str) -> Option<Diagnostic<'_>> {
     is_missing.then_some(Diagnostic { place: None, error: Some("cannot find library"), message })
 }
 
-/// Returns true for a line that only says that there were errors.
+/// Returns true for a line that only reports that there were errors.
 fn is_echo(line: &str) -> bool {
     let counts =
         |words: &str| scan::amount(line).is_some_and(|(number, rest)| number > 0 && rest == words);
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::Verdict;
 
-    /// Path, line and message.
+    /// Returns path, line and message.
     fn parts(line: &str) -> Option<(Option<&str>, Option<u32>, &str)> {
         let Diagnostic { place, message, .. } = parse(line)?;
         Some((place.map(|place| place.path), place.and_then(|place| place.line), message))

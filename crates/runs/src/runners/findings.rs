@@ -1,18 +1,18 @@
-//! Linters and type checkers: a list of findings, each with a place and a rule, and perhaps a last line that sums up.
+//! The output of linters and type checkers: a list of findings, each with a place and a rule, and often a summary line.
 //!
-//! Most of them say nothing when all is well. Silence is no summary, so that is unknown by the text alone.
+//! Most of them print nothing on success. An empty output is not a summary, so by the text alone it is unknown.
 
 use crate::Verdict;
 use crate::report::{Failure, Report};
 use crate::scan::{self, Place};
 
-/// What a checker said so far.
+/// The findings of a checker so far.
 #[derive(Default)]
 pub(super) struct Findings {
     list: Vec<Failure>,
-    /// It said that all is well.
+    /// True if a line reports success.
     pub(super) good: bool,
-    /// It said that something is not.
+    /// True if a line reports failure.
     pub(super) bad: bool,
 }
 
@@ -29,7 +29,7 @@ impl Findings {
         }
     }
 
-    /// Adds a finding, unless one of the last is the same: a header is compiled many times.
+    /// Adds a finding, unless one of the last is equal: a header is compiled many times.
     pub(super) fn add_once(&mut self, place: Option<Place<'_>>, rule: Option<&str>, message: &str) {
         let is_same = |other: &Failure| {
             other.message.as_deref() == Some(message.trim())
@@ -41,14 +41,14 @@ impl Findings {
         }
     }
 
-    /// Adds all findings of another list, and what it says as a whole.
+    /// Adds the findings and the reported result of another list.
     pub(super) fn append(&mut self, mut other: Self) {
         self.list.append(&mut other.list);
         self.bad |= other.bad;
         self.good |= other.good;
     }
 
-    /// Returns true if there are no findings.
+    /// Returns true if the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -1,17 +1,17 @@
-//! Errors of the Go compiler, vet and the module loader, and the places that are the project's own.
+//! Errors of the Go compiler, vet and the module loader, and the places in the project's code.
 
 use crate::Verdict;
 use crate::report::{Failure, Report};
 use crate::scan::{self, Place, has_extension, number, place};
 
-/// Reads the output of `go build` and `go vet`. Go says nothing when all is well, so the text alone never shows a pass.
+/// Reads the output of `go build` and `go vet`. Go prints nothing on success, so the text alone never shows a pass.
 pub(super) fn read(text: &str) -> Report {
     let failures = errors(text).list;
     let verdict = if failures.is_empty() { Verdict::Unknown } else { Verdict::Failed };
     Report { verdict, failures, ..Report::unknown() }
 }
 
-/// The marks without which a text has no error for [`read`].
+/// The keywords of [`read`].
 pub(super) const TELLS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: ", "\nvet: "];
 
 /// The errors in a text.
@@ -19,16 +19,16 @@ pub(super) const TELLS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: "
 pub(super) struct GoErrors {
     /// Each error once, in the order of the text.
     pub(super) list: Vec<Failure>,
-    /// An error stands right below the header of its package, so it is the compiler's and not printed by a test.
+    /// True if an error is right below the header of its package, so that it is the compiler's and not printed by a test.
     pub(super) under_header: bool,
-    /// The module loader gave up before anything was compiled.
+    /// True if the module loader failed before anything was compiled.
     pub(super) is_unloaded: bool,
 }
 
 /// Collects the errors of a text.
 pub(super) fn errors(text: &str) -> GoErrors {
     let mut found = GoErrors::default();
-    // The package of the header above, while its errors last.
+    // The package of the header above, until its errors end.
     let mut package = None;
     for line in text.lines() {
         if let Some(header) = line.strip_prefix("# ") {
@@ -54,7 +54,7 @@ pub(super) fn errors(text: &str) -> GoErrors {
     found
 }
 
-/// Returns true for an error that is found before anything is compiled.
+/// Returns true for an error that occurs before anything is compiled.
 fn is_loader_error(failure: &Failure) -> bool {
     const STARTS: &[&str] = &[
         "missing go.sum entry ",
@@ -89,7 +89,7 @@ fn error(line: &str) -> Option<Failure> {
     Some(Failure { message: Some(message.to_owned()), ..Failure::default() }.at(Some(place)))
 }
 
-/// Returns true for messages that are no errors of their own: a linter's, which ends in its name, and the last of many.
+/// Returns true for messages that do not count: a linter's, which ends in its name, and the line after many errors.
 fn is_other(message: &str) -> bool {
     let linter = message.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     let is_name = |name: &str| {
@@ -98,8 +98,8 @@ fn is_other(message: &str) -> bool {
     message == "too many errors" || linter.is_some_and(|(_, name)| is_name(name))
 }
 
-/// Parses an error of the module loader, which has no file: `package example.com/x: build constraints exclude all Go files`,
-/// an import cycle, or a broken `go.mod`.
+/// Parses an error of the module loader, which has no file: `package example.com/x: build constraints exclude all Go
+/// files`, an import cycle, or a broken `go.mod`.
 fn load_error(line: &str, package: Option<&str>) -> Option<Failure> {
     let message = if let Some(rest) = line.strip_prefix("package ") {
         let (name, message) = rest.split_once(": ")?;
@@ -123,7 +123,7 @@ fn load_error(line: &str, package: Option<&str>) -> Option<Failure> {
     Some(Failure { message: Some(message.to_owned()), ..Failure::default() })
 }
 
-/// Parses the place of a stack frame. Returns None if it is not the project's own code.
+/// Parses the place of a stack frame. Returns None if it is not in the project's code.
 pub(super) fn own<'a>(frame: &'a str, root: Option<&str>) -> Option<Place<'a>> {
     let place = place(frame)?;
     let file = place.path;
@@ -134,7 +134,7 @@ pub(super) fn own<'a>(frame: &'a str, root: Option<&str>) -> Option<Place<'a>> {
     (!foreign).then_some(place)
 }
 
-/// Returns the folder of the standard library if this line of a stack is a frame of it.
+/// Returns the folder of the standard library if this line of a stack is one of its frames.
 pub(super) fn root_of(line: &str) -> Option<&str> {
     let place = line.strip_prefix('\t')?;
     let at = place.find("/src/testing/").or_else(|| place.find("/src/runtime/"))?;

@@ -1,10 +1,10 @@
 //! go test: one line per package, and with `-v` or on failure one line per test, subtests indented below their parents.
 //!
-//! Without `-v` the output does not say how many tests ran, so there are no counts. A parent fails with its subtests; only
+//! Without `-v` the output has no numbers of tests, so the report has no counts. A parent fails with its subtests; only
 //! the innermost tests are counted and named as failures.
 //!
-//! With `-v` a test prints what it likes between `=== RUN` and its result. So while a test runs, a failing package and the
-//! result of a test that was never started are believed only if the text ends before the running test does.
+//! With `-v` a test can print anything between `=== RUN` and its result. So while a test runs, a failing package and the
+//! result of a test that was never started are trusted only if the text ends before the running test does.
 
 mod events;
 mod log;
@@ -52,20 +52,20 @@ enum Went {
 struct TestResult<'a> {
     went: Went,
     test: &'a str,
-    /// The results of its subtests follow.
+    /// True if results of its subtests follow.
     is_parent: bool,
-    /// It was printed while another test ran, and the test was not started: a test may have printed it.
+    /// True if it was printed while another test ran, for a test that was not started: a test may have printed it.
     is_doubtful: bool,
-    /// The package whose line followed.
+    /// The package of the next package line.
     package: Option<&'a str>,
 }
 
 /// The line `PASS` that ends the output of a test binary.
 #[derive(Default)]
 struct Pass {
-    /// It was the last thing that a binary said.
+    /// True if it was the last line of a binary.
     is_last: bool,
-    /// The line of a package that ran tests followed it.
+    /// True if the line of a package with tests followed it.
     seen: bool,
 }
 
@@ -75,18 +75,18 @@ struct Reading<'a> {
     starts: usize,
     /// Tests that were started and have neither ended nor paused.
     running: HashSet<&'a str>,
-    /// The first result since the last line of a package.
+    /// Index of the first result since the last package line.
     segment: usize,
     log: TestLog<'a>,
-    /// Tests ran in some package.
+    /// True if tests ran in a package.
     ran: bool,
     failed: bool,
-    /// Packages that ended with `PASS` when no test was running.
+    /// `PASS` lines that were printed while no test was running.
     pass: Pass,
-    /// The end of a failing package that was printed while a test ran: it failed unless that test goes on. Empty for the
-    /// last `FAIL`, which names no package.
+    /// The line of a failing package that was printed while a test ran: the package failed unless that test continues.
+    /// Empty for the last `FAIL`, which names no package.
     suspended: Option<&'a str>,
-    /// A test printed what looks like a failing package.
+    /// True if a test printed a line like that of a failing package.
     doubt: bool,
     millis: u64,
 }
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
             } else if let Some(test) =
                 rest.strip_prefix("CONT  ").or_else(|| rest.strip_prefix("NAME  "))
             {
-                // Its start may stand above a cut.
+                // Its start may be above a cut.
                 self.resume(test);
             } else if let Some(test) = rest.strip_prefix("PAUSE ") {
                 self.running.remove(test);
@@ -155,7 +155,7 @@ impl<'a> Reading<'a> {
         {
             last.is_parent = true;
         } else if let Some((parent, _)) = test.rsplit_once('/') {
-            // A sister of the last one: their parent is marked already, unless it is in between.
+            // A sibling of the last test: their parent is marked already, unless it is in between.
             mark_parent(&mut self.results, parent);
         }
         let is_parent = false;
@@ -165,7 +165,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Takes a line about a package: `ok  \tpackage\t0.002s`, `FAIL\tpackage [build failed]`, or the last `FAIL`.
+    /// Reads a line about a package: `ok  \tpackage\t0.002s`, `FAIL\tpackage [build failed]`, or the last `FAIL`.
     fn take_package(&mut self, line: &'a str) -> bool {
         if let Some(rest) = line.strip_prefix("ok  \t") {
             self.ran |= has_run_tests(rest);
@@ -195,14 +195,14 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// Assigns what was read since the last package to the package of this line.
+    /// Assigns the results since the last package line to the package of this line.
     fn end_package(&mut self, rest: &'a str) {
         let name = rest.split(['\t', ' ']).next().filter(|name| !name.is_empty());
         let results = &mut self.results[self.segment..];
         for result in results.iter_mut() {
             result.package = name;
         }
-        // If no result is beyond doubt, those that are not have to do.
+        // Without a certain failure the doubtful ones are used.
         if results.iter().all(|result| result.is_doubtful || result.went != Went::Failed) {
             for result in results.iter_mut() {
                 result.is_doubtful = false;
@@ -221,7 +221,7 @@ impl<'a> Reading<'a> {
             self.end_package(rest);
         }
         let is_verbose = self.starts > 0;
-        // Cut off within a package: only what is beyond doubt counts.
+        // Truncated within a package: only certain results count.
         let panicked = self.log.has_panicked();
         let rest = &self.results[self.segment..];
         self.log.end_package(rest, None);
@@ -242,7 +242,7 @@ impl<'a> Reading<'a> {
             self.failed || panicked || names_failure || errors.under_header || is_unloaded;
         let has_passed = match counts {
             Some(counts) => counts.passed > 0,
-            // A start or a result is cut off. The last `FAIL` of a failing run would not be.
+            // A start or a result is cut off. The last `FAIL` of a failing run would still be there.
             None => !is_verbose || self.pass.seen,
         };
         let is_clean = self.ran && !self.doubt;
@@ -272,7 +272,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Builds the failure of a test from the lines that it printed, for a wrapper that shows them by test.
+/// Builds the failure of a test from its output, for a wrapper that groups the output by test.
 pub(super) fn failure(test: &str, package: &str, lines: &[&str]) -> Failure {
     let mut log = TestLog::default();
     log.set_test(test);
@@ -298,7 +298,7 @@ fn is_subtest(test: &str, parent: &str) -> bool {
     test.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Marks the last test of a name as a parent.
+/// Marks the last test with a name as a parent.
 fn mark_parent(results: &mut [TestResult<'_>], parent: &str) {
     for result in results.iter_mut().rev() {
         if result.test == parent {
@@ -310,7 +310,7 @@ fn mark_parent(results: &mut [TestResult<'_>], parent: &str) {
     }
 }
 
-/// Returns true if tests ran in a package, by what follows `ok`. A line that was cut off may have lost that none did.
+/// Returns true if tests ran in a package, by the text after `ok`. A truncated line may lack the note that none did.
 fn has_run_tests(rest: &str) -> bool {
     let mut fields = rest.split('\t').skip(1);
     let time = fields.next().is_some_and(|time| {

@@ -1,4 +1,4 @@
-//! gofmt with `-l` or `-d`: the files that it would change, and nothing when all is well.
+//! gofmt with `-l` or `-d`: the files that it would change, and nothing on success.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -29,7 +29,7 @@ fn read_output(text: &str) -> Report {
             is_list = false;
         }
     }
-    // A name among other words is not a list.
+    // File names among other output are not a list.
     if is_list {
         for path in listed {
             add(&mut findings, path);

@@ -1,6 +1,6 @@
 //! golangci-lint: `till/till.go:54:23: message (linter)` with the source and a caret below.
 //!
-//! Version 2 ends in `2 issues:` and a line per linter, or in `0 issues.`; version 1 says nothing when all is well.
+//! Version 2 ends in `2 issues:` and a line per linter, or in `0 issues.`; version 1 prints nothing on success.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -15,12 +15,12 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-/// The number of lines below its place within which a message of several lines ends.
+/// Maximum number of lines of a message below its place.
 const MAX_MESSAGE_LINES: usize = 12;
 
 fn read_output(text: &str) -> Report {
     let mut findings = Findings::default();
-    // Places whose linter is not named yet: a message of several lines, or several errors of the type checker.
+    // Places without a linter so far: a message of several lines, or several errors of the type checker.
     let mut open: Vec<(Place<'_>, &str)> = Vec::new();
     let mut lines_below = 0;
     for line in text.lines() {
@@ -35,7 +35,7 @@ fn read_output(text: &str) -> Report {
             }
         } else if !open.is_empty() {
             lines_below += 1;
-            // The compiler indents the types that it wants: `\twant (string, bool)`.
+            // The compiler indents the expected types: `\twant (string, bool)`.
             let is_indented = line.starts_with(['\t', ' ']);
             if let Some((_, linter)) =
                 split_linter(line).filter(|(_, linter)| !is_indented || *linter == "typecheck")
@@ -66,7 +66,7 @@ fn located(line: &str) -> Option<(Place<'_>, &str)> {
     }
     let (place, rest) = scan::located(line)?;
     let is_go = ["go", "mod"].iter().any(|kind| scan::has_extension(place.path, kind));
-    // The type checker has an empty message before its own.
+    // The type checker prints an empty message before its own.
     let message = rest.strip_prefix(": ").filter(|message| !message.starts_with(": "))?;
     (is_go && !place.path.contains(' ')).then_some((place, message))
 }

@@ -92,7 +92,7 @@ fn read_output(text: &str) -> Report {
     }
 }
 
-/// Parses `6 tests, 1 skipped, 3 failures in 0.49s`, with `2 runs, ` before it if tests were run again.
+/// Parses `6 tests, 1 skipped, 3 failures in 0.49s`, with `2 runs, ` before it if tests ran again.
 fn done(line: &str) -> Option<Totals> {
     let (list, time) = line.rsplit_once(" in ")?;
     let milliseconds = Some(scan::seconds(time.strip_suffix('s')?)?);
@@ -122,7 +122,7 @@ fn failed(rest: &str) -> Option<(&str, &str)> {
     name.split_once(' ')
 }
 
-/// Parses package and test of `till.TestOpen (0.00s)`; those of the module's root have no package.
+/// Parses package and test of `till.TestOpen (0.00s)`; tests of the module's root have no package.
 fn timed(rest: &str) -> Option<(&str, &str)> {
     let (name, time) = rest.rsplit_once(" (")?;
     scan::seconds(time.strip_suffix("s)")?)?;

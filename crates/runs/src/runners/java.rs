@@ -1,9 +1,9 @@
-//! What Maven and Gradle have in common: the stack of a failed Java test.
+//! The stack of a failed Java test, for Maven and Gradle.
 
 use crate::report::Failure;
 use crate::scan::Place;
 
-/// Packages that are no project's own, by how their names begin.
+/// Prefixes of packages that do not belong to a project.
 const FOREIGN: &[&str] = &[
     "java.",
     "javax.",
@@ -25,7 +25,7 @@ const FOREIGN: &[&str] = &[
     "worker.org.gradle.",
 ];
 
-/// Takes a line of a stack: first the exception and its message, then the frames, innermost first.
+/// Reads a line of a stack: first the exception and its message, then the frames, innermost first.
 pub(super) fn detail(failure: &mut Failure, line: &str) {
     let said = line.trim();
     if let Some(call) = said.strip_prefix("at ") {
@@ -53,13 +53,13 @@ pub(super) fn detail(failure: &mut Failure, line: &str) {
     }
 }
 
-/// `java.lang.AssertionError`.
+/// Returns true for a class such as `java.lang.AssertionError`.
 fn is_class(text: &str) -> bool {
     text.contains('.') && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '$'))
 }
 
-/// Parses the place in `com.acme.Ledger.share(Ledger.java:6)`. Returns None if it is a library's. A module name stands
-/// before a slash.
+/// Parses the place in `com.acme.Ledger.share(Ledger.java:6)`. Returns None if it is in a library. A module name may
+/// precede it, with a slash.
 pub(super) fn own(call: &str) -> Option<Place<'_>> {
     let (name, place) = call.split_once('(')?;
     let name = name.rsplit('/').next().unwrap_or(name);

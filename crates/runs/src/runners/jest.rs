@@ -1,9 +1,9 @@
 //! Jest.
 //!
-//! A run closes with four lines, `Test Suites:`, `Tests:`, `Snapshots:` and `Time:`. They are sure where as many files were
-//! announced (`PASS`, `FAIL`) as they count. A tail of the output shows fewer, and where Jest sees that an agent runs it, it
-//! announces only what fails: such lines must stand apart, and are believed only if nothing surer comes.
-//! A suite that could not run counts as one failed test more, for Jest counts its tests nowhere. Names are
+//! A run closes with four lines, `Test Suites:`, `Tests:`, `Snapshots:` and `Time:`. They are certain if as many files
+//! were announced (`PASS`, `FAIL`) as they count. A tail of the output shows fewer, and if Jest detects an agent, it
+//! announces only failures: such lines must be set apart, and are trusted only without more certain ones.
+//! A suite that could not run counts as one more failed test, as Jest does not count its tests. Names are
 //! `file > describe > test`, or the file alone.
 
 use std::collections::HashSet;
@@ -33,25 +33,25 @@ struct Closing {
 
 #[derive(Default)]
 struct Reading<'a> {
-    /// The file whose failures are being told.
+    /// The file with the failures being read.
     file: Option<&'a str>,
     open: Option<(String, Stack)>,
     failures: Vec<Failure>,
     names: HashSet<String>,
-    /// Files announced since the last closing lines, while they are announced for the first time.
+    /// Number of files announced for the first time since the last closing lines.
     announced: u32,
     repeating: bool,
-    /// Suites that could not run, since the last closing lines.
+    /// Number of suites that could not run since the last closing lines.
     unrun: u32,
     from: usize,
     sure: Vec<Closing>,
     unsure: Vec<Closing>,
-    /// A closing line alone that counts failures. It counts if there is no run with all of them.
+    /// A single closing line with failures. It counts only without a run with all closing lines.
     partial: Option<Partial>,
     failed: bool,
     doubt: bool,
     passed: PassedTests,
-    /// The file whose tests are listed, and the suites around the line.
+    /// The file of the listed tests.
     listed: Option<&'a str>,
     suites: SuiteTree<'a>,
 }
@@ -74,12 +74,12 @@ fn read(text: &str) -> Report {
     reading.report()
 }
 
-/// Whether closing lines may follow this one: an empty line, or a warning of Node's.
+/// Returns true if closing lines may follow this line: an empty line, or a warning of Node.
 fn is_apart(above: &str) -> bool {
     above.is_empty() || above.starts_with("(node:") || above.starts_with("(Use `node --trace-")
 }
 
-/// The four lines that start with this one.
+/// Parses the four lines that start with this one.
 fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Option<Closing> {
     let suites = numbers(first.strip_prefix("Test Suites: ")?)?;
     let tests = numbers(rest.next()?.strip_prefix("Tests: ")?)?;
@@ -94,7 +94,7 @@ fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Optio
     })
 }
 
-/// One of the closing lines alone, which counts failures.
+/// A single closing line with failures.
 #[derive(Debug, Clone, Copy)]
 enum Partial {
     Tests(Counts),
@@ -102,7 +102,7 @@ enum Partial {
     Others,
 }
 
-/// Parses one of the closing lines, if it counts failures: the others may be cut off or filtered out.
+/// Parses a closing line with failures: the others may be cut off or filtered out.
 fn failed_line(line: &str) -> Option<Partial> {
     if let Some(tests) = line.strip_prefix("Tests: ") {
         return numbers(tests).filter(|counts| counts.failed > 0).map(Partial::Tests);
@@ -112,7 +112,7 @@ fn failed_line(line: &str) -> Option<Partial> {
     (other.failed > 0).then_some(Partial::Others)
 }
 
-/// Reads `1 failed, 1 skipped, 1 todo, 5 passed, 8 total` and `1 skipped, 0 of 1 total`; the numbers must add up.
+/// Parses `1 failed, 1 skipped, 1 todo, 5 passed, 8 total` and `1 skipped, 0 of 1 total`; the numbers must add up.
 fn numbers(text: &str) -> Option<Counts> {
     let mut counts = Counts::default();
     for part in text.trim_start().split(", ") {
@@ -125,7 +125,7 @@ fn numbers(text: &str) -> Option<Counts> {
                 let all = counts.passed.checked_add(counts.failed)?.checked_add(counts.skipped)?;
                 return (all == number).then_some(counts);
             }
-            // Of suites, some may not have been run.
+            // Some suites may not have run.
             _ => return word.strip_prefix("of ")?.ends_with(" total").then_some(counts),
         };
         *sum = sum.checked_add(number)?;
@@ -133,14 +133,14 @@ fn numbers(text: &str) -> Option<Counts> {
     None
 }
 
-/// Returns true if a file has tests by its name.
+/// Returns true if a file contains tests by its name.
 fn is_test_file(file: &str) -> bool {
     [".test.", ".spec.", "__tests__/"].iter().any(|part| file.contains(part))
 }
 
 impl<'a> Reading<'a> {
     fn take(&mut self, line: &'a str) {
-        // In colour the word has a blank around it.
+        // Coloured output has a blank around the word.
         let word = line.strip_prefix(' ').unwrap_or(line);
         let announced = word.strip_prefix("PASS ").or_else(|| word.strip_prefix("FAIL "));
         if let Some(rest) = announced {
@@ -173,7 +173,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Takes a line of the tree that `--verbose` prints below a file. Returns false if it is none.
+    /// Reads a line of the tree that `--verbose` prints below a file. Returns false for other lines.
     fn take_listed(&mut self, line: &'a str) -> bool {
         let (indent, text) = tree::indented(line);
         if indent < 2 || text.is_empty() {
@@ -198,7 +198,7 @@ impl<'a> Reading<'a> {
         let name = match self.file {
             Some(file) if title == "Test suite failed to run" => file.to_owned(),
             Some(file) => format!("{file} > {title_path}"),
-            // Its file was announced where the text is cut; the place of the failure may tell it.
+            // Its file was announced above the cut; the place of the failure may name it.
             None if self.announced == 0 && !title.contains("failed to run") => title_path,
             None => return,
         };
@@ -207,7 +207,7 @@ impl<'a> Reading<'a> {
 
     fn finish(&mut self) {
         let Some((name, stack)) = self.open.take() else { return };
-        // Nothing below the title: what a test logged, or a list of what is obsolete.
+        // Without text below the title it is a log message of a test, or a list of obsolete snapshots.
         if stack.is_empty() || !self.names.insert(name.clone()) {
             return;
         }
@@ -220,7 +220,7 @@ impl<'a> Reading<'a> {
             failure.test = failure.test.map(|name| format!("{file} > {name}"));
         }
         let message = failure.message.as_deref().unwrap_or_default();
-        // Jest leaves out the names that say little.
+        // Jest omits names without information.
         if failure.error.is_none() && message.starts_with("expect(") {
             failure.error = Some("JestAssertionError".to_owned());
         } else if failure.error.is_none() {
@@ -231,7 +231,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The closing lines, and what stands above them: where all of a run is quiet, that is the end of another.
+    /// Reads the closing lines. `above` is the line before them: after a quiet run, that is the end of another run.
     fn close(&mut self, mut closing: Closing, above: &str) {
         let is_sure =
             self.announced >= closing.suites_run || above.starts_with("Ran all test suites");
@@ -244,7 +244,7 @@ impl<'a> Reading<'a> {
         }
         self.finish();
         if closing.suites_failed == 0 {
-            // What looked like failures was printed by tests.
+            // Tests printed the lines that looked like failures.
             self.failures.truncate(self.from);
             self.unrun = 0;
         }
@@ -253,7 +253,7 @@ impl<'a> Reading<'a> {
         if *failed == 0 {
             *failed = closing.suites_failed;
         }
-        // Standard output may stand before all of standard error and have its own look-alikes.
+        // Standard output may precede all of standard error and contain similar lines.
         if is_sure {
             self.sure.push(closing);
         } else {
@@ -294,7 +294,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Whether a line shows code: `    > 3 |   it(…)`.
+/// Returns true if a line shows code: `    > 3 |   it(…)`.
 fn is_source(line: &str) -> bool {
     let text = line.trim_start().trim_start_matches("> ").trim_start();
     text.trim_start_matches(|sign: char| sign.is_ascii_digit()).trim_start().starts_with('|')

@@ -1,6 +1,8 @@
-//! Karma: `Chrome Headless 156.0.0.0 (Linux 0.0.0) shop adds up FAILED` with the reason below, and `Executed 5 of 6 (2 FAILED)`.
+//! Karma: `Chrome Headless 156.0.0.0 (Linux 0.0.0) shop adds up FAILED` with the reason below, and
+//! `Executed 5 of 6 (2 FAILED)`.
 //!
-//! A test is named by its full description; the browser, without its version, is the scope. Several browsers are added up.
+//! A test is named by its full description; the browser, without its version, is the scope. Numbers of several browsers
+//! are added.
 
 use std::collections::HashMap;
 
@@ -96,7 +98,7 @@ fn executed(text: &str) -> Option<Executed> {
     let failed = part("(", " FAILED)").unwrap_or(0);
     let is_error = rest.contains(" ERROR (");
     let counts = Counts { passed: ran.saturating_sub(failed), failed, skipped };
-    // A browser that was cut off in the middle says that all is well so far.
+    // Truncated progress of a browser has no failures so far.
     let is_whole = ran.saturating_add(skipped) == all && rest.contains(" SUCCESS (");
     Some(Executed { counts, is_whole, is_error })
 }

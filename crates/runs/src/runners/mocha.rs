@@ -1,8 +1,8 @@
-//! Mocha: `  3 passing (13ms)`, perhaps `  1 pending` and `  2 failing`, then each failure at length.
+//! Mocha: `  3 passing (13ms)`, optionally `  1 pending` and `  2 failing`, then each failure in detail.
 //!
-//! A test can print such lines. They are sure where as many passes were shown above as they tell of; a tail of the output
-//! shows fewer, and is believed only if nothing surer comes and the start of the run, an empty line, is not there. Names
-//! are `describe > test`, as `--grep` has them with blanks.
+//! A test can print such lines. They are certain if as many passes were shown above as they count; a tail of the output
+//! shows fewer, and is trusted only without more certain lines and without the start of the run, an empty line. Names
+//! are `describe > test`; `--grep` has blanks instead.
 
 use super::stack::Stack;
 use super::tally;
@@ -18,18 +18,18 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// What marks a pass, on one system or the other.
+/// Marks of a pass, which depend on the system.
 const PASSES: [char; 3] = ['✔', '✓', '√'];
 
-/// A run as its closing lines tell it, and the failures told below them.
+/// A run by its closing lines, and the failures below them.
 #[derive(Debug, Default)]
 struct Run {
     counts: Counts,
     milliseconds: Option<u64>,
     failures: Vec<Failure>,
-    /// No empty line follows: `failing` may have been cut off.
+    /// True if no empty line follows: `failing` may have been cut off.
     cut: bool,
-    /// Only the number of failures is known.
+    /// True if only the number of failures is known.
     is_partial: bool,
 }
 
@@ -37,12 +37,12 @@ struct Run {
 struct Reading<'a> {
     passed: PassedTests,
     suites: SuiteTree<'a>,
-    /// Passes shown since the last closing lines, and whether a failure was.
+    /// Number of passes shown since the last closing lines.
     shown: u32,
     failing: bool,
     sure: Vec<Run>,
     unsure: Option<Run>,
-    /// Whether the last closing lines were sure.
+    /// True if the last closing lines were certain.
     is_sure: bool,
     open: Option<(Vec<String>, bool, Stack)>,
     broken: Vec<Failure>,
@@ -70,7 +70,7 @@ fn read(text: &str) -> Report {
     reading.report(from_start)
 }
 
-/// The closing lines that start with this one, and how many there are after it.
+/// Parses the closing lines that start with this one. Returns the number of lines after it as well.
 fn closing<'a>(first: &str, mut rest: impl Iterator<Item = &'a str>) -> Option<(Run, usize)> {
     let (passed, time) = scan::amount(first.strip_prefix("  ")?)?;
     let time = time.strip_prefix("passing (")?.strip_suffix(')')?;
@@ -78,7 +78,7 @@ fn closing<'a>(first: &str, mut rest: impl Iterator<Item = &'a str>) -> Option<(
         Some(time) => scan::decimal(time, 1)?,
         None => scan::decimal(time.strip_suffix(['s', 'm', 'h'])?, 1000)?,
     };
-    // `2m` is minutes; nobody needs to know it to the second.
+    // `2m` are minutes, without seconds.
     let milliseconds = milliseconds * if time.ends_with('m') { 60 } else { 1 };
     let mut run = Run { milliseconds: Some(milliseconds), ..Run::default() };
     run.counts.passed = passed;
@@ -97,7 +97,7 @@ fn closing<'a>(first: &str, mut rest: impl Iterator<Item = &'a str>) -> Option<(
     }
 }
 
-/// How many passes a line of progress shows.
+/// Counts the passes in a progress line.
 fn shown(line: &str) -> u32 {
     let text = line.trim_start();
     if text.starts_with(PASSES) {
@@ -108,7 +108,7 @@ fn shown(line: &str) -> u32 {
     if dots { u32::try_from(text.matches('.').count()).unwrap_or(0) } else { 0 }
 }
 
-/// Whether a line of progress shows a failure: `    1) adds up`, or `..!` from the dot reporter.
+/// Returns true if a progress line shows a failure: `    1) adds up`, or `..!` from the dot reporter.
 fn is_failing(line: &str) -> bool {
     let text = line.trim_start();
     let numbered = text.split_once(") ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
@@ -137,7 +137,7 @@ impl<'a> Reading<'a> {
         }
         self.shown = self.shown.saturating_add(shown(line));
         if self.shown > 0 && line.trim_start().starts_with(PASSES) {
-            // Another run has begun, or what told of failures was printed by a test.
+            // Another run has begun, or a test printed the failures.
             self.finish();
         }
         self.failing |= is_failing(line);
@@ -166,7 +166,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Takes a line of the tree: the title of a suite, or a test that passed.
+    /// Reads a line of the tree: the title of a suite, or a test that passed.
     fn take_listed(&mut self, line: &'a str) {
         let (indent, text) = tree::indented(line);
         if let Some(name) = text.strip_prefix(PASSES) {
@@ -178,7 +178,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A part of a name; a colon ends it.
+    /// Adds a part of a name; a colon ends it.
     fn name(&mut self, title: &str) {
         if let Some((path, named, _)) = &mut self.open {
             *named = title.ends_with(':') || title.is_empty();
@@ -186,7 +186,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether failures are told here.
+    /// Returns true within the list of failures.
     fn is_listing(&self) -> bool {
         let run = if self.is_sure { self.sure.last() } else { self.unsure.as_ref() };
         run.is_some_and(|run| (run.counts.failed > 0 || run.is_partial) && self.shown == 0)
@@ -215,7 +215,7 @@ impl<'a> Reading<'a> {
             {
                 self.sure.push(unsure);
             } else {
-                // One that tells what failed was a run; one that does not was printed.
+                // Closing lines with failures in detail were a run; without, a test printed them.
                 doubt = !unsure.failures.is_empty();
             }
         }
@@ -240,7 +240,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The title in `  1) shop`.
+/// Parses the title in `  1) shop`.
 fn heading(line: &str) -> Option<&str> {
     let (number, title) = line.strip_prefix("  ")?.split_once(") ")?;
     number.parse::<u32>().ok().map(|_| title)

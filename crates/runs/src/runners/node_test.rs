@@ -1,8 +1,8 @@
-//! Node's own test runner, in its two forms: TAP (into a pipe, up to Node 22) and spec.
+//! Node's test runner, in its two forms: TAP (into a pipe, up to Node 22) and spec.
 //!
-//! Both end in the same block of numbers, in a fixed order; in TAP it follows the plan `1..N`, which the output of a
-//! test, being a comment there, cannot imitate. A test that was cancelled counts as failed, one to do as skipped. A name is
-//! the path that `--test-name-pattern` matches, `suite > test`, or the file where all of it failed.
+//! Both end in the same block of numbers, in a fixed order; in TAP it follows the plan `1..N`, which a test cannot
+//! imitate, as its output is a comment there. A cancelled test counts as failed, a todo test as skipped. A name is the
+//! path that `--test-name-pattern` matches, `suite > test`, or the file if all of it failed.
 
 mod spec;
 mod tap;
@@ -19,7 +19,7 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// The numbers of the block, in their order.
+/// The names of the numbers in the block, in order.
 const NAMES: &[&str] =
     &["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
 
@@ -45,7 +45,7 @@ fn read(text: &str) -> Report {
             line.starts_with("ℹ tests ").then_some("ℹ ")
         };
         if let Some(numbers) = mark.and_then(|mark| numbers(line, lines.clone(), mark)) {
-            // What looked like a failure was a test to do, or printed by one.
+            // The lines that looked like failures were todo tests, or output of tests.
             if numbers.counts.failed == 0 {
                 (tap, spec) = (tap::Reading::default(), spec::Reading::default());
             }
@@ -80,7 +80,7 @@ fn is_plan(line: &str) -> bool {
     line.strip_prefix("1..").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// The block that starts with this line. Its numbers must add up.
+/// Parses the block that starts with this line. Its numbers must add up.
 fn numbers<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>, mark: &str) -> Option<Numbers> {
     let mut numbers = Numbers::default();
     let mut tests = 0;

@@ -3,19 +3,19 @@
 use crate::report::Failure;
 use crate::scan::{Place, place};
 
-/// One panic.
+/// A panic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panic<'a> {
-    /// The name of the thread, which is the test's where the harness runs it.
+    /// The name of the thread, which is that of the test if the harness started it.
     pub(super) thread: &'a str,
     message: &'a str,
     place: Option<Place<'a>>,
-    /// Not a panic: the stack ran over.
+    /// True if it is a stack overflow instead of a panic.
     pub(super) overflow: bool,
 }
 
 impl<'a> Panic<'a> {
-    /// Whether it only passes on that another thread panicked.
+    /// Returns true if it only passes on the panic of another thread.
     fn relayed(&self) -> bool {
         self.message.ends_with("Any { .. }") || self.message == "a scoped thread panicked"
     }
@@ -30,7 +30,7 @@ impl<'a> Panic<'a> {
         .at(self.place)
     }
 
-    /// All of a text, in order.
+    /// Returns all panics of a text, in order.
     pub(super) fn all(lines: impl Iterator<Item = &'a str>) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         let mut waiting = false;
@@ -38,7 +38,7 @@ impl<'a> Panic<'a> {
             let line = line.strip_prefix("    ").unwrap_or(line);
             if waiting {
                 waiting = false;
-                // A filter may have removed the line of the message.
+                // A filter may have removed the line with the message.
                 if let Some(panic) = found.last_mut().filter(|_| !is_of_harness(line)) {
                     panic.message = line.trim_end();
                 }
@@ -57,7 +57,7 @@ impl<'a> Panic<'a> {
         found
     }
 
-    /// What follows `thread '`, and whether the message comes on the next line (since Rust 1.73).
+    /// Parses the text after `thread '`. Returns true as well if the message is on the next line (since Rust 1.73).
     fn first_line(rest: &'a str) -> Option<(Self, bool)> {
         if let Some((head, place)) = rest.split_once(" panicked at ") {
             let thread = thread(head)?;
@@ -74,7 +74,7 @@ impl<'a> Panic<'a> {
     }
 }
 
-/// Returns true if a line is one of the test harness or of cargo, and no message.
+/// Returns true if a line is from the test harness or cargo, not a message.
 fn is_of_harness(line: &str) -> bool {
     const STARTS: &[&str] = &[
         "test result: ",
@@ -88,7 +88,7 @@ fn is_of_harness(line: &str) -> bool {
     is_result || STARTS.iter().any(|start| line.starts_with(start))
 }
 
-/// The name in `name' (4711)`; the number of the thread is printed since Rust 1.91.
+/// Parses the name in `name' (4711)`; the number of the thread is printed since Rust 1.91.
 fn thread(head: &str) -> Option<&str> {
     let end = head.rfind('\'')?;
     head.get(..end)
@@ -102,8 +102,8 @@ pub(super) fn own(text: &str) -> Option<Place<'_>> {
     (!foreign).then(|| Place { path: file.strip_prefix("./").unwrap_or(file), line })
 }
 
-/// Why a test failed, by what it printed. Its own last panic counts, as earlier ones were caught; where that only says
-/// that another thread panicked, that one's does.
+/// Returns the failure of a test by its panics. Its last panic counts, as earlier ones were caught; if that only passes
+/// on a panic of another thread, the panic of that thread counts.
 pub(super) fn blame<'a>(
     test: &str,
     panics: impl Iterator<Item = &'a Panic<'a>>,

@@ -1,10 +1,10 @@
 //! pytest, with xdist and pytest-cov.
 //!
-//! What counts is the last line of a session, `=== 1 failed, 3 passed in 0.12s ===`, and a test can print the like. So a
-//! session that shows its header must close with a rule as wide as the header was, and a passing one with as many tests
-//! as were collected. Without a header (`-q`, or `| tail`) the line must follow the end of the progress or stand in one of
-//! pytest's own sections. Expected failures count as skipped, unexpected passes as passed, errors as failed. Names are
-//! node ids: `tests/test_a.py::TestX::test_b[param]`.
+//! The last line of a session counts, `=== 1 failed, 3 passed in 0.12s ===`, and a test can print a similar line. So a
+//! session with a header must end in a rule at least as wide as the header, and a passing one with as many tests as were
+//! collected. Without a header (`-q`, or `| tail`) the line must follow the end of the progress or be in one of pytest's
+//! sections. Expected failures count as skipped, unexpected passes as passed, errors as failed. Names are node ids:
+//! `tests/test_a.py::TestX::test_b[param]`.
 
 mod failures;
 mod summary;
@@ -45,7 +45,7 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// Which part of a session a line stands in.
+/// The part of a session that a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Progress,
@@ -54,24 +54,24 @@ enum Part {
     /// `short test summary info`.
     Short,
     Coverage,
-    /// Warnings, durations, what a plugin adds.
+    /// Warnings, durations, output of plugins.
     Other,
 }
 
 /// The session being read.
 struct Session {
-    /// How wide its header was; none where it shows no header.
+    /// The width of the header; None without a header.
     width: Option<usize>,
-    /// How many tests it means to run.
+    /// The number of tests that should run.
     expected: Option<u32>,
     part: Part,
-    /// The last line that closes it well.
+    /// The last trusted summary.
     summary: Option<Summary>,
-    /// One that has the form, but not the number.
+    /// A summary of the right form with a wrong number or place.
     doubtful: Option<Summary>,
-    /// It was stopped: Ctrl-C, too many failures, errors while collecting.
+    /// True if the session was stopped: Ctrl-C, too many failures, errors during collection.
     stopped: bool,
-    /// Progress came to its end since the last summary.
+    /// True if progress reached its end since the last summary.
     complete: bool,
 }
 
@@ -95,14 +95,14 @@ impl Session {
 
 struct Reading<'a> {
     session: Session,
-    /// Sessions inside the captured output of a test that runs pytest itself, and how many of them are open.
+    /// The number of open sessions inside the captured output of a test that runs pytest itself.
     inner: u32,
     failures: Failures<'a>,
     passed: PassedTests,
     total: Summary,
     closed: u32,
     doubt: bool,
-    /// Failures of the run as a whole.
+    /// Failures of the whole run.
     broken: Vec<Failure>,
     failed: bool,
 }
@@ -120,7 +120,7 @@ fn read(text: &str) -> Report {
         failed: false,
     };
     let mut lines = text.lines();
-    // The line above, and the last one that was not empty.
+    // The line above, and the last line that was not empty.
     let (mut above, mut said) = (None, None);
     while let Some(line) = lines.next() {
         let is_only = said.is_none()
@@ -173,7 +173,7 @@ impl<'a> Reading<'a> {
             return;
         }
         if said.is_none() && self.session.is_untouched() && failures::is_short(line) {
-            // A tail of the output that starts within the list of failures.
+            // The text starts within the list of failures.
             self.session.part = Part::Short;
         }
         match self.session.part {
@@ -238,13 +238,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A summary without a header before it.
+    /// Reads a summary without a header before it.
     fn take_quiet(&mut self, summary: Summary, only: bool, said: Option<&str>) {
         let said = said.unwrap_or_default();
         let follows = said.ends_with("[100%]")
             || (summary.ran() > 0 && summary::letters(said) == Some(summary.ran()));
         if self.session.width.is_some() {
-            // Within a session that showed its header this is what a test prints; after it, it can be another run.
+            // Within a session with a header a test printed it; after the session it can belong to another run.
             if self.session.summary.is_none() || !follows {
                 return;
             }
@@ -257,7 +257,7 @@ impl<'a> Reading<'a> {
             self.session.doubtful = Some(summary);
             return;
         }
-        // Progress has been made since the last one, or a session with a header is over: this is another run.
+        // After progress since the last summary, or after a session with a header, this is another run.
         if self.session.summary.is_some() && (self.session.complete || self.session.width.is_some())
         {
             self.close();
@@ -270,10 +270,10 @@ impl<'a> Reading<'a> {
     fn close(&mut self) {
         self.failures.finish();
         let session = &self.session;
-        // A summary that counts failures is believed wherever it stands, if no other closes the session.
+        // A summary with failures is trusted at any place if no other ends the session.
         let failed = session.doubtful.filter(|summary| summary.failed > 0);
         let Some(summary) = session.summary.or(failed) else {
-            // What it printed before it broke off may still tell how many there were.
+            // A stopped session may still have printed its numbers.
             if let Some(summary) = session.doubtful.filter(|_| session.stopped) {
                 self.total.add(summary);
                 self.closed += 1;

@@ -1,4 +1,4 @@
-//! Why a Rust test failed, by what it printed.
+//! The reason for the failure of a Rust test, from its output.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use super::panics::{Panic, blame, own};
 use super::rustc;
 use crate::report::Failure;
 
-/// A failure of which nothing but the name is known.
+/// Builds a failure with a name and no reason.
 pub(super) fn named(test: &str) -> Failure {
     Failure { test: Some(test.to_owned()), ..Failure::default() }
 }
 
-/// What the captured output of a test says: a panic, what its doc test's compiler said, or the error it returned.
+/// Finds the reason in the captured output of a test: a panic, a compiler error of its doc test, or the error it returned.
 pub(super) fn inside(test: &str, lines: &[&str]) -> Option<Failure> {
     for line in lines {
         if let Some(note) = line.strip_prefix("note: test did not panic as expected at ") {
@@ -35,29 +35,29 @@ pub(super) fn inside(test: &str, lines: &[&str]) -> Option<Failure> {
     Some(Failure { error: kind.map(str::to_owned), message: Some(error.to_owned()), ..named(test) })
 }
 
-/// The panics of a whole text. With --nocapture they stand anywhere, and only the name of the thread tells whose they
-/// are.
+/// The panics of a whole text. With --nocapture they can be anywhere, and only the name of the thread identifies the
+/// test.
 pub(super) struct Loose<'a>(HashMap<&'a str, Vec<Panic<'a>>>);
 
 impl<'a> Loose<'a> {
-    /// Collects them.
+    /// Collects the panics, by thread.
     pub(super) fn of(text: &'a str) -> Self {
         let mut threads: HashMap<&str, Vec<Panic>> = HashMap::new();
         let mut before: Option<Panic> = None;
         for panic in Panic::all(text.lines()) {
-            // The one before it may be what it passes on.
+            // The panic before it may be the cause that it passes on.
             threads.entry(panic.thread).or_default().extend(before.into_iter().chain([panic]));
             before = Some(panic);
         }
         Self(threads)
     }
 
-    /// Why a test failed.
+    /// Returns the failure of a test.
     pub(super) fn why(&self, test: &str) -> Option<Failure> {
         blame(test, self.0.get(test)?.iter())
     }
 
-    /// The test whose stack ran over, as that ends the process.
+    /// Returns the failure of the test with a stack overflow, which ends the process.
     pub(super) fn overflow(&self) -> Option<Failure> {
         let mut threads = self.0.iter();
         threads.find_map(|(thread, panics)| {

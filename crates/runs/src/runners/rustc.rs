@@ -1,11 +1,11 @@
-//! What the Rust compiler and cargo around it complain about; cargo build, check and clippy are nothing else.
+//! Errors of the Rust compiler and of cargo. cargo build, check and clippy print nothing else of interest.
 
 use super::panics::own;
 use crate::Verdict;
 use crate::report::{Failure, Report};
 use crate::scan::{self, quoted};
 
-/// Errors that only say that there were errors.
+/// Errors that only report that there were errors.
 const ECHOES: &[&str] = &[
     "could not compile `",
     "aborting due to ",
@@ -16,7 +16,7 @@ const ECHOES: &[&str] = &[
     "build failed",
 ];
 
-/// The beginnings of errors of cargo and the linker that name no place and have no code.
+/// Starts of errors of cargo and the linker that have neither a place nor a code.
 const WITHOUT_PLACE: &[&str] = &[
     "linking with `",
     "failed to run custom build command for `",
@@ -44,11 +44,11 @@ const WITHOUT_PLACE: &[&str] = &[
     "rustc ",
 ];
 
-/// The marks without which a text says nothing to [`read`].
+/// The keywords of [`read`].
 pub(super) const TELLS: &[&str] =
     &["\nerror[", "\nerror: ", ": error[", ": error: ", "\n    Finished "];
 
-/// Reads a build: it passed if cargo says that it finished and there is no error.
+/// Reads a build: it passed if cargo reports that it finished, and no error was printed.
 pub(super) fn read(text: &str) -> Report {
     let failures = errors(text.lines());
     let failed = !failures.is_empty() || text.lines().any(says_failed);
@@ -65,32 +65,32 @@ pub(super) fn read(text: &str) -> Report {
     }
 }
 
-/// Returns true if cargo or rustc says that there were errors, which may stand above a cut.
+/// Returns true if cargo or rustc reports errors, which may be above a cut.
 fn says_failed(line: &str) -> bool {
     uncompiled(line) || line.starts_with("error: aborting due to ")
 }
 
-/// The time in ``    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.56s``.
+/// Parses the time in ``    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.56s``.
 fn finished(line: &str) -> Option<&str> {
     let (_, time) = line.strip_prefix("    Finished ")?.split_once(" target(s) in ")?;
     time.strip_suffix('s')
 }
 
-/// `0.56` or `2m 21`, as milliseconds.
+/// Parses `0.56` or `2m 21` to milliseconds.
 fn took(time: &str) -> Option<u64> {
     let (minutes, seconds) = time.split_once("m ").unwrap_or(("0", time));
     let minutes: u64 = minutes.parse().ok()?;
     scan::seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
 }
 
-/// An error whose lines are being read.
+/// An error that is being read.
 struct OpenError {
     failure: Failure,
-    /// It has a code or a place, or is one of [`WITHOUT_PLACE`]. Other programs print `error: ` as well.
+    /// True if the error has a code or a place, or is in [`WITHOUT_PLACE`]. Other programs print `error: ` too.
     is_certain: bool,
 }
 
-/// Collects the errors, each once: a library and its tests are both compiled, and both complain.
+/// Collects the errors, each once: a library and its tests are both compiled and print the same errors.
 pub(super) fn errors<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Failure> {
     let mut found: Vec<Failure> = Vec::new();
     let mut open: Option<OpenError> = None;
@@ -121,7 +121,7 @@ pub(super) fn errors<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Failure> {
     found.extend(finish(&mut open));
     let mut once: Vec<Failure> = Vec::new();
     for failure in found {
-        // A thousand errors of one kind are one mistake; looking through all of them would be quadratic.
+        // A thousand equal errors are one mistake; comparing all of them would be quadratic.
         if once.iter().rev().take(64).all(|other| *other != failure) {
             once.push(failure);
         }
@@ -129,11 +129,11 @@ pub(super) fn errors<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Failure> {
     once
 }
 
-/// Takes a line of a diagnostic after its first: the place, or the lint.
+/// Reads a line of a diagnostic after its first: the place, or the lint.
 fn detail(open: &mut OpenError, line: &str) {
     let OpenError { failure, is_certain } = open;
     let line = line.trim_start();
-    // A wrong argument has no place either.
+    // An error about a wrong argument has no place either.
     *is_certain |= line.starts_with("Usage: cargo ");
     if let Some(place) = line.strip_prefix("--> ") {
         *is_certain |= scan::place(place).is_some();
@@ -152,7 +152,7 @@ fn detail(open: &mut OpenError, line: &str) {
     }
 }
 
-/// The lint that a note names. Clippy repeats the address of its page under every finding, but the level only once.
+/// Returns the lint that a note names. Clippy repeats the URL of its page below every finding, but the level only once.
 fn lint(note: &str) -> Option<String> {
     if let Some((_, page)) = note.split_once("rust-clippy/")
         && let Some((_, name)) = page.split_once("index.html#")
@@ -165,8 +165,8 @@ fn lint(note: &str) -> Option<String> {
     (name != "warnings").then(|| name.replace('-', "_"))
 }
 
-/// Code, message and place of the first line of an error: `error[E0308]: mismatched types`, or with the place before it
-/// in the short form.
+/// Parses code, message and place of the first line of an error: `error[E0308]: mismatched types`, in the short form with
+/// the place before it.
 fn error(line: &str) -> Option<(Option<&str>, &str, Option<&str>)> {
     let (place, rest) = if let Some(rest) = line.strip_prefix("error") {
         (None, rest)
@@ -187,13 +187,14 @@ fn error(line: &str) -> Option<(Option<&str>, &str, Option<&str>)> {
         return Some((None, label(message), place));
     }
     let (code, message) = rest.strip_prefix('[')?.split_once("]: ")?;
-    // Other tools print the names of their rules there.
+    // Other tools print names of rules there.
     code.strip_prefix('E')?.parse::<u32>().ok()?;
     let message = label(message);
     Some((Some(code), message, place))
 }
 
-/// An error that is none: also `1 target failed:` at the end of a run that went on, or nextest on the cargo that it called.
+/// Returns true for a message that only repeats that there were errors, such as `1 target failed:` at the end of a run
+/// that continued, or nextest's message about the cargo that it called.
 fn only_says_so(message: &str) -> bool {
     ECHOES.iter().any(|echo| message.starts_with(echo))
         || message.ends_with(" target failed:")
@@ -201,7 +202,7 @@ fn only_says_so(message: &str) -> bool {
         || (message.starts_with("command `") && message.contains("` exited with code "))
 }
 
-/// The message without the label that the short form puts behind it: `mismatched types: expected `u8`, found `i64``.
+/// Removes the label that the short form appends to the message: `mismatched types: expected `u8`, found `i64``.
 fn unlabelled(message: &str) -> &str {
     let mut code = false;
     let end = message.match_indices(['`', ':']).find_map(|(at, mark)| {
@@ -211,7 +212,7 @@ fn unlabelled(message: &str) -> &str {
     &message[..end.unwrap_or(message.len())]
 }
 
-/// Whether cargo said that a package does not compile.
+/// Returns true if cargo reports that a package does not compile.
 pub(super) fn uncompiled(line: &str) -> bool {
     line.strip_prefix("error: could not compile `").is_some_and(|rest| rest.contains("` "))
 }

@@ -1,9 +1,9 @@
-//! An error and its stack as JavaScript engines print them, which several runners show.
+//! A JavaScript error and its stack, as several runners print them.
 
 use crate::report::Failure;
 use crate::scan::{self, Place};
 
-/// What was said of an error so far: the first name, the first line, the innermost place in the project.
+/// The parts of an error read so far: name, first line of the message, and innermost place in the project.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Stack {
     error: Option<String>,
@@ -13,12 +13,12 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Nothing was said.
+    /// Returns true if neither name nor message was read.
     pub(super) fn is_empty(&self) -> bool {
         self.error.is_none() && self.message.is_none()
     }
 
-    /// Takes a line: `TypeError: x is not a function`, then `    at f (/home/a/b.js:3:14)`.
+    /// Reads a line: `TypeError: x is not a function`, then `    at f (/home/a/b.js:3:14)`.
     pub(super) fn take(&mut self, line: &str) {
         let text = line.trim();
         if let Some(at) = text.strip_prefix("at ") {
@@ -28,7 +28,7 @@ impl Stack {
         }
     }
 
-    /// The error, in one line.
+    /// Sets name and message from one line.
     pub(super) fn say(&mut self, text: &str) {
         let (error, message) = scan::error(text).map_or((None, text), |(e, m)| (Some(e), m));
         if let Some(error) = error {
@@ -37,12 +37,12 @@ impl Stack {
         self.message = Some(message.to_owned());
     }
 
-    /// The name of the error, where it is told apart.
+    /// Sets the name, if it is printed separately.
     pub(super) fn name(&mut self, error: &str) {
         self.error = Some(error.to_owned());
     }
 
-    /// A place, the innermost first.
+    /// Adds a place; the innermost comes first.
     pub(super) fn place(&mut self, place: Option<Place<'_>>) {
         let own = place.filter(|place| self.frame.is_none() && scan::own(place.path));
         if let Some(place) = own {
@@ -51,7 +51,7 @@ impl Stack {
         }
     }
 
-    /// The failure it tells of.
+    /// Builds the failure.
     pub(super) fn failure(self, test: Option<String>) -> Failure {
         Failure {
             test,
@@ -68,12 +68,12 @@ impl Stack {
 pub(super) fn place(text: &str) -> Option<Place<'_>> {
     let text = match text.strip_suffix(')') {
         Some(text) => text.rsplit_once('(')?.1,
-        // A last line may open the braces of the error's fields.
+        // The last line may open the braces of the error's fields.
         None => text.strip_suffix(" {").unwrap_or(text),
     };
     let text = text.strip_suffix(')').map_or(Some(text), |text| Some(text.rsplit_once('(')?.1))?;
     let text = text.strip_prefix("async ").unwrap_or(text);
-    // `webpack:///./cypress/e2e/till.cy.js:8:7`, of a bundle.
+    // `webpack:///./cypress/e2e/till.cy.js:8:7`, in a bundle.
     let bundled = text.strip_prefix("webpack://").and_then(|rest| rest.split_once("/./"));
     let text = bundled.map_or(text, |(_, path)| path);
     let (place, rest) = scan::located(text.strip_prefix("file://").unwrap_or(text))?;

@@ -1,9 +1,9 @@
-//! A Python traceback as the interpreter prints it, which several runners show.
+//! A Python traceback, as several runners print it.
 
 use crate::report::Failure;
 use crate::scan::{self, Place};
 
-/// What the lines of a traceback said so far. The last exception of a chain is the one that got out.
+/// The parts of a traceback read so far. In a chain the last exception counts, as it was not caught.
 #[derive(Debug, Default)]
 pub(super) struct Traceback {
     error: Option<String>,
@@ -14,7 +14,7 @@ pub(super) struct Traceback {
 }
 
 impl Traceback {
-    /// Takes a line.
+    /// Reads a line.
     pub(super) fn take(&mut self, line: &str) {
         if line.starts_with("Traceback (most recent call last)") {
             self.open = true;
@@ -34,7 +34,7 @@ impl Traceback {
         }
     }
 
-    /// The failure it tells of.
+    /// Builds the failure.
     pub(super) fn failure(self, test: Option<String>) -> Failure {
         Failure {
             test,
@@ -54,8 +54,8 @@ pub(super) fn place(line: &str) -> Option<Place<'_>> {
     Some(Place::new(path, number.split([',', ' ']).next().unwrap_or_default()))
 }
 
-/// The failure of an interpreter that died, if it says so in this line. It speaks into whatever line was being written,
-/// then leaves one empty, then lists threads; the innermost call comes first.
+/// Returns the failure of an interpreter crash that begins in this line. The message may be in the middle of any line;
+/// an empty line and the threads follow, with the innermost call first.
 pub(super) fn fatal<'a>(line: &str, mut rest: impl Iterator<Item = &'a str>) -> Option<Failure> {
     const SAYS: &str = "Fatal Python error: ";
     let said = &line[line.find(SAYS)? + SAYS.len()..];

@@ -1,22 +1,22 @@
-//! The path of a test in an indented tree of suites, which several runners print.
+//! The path of a test in an indented tree of suites, as several runners print it.
 
 /// The suites around a line, outermost first, each with its indentation.
 #[derive(Debug, Default)]
 pub(super) struct SuiteTree<'a>(Vec<(usize, &'a str)>);
 
 impl<'a> SuiteTree<'a> {
-    /// Enters a suite. Suites that are indented as far or further have ended.
+    /// Enters a suite and leaves those with the same or deeper indentation.
     pub(super) fn enter(&mut self, indent: usize, name: &'a str) {
         self.leave(indent);
         self.0.push((indent, name));
     }
 
-    /// Leaves all suites that are indented as far or further.
+    /// Leaves all suites with the same or deeper indentation.
     pub(super) fn leave(&mut self, indent: usize) {
         self.0.retain(|(other, _)| *other < indent);
     }
 
-    /// Returns the names of the suites around a test, and its own, joined.
+    /// Returns the names of the suites around a test and its own, joined.
     pub(super) fn path(&self, indent: usize, name: &str, separator: &str) -> String {
         let around = self.0.iter().filter(|(other, _)| *other < indent).map(|(_, name)| *name);
         around.chain([name]).collect::<Vec<_>>().join(separator)

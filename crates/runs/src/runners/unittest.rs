@@ -1,8 +1,8 @@
 //! Python's own unittest.
 //!
 //! A run ends in a rule of 70 dashes, `Ran N tests in …s`, an empty line and `OK` or `FAILED (…)`, in exactly this order;
-//! a test that prints some of them does not print all. Expected failures count as skipped: they say nothing about
-//! the code of today. Names are those `python -m unittest` takes: `tests.test_a.TestX.test_b`.
+//! a test may print some of them, but not all. Expected failures count as skipped: they are not evidence about the
+//! current code. Names have the form that `python -m unittest` accepts: `tests.test_a.TestX.test_b`.
 
 use super::traceback::{self, Traceback};
 use crate::report::{Failure, PassedTests, Report, Runner};
@@ -18,7 +18,7 @@ pub(super) static RUNNER: Runner = Runner {
 
 const WIDTH: usize = 70;
 
-/// A run that told how it ended.
+/// The last lines of a run.
 struct Summary {
     ran: u32,
     fine: bool,
@@ -36,10 +36,10 @@ fn read(text: &str) -> Report {
             && let Some(mut summary) = summary(lines.clone())
         {
             reading.finish();
-            // A last line that was cut says only `OK`.
+            // A truncated last line may have only `OK`.
             summary.fine &= !is_all_skipped(before);
             reading.close(&summary);
-            // The verdict's own lines say nothing more.
+            // Skips the rest of the summary.
             lines.nth(2);
         } else if let Some(failure) = traceback::fatal(line, lines.clone()) {
             reading.failures.push(failure);
@@ -61,12 +61,12 @@ fn is_rule(line: &str, mark: u8) -> bool {
     line.len() == WIDTH && line.bytes().all(|byte| byte == mark)
 }
 
-/// Whether a line of progress shows skipped tests and no other.
+/// Returns true if a progress line shows only skipped tests.
 fn is_all_skipped(line: &str) -> bool {
     !line.is_empty() && line.bytes().all(|byte| byte == b's')
 }
 
-/// The summary that starts after its rule.
+/// Parses the summary after its rule.
 fn summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Summary> {
     let ran = lines.next()?.strip_prefix("Ran ")?;
     if !lines.next()?.is_empty() {
@@ -100,14 +100,14 @@ fn summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Summary> {
     Some(summary)
 }
 
-/// Parses `test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the test in the brackets. Returns the name and
-/// true if it is that of a fixture.
+/// Parses `test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the test in the brackets. Returns the name,
+/// and true if it is that of a fixture.
 fn full_name(title: &str) -> Option<(String, bool)> {
     let (name, rest) = title.split_once(" (")?;
     let (place, _) = rest.split_once(')')?;
     let fixture = name.starts_with("setUp") || name.starts_with("tearDown");
     let test = if let Some(module) = place.strip_prefix("unittest.loader.") {
-        // A module that could not be imported stands as a test that always fails.
+        // A module that could not be imported appears as a test that always fails.
         module.strip_prefix("_FailedTest.").unwrap_or(name).to_owned()
     } else if fixture || place.rsplit('.').next() == Some(name) {
         place.to_owned()
@@ -117,8 +117,8 @@ fn full_name(title: &str) -> Option<(String, bool)> {
     Some((test, fixture))
 }
 
-/// Parses the test of `test_a (tests.test_x.TestX.test_a) ... ok`. A test with a docstring has its first line in between,
-/// on the next line.
+/// Parses the test of `test_a (tests.test_x.TestX.test_a) ... ok`. With a docstring, the name is on the line above and
+/// the docstring before the result.
 fn verbose_pass(line: &str, above: &str) -> Option<String> {
     let title = line.strip_suffix(" ... ok")?;
     let name = |title: &str| {
@@ -132,9 +132,9 @@ fn verbose_pass(line: &str, above: &str) -> Option<String> {
 struct Reading {
     failures: Vec<Failure>,
     passed: PassedTests,
-    /// The failure being told: its name, whether it is a test that ran, and its traceback.
+    /// The failure being read: name, true if it is a test that ran, and traceback.
     open: Option<(String, bool, Traceback)>,
-    /// Tests that failed since the last summary: one with subtests fails once, however many of them fail.
+    /// Number of tests that failed since the last summary. A test with several failed subtests counts once.
     ran_badly: u32,
     counts: Option<Counts>,
     milliseconds: Option<u64>,
@@ -144,7 +144,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// A heading: `FAIL: test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the name in the brackets.
+    /// Reads a heading: `FAIL: test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the name in the brackets.
     fn start(&mut self, line: &str) {
         let Some((word, title)) = line.split_once(": ") else { return };
         if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {
@@ -161,7 +161,7 @@ impl Reading {
 
     fn finish(&mut self) {
         let Some((test, ran, trace)) = self.open.take() else { return };
-        // Subtests come one after the other.
+        // Subtests follow each other.
         if self.failures.last().is_none_or(|failure| failure.test.as_ref() != Some(&test)) {
             self.ran_badly += u32::from(ran);
             if self.failures.len() < scan::MOST {

@@ -1,11 +1,11 @@
 //! Vitest.
 //!
-//! A run closes with `Test Files`, `Tests`, perhaps `Errors`, `Start at` and `Duration`, right-aligned, each with its total in
-//! brackets. When a worker dies only the totals tell: `Tests  4 passed (6)`. So a run passed only where the
-//! numbers add up. A test may log such lines, but they stand below a heading of its own and before its file is
-//! announced, so these must not tell of more tests than were. Where Vitest sees that an agent runs it, it announces
-//! only what fails and shows nothing of what passing tests log. An error outside of any test and a suite that could not run count as failed. Names are
-//! `file > describe > test`, or the file alone.
+//! A run closes with `Test Files`, `Tests`, optionally `Errors`, `Start at` and `Duration`, right-aligned, each with its
+//! total in brackets. If a worker dies, only the totals show it: `Tests  4 passed (6)`. So a run passed only if the
+//! numbers add up. A test may log such lines, but below its own heading and before its file is announced, so closing
+//! lines must not count more tests than were announced. If Vitest detects an agent, it announces only failures and does
+//! not show the log of passing tests. An error outside of tests and a suite that could not run count as failed. Names
+//! are `file > describe > test`, or the file alone.
 
 use super::stack::{self, Stack};
 use super::{tally, tree};
@@ -26,20 +26,20 @@ struct Closing {
     counts: Counts,
     files_failed: u32,
     errors: u32,
-    /// Every file and every test that there was is accounted for.
+    /// True if every file and every test is accounted for.
     whole: bool,
     milliseconds: Option<u64>,
     lines: usize,
 }
 
-/// What is known of a run before it closes.
+/// The state of a run before its closing lines.
 #[derive(Default)]
 struct Run {
-    /// How many tests were announced.
+    /// Number of announced tests.
     announced: u32,
-    /// What tests log is shown.
+    /// True if the log of tests is shown.
     logs: bool,
-    /// It closed already, at this place in the list; if it closes again, the first was printed by a test.
+    /// The index of its closing lines, if it has closed; if it closes again, a test printed the first ones.
     closed: Option<usize>,
 }
 
@@ -48,18 +48,18 @@ struct Reading {
     open: Option<(Option<String>, Stack)>,
     failures: Vec<Failure>,
     closings: Vec<Closing>,
-    /// The failures told stand between rules; a test that prints `FAIL` has none above it.
+    /// True within the list of failures, which has rules; a `FAIL` printed by a test has none above it.
     listing: bool,
-    /// Suites that failed as a whole.
+    /// Number of suites that failed as a whole.
     suites: u32,
     is_suites: bool,
     failed: bool,
-    /// The number of failures in a closing line that stands alone.
+    /// The number of failures in a single closing line.
     partial: u32,
     passed: PassedTests,
-    /// The file whose tests are shown below it.
+    /// The file of the tests listed below it.
     file: Option<String>,
-    /// The run whose start was shown.
+    /// The run, if its start was shown.
     run: Option<Run>,
 }
 
@@ -68,7 +68,7 @@ fn read(text: &str) -> Report {
     let mut lines = text.lines();
     let mut above = "";
     while let Some(line) = lines.next() {
-        // Up to version 1 the rule below an error outside of tests stands right above.
+        // Up to version 1 the rule below an error outside of tests is right above.
         if (above.is_empty() || above.starts_with('⎯'))
             && let Some(closing) = closing(line, lines.clone())
         {
@@ -83,7 +83,7 @@ fn read(text: &str) -> Report {
     reading.report()
 }
 
-/// The lines that start with this one.
+/// Parses the closing lines that start with this one.
 fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Option<Closing> {
     let (files, files_whole) = numbers(first.strip_prefix(" Test Files  ")?)?;
     let (counts, tests_whole) = numbers(rest.next()?.strip_prefix("      Tests  ")?)?;
@@ -115,13 +115,13 @@ fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Optio
     Some(closing)
 }
 
-/// Returns the number of failures in one of the closing lines, when the others are cut off or filtered out.
+/// Returns the number of failures in a closing line, if the others are cut off or filtered out.
 fn failures_in(line: &str) -> u32 {
     let rest = line.strip_prefix(" Test Files  ").or_else(|| line.strip_prefix("      Tests  "));
     rest.and_then(numbers).map_or(0, |(counts, _)| counts.failed)
 }
 
-/// Reads `1 failed | 5 passed | 1 skipped (7)`, and whether it adds up. Expected failures went as they should.
+/// Parses `1 failed | 5 passed | 1 skipped (7)`; also returns true if it adds up. Expected failures count as passed.
 fn numbers(text: &str) -> Option<(Counts, bool)> {
     let mut counts = Counts::default();
     if text.trim() == "no tests" {
@@ -142,7 +142,7 @@ fn numbers(text: &str) -> Option<(Counts, bool)> {
     Some((counts, all == total.parse::<u32>().ok()?))
 }
 
-/// How many tests a line of progress tells of: ` ✓ a.test.js (4 tests) 3ms`, ` ✓ a.test.js > name 2ms`, `··x-`.
+/// Counts the tests in a progress line: ` ✓ a.test.js (4 tests) 3ms`, ` ✓ a.test.js > name 2ms`, `··x-`.
 fn announced(line: &str) -> u32 {
     let dots = |line: &str| line.chars().all(|sign| matches!(sign, '·' | 'x' | '-' | '*'));
     let marks = [" ✓ ", " ❯ ", " × ", " ↓ ", " □ "];
@@ -156,7 +156,7 @@ fn announced(line: &str) -> u32 {
     }
 }
 
-/// Removes the name of a project, which stands as `|unit| ` before the file.
+/// Removes the name of a project, which precedes the file as `|unit| `.
 fn without_project(name: &str) -> &str {
     let rest = name.strip_prefix('|').and_then(|name| name.split_once("| "));
     rest.map_or(name, |(_, name)| name)
@@ -178,8 +178,8 @@ impl Reading {
         self.closings.push(closing);
     }
 
-    /// Takes a passed test: ` ✓ a.test.js > suite > test 2ms`, or below its file `   ✓ suite > test 2ms`. Since version 4
-    /// the names of suites are left out below a file, so that only what stands in none can be named.
+    /// Reads a passed test: ` ✓ a.test.js > suite > test 2ms`, or below its file `   ✓ suite > test 2ms`. Since version 4 the
+    /// names of suites are omitted below a file, so only tests outside of suites can be named.
     fn take_passed(&mut self, line: &str) {
         if let Some(name) = line.strip_prefix(" ✓ ") {
             if name.contains(" > ") {
@@ -214,11 +214,11 @@ impl Reading {
                 }
                 _ => {}
             }
-            // A rule such as `⎯⎯[1/2]⎯` stands between two of them, also where the title was cut off.
+            // A rule such as `⎯⎯[1/2]⎯` separates two failures, also if the title was cut off.
             let is_between = line.trim_matches('⎯').starts_with('[');
             self.listing |= of_tests || self.is_suites || is_between;
         } else if let Some(name) = line.strip_prefix(" FAIL  ").filter(|_| self.listing) {
-            // One error can be that of several tests, one above the other.
+            // Several tests may share one error; their names follow each other.
             let shared = self.open.as_ref().filter(|(_, stack)| stack.is_empty());
             if let Some(name) = shared.and_then(|(name, _)| name.clone()) {
                 self.failures.push(Failure { test: Some(name), ..Failure::default() });

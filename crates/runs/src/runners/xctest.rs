@@ -1,8 +1,9 @@
-//! Swift and Xcode: `swift build`, `swift test` and `xcodebuild`, with XCTest and with Swift Testing. Written from the documented
-//! forms and from logs in public issues.
+//! Swift and Xcode: `swift build`, `swift test` and `xcodebuild`, with XCTest and with Swift Testing. Written from the
+//! documented forms and from logs in public issues.
 //!
 //! XCTest names a test `TillTests.testOpens` on Linux and `-[ShopTests.TillTests testOpens]` on macOS; both become
-//! `TillTests.testOpens`, and the module is the scope. Swift Testing prints a symbol first that depends on the terminal.
+//! `TillTests.testOpens`, and the module is the scope. Swift Testing begins its lines with a symbol that depends on the
+//! terminal.
 
 use super::diagnostics;
 use super::findings::Findings;
@@ -10,7 +11,7 @@ use crate::report::{Failure, PassedTests, Report, Runner};
 use crate::scan;
 use crate::{Counts, Kind, Verdict};
 
-/// Marks of the compiler and the linker.
+/// Keywords of the compiler and the linker, with additional ones.
 macro_rules! tells {
     ($($own:literal),*) => {
         &[
@@ -43,7 +44,7 @@ pub(super) static RUNNER_SWIFT_TEST: Runner = Runner {
     read: read_test,
 };
 
-/// The marks of [`read_xcode`].
+/// The keywords of [`read_xcode`].
 const XCODE_TELLS: &[&str] = tells!(
     "\n** ",
     "Executed ",
@@ -82,12 +83,12 @@ fn read_build(text: &str) -> Report {
     findings.report()
 }
 
-/// Takes an error of the compiler, of the package manager, or of Xcode.
+/// Reads an error of the compiler, of the package manager, or of Xcode.
 fn take_compiler(findings: &mut Findings, line: &str) {
     if let Some(message) = line.strip_prefix("xcodebuild: error: ") {
         findings.add_once(None, Some("xcodebuild"), message);
     } else if let Some(message) = line.strip_prefix("error: ") {
-        // `error: fatalError` and `error: emit-module command failed` only repeat that there was one.
+        // `error: fatalError` and `error: emit-module command failed` only repeat that there was an error.
         let is_echo =
             message == "fatalError" || message.contains(" command failed with exit code ");
         let is_package =
@@ -110,7 +111,7 @@ fn take_compiler(findings: &mut Findings, line: &str) {
 struct TestRun {
     failures: Vec<Failure>,
     passed: PassedTests,
-    /// The numbers of XCTest, of the outermost suite, and those of Swift Testing.
+    /// The numbers of XCTest, from the outermost suite.
     xctest: Option<Counts>,
     testing: Option<Counts>,
     failed: bool,
@@ -127,7 +128,7 @@ fn read_test(text: &str) -> Report {
 
 fn read_xcode(output: &str) -> Report {
     let report = read_test(output);
-    // `** TEST FAILED **`; the time may stand behind it.
+    // `** TEST FAILED **`; a time may follow it.
     let said = |end: &str| {
         ["BUILD", "TEST", "TEST BUILD", "ARCHIVE"].iter().any(|action| {
             let words = format!("** {action} {end} **");
@@ -142,7 +143,7 @@ fn read_xcode(output: &str) -> Report {
     };
     let mut failures = report.failures;
     if verdict == Verdict::Failed && failures.is_empty() {
-        // The list at the end is all that a tail shows.
+        // A tail of the output shows only the list at the end.
         let listed = output.lines().skip_while(|line| *line != "Failing tests:").skip(1);
         let listed = listed.map_while(|line| line.strip_prefix('\t'));
         failures.extend(listed.take(scan::MOST).map(|name| {
@@ -186,7 +187,7 @@ impl TestRun {
         }
     }
 
-    /// Takes a line of Swift Testing, behind its symbol.
+    /// Reads a line of Swift Testing after its symbol.
     fn take_testing(&mut self, rest: &str) {
         if let Some((name, issue)) = rest.split_once(" recorded an issue ") {
             self.failed = true;
@@ -209,7 +210,7 @@ impl TestRun {
         } else if let Some((name, _)) = rest.split_once(" failed after ") {
             self.failed = true;
             match run_of(name) {
-                // Issues are counted, not the tests that have them.
+                // The number counts issues, not failed tests.
                 Some(_) => self.testing = None,
                 None => self
                     .add(Failure { test: Some(unquoted(name).to_owned()), ..Failure::default() }),
@@ -217,7 +218,7 @@ impl TestRun {
         }
     }
 
-    /// Adds a failure, unless its test has one.
+    /// Adds a failure, unless its test already has one.
     fn add(&mut self, failure: Failure) {
         let is_known = self.failures.iter().rev().take(64).any(|other| other.test == failure.test);
         if !is_known && self.failures.len() < scan::MOST {
@@ -243,7 +244,7 @@ impl TestRun {
         if verdict != Verdict::Failed {
             failures.clear();
         }
-        // With both libraries in one run, the numbers of one are not those of the run.
+        // With both libraries in one run, the numbers of one do not cover the run.
         let counts = match (self.xctest, self.testing) {
             (Some(xctest), None) if xctest.passed + xctest.failed > 0 => Some(xctest),
             (None | Some(Counts { passed: 0, failed: 0, .. }), testing) => testing,
@@ -298,7 +299,7 @@ fn executed(line: &str) -> Option<Counts> {
     words.starts_with("failure").then_some(Counts { passed, failed, skipped })
 }
 
-/// Returns what follows the symbol of Swift Testing in `✘ Test opens() failed after …`.
+/// Returns the text after the symbol of Swift Testing in `✘ Test opens() failed after …`.
 fn marked(line: &str) -> Option<&str> {
     let (mark, rest) = line.split_once(' ')?;
     let rest = rest.trim_start().strip_prefix("Test ")?;

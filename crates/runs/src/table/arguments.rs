@@ -1,36 +1,36 @@
-//! Arguments of runners, and their effect on the choice of what runs.
+//! Arguments of runners, and their effect on the selection of tests.
 
 /// The effect of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Changes what is printed, or how fast it runs.
+    /// Affects only output or speed.
     Shows,
-    /// Sets something up, such as features, tags or a configuration file. Runs with different settings are different runs.
+    /// Sets features, tags, a configuration file or similar. Runs with different settings are different runs.
     Sets,
-    /// Chooses by a pattern over names.
+    /// Selects by a pattern over names.
     SelectsName,
-    /// Chooses by a path.
+    /// Selects by a path.
     SelectsPath,
-    /// Chooses a package.
+    /// Selects a package.
     SelectsPackage,
-    /// Leaves out what its value names.
+    /// Excludes the tests that its value names.
     Excludes,
-    /// Leaves something out that the line does not name: `--lib`, `--lf`.
+    /// Excludes tests that the line does not name: `--lib`, `--lf`.
     Narrows,
-    /// Asks for everything there is: `--workspace`.
+    /// Selects everything: `--workspace`.
     Everything,
     /// Ends the run at its first failure.
     StopsEarly,
-    /// Lets the run go on after a failure.
+    /// Continues the run after a failure.
     GoesOn,
 }
 
 /// The meaning of plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
-    /// Paths of files or folders, perhaps with the name of a test behind `::` or `:`.
+    /// Paths of files or folders, optionally with the name of a test behind `::` or `:`.
     Paths,
-    /// Parts of paths: every file whose path contains the word.
+    /// Parts of paths: every file with the word in its path.
     PathParts,
     /// Parts of test names.
     NameParts,
@@ -38,36 +38,36 @@ pub enum Operands {
     GoPackages,
     /// Modules, classes or tests of Python, joined by dots.
     DottedNames,
-    /// Something else, such as goals or targets. Two runs with different ones are different runs.
+    /// Anything else, such as goals or targets. Two runs with different ones are different runs.
     Targets,
 }
 
 /// The syntax of a name pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamePattern {
-    /// pytest's `-k`: words joined by `and`, `or` and `not`, looked for without case.
+    /// pytest's `-k`: words joined by `and`, `or` and `not`, searched without case.
     Keywords,
     /// A regular expression, or plain text.
     Regex,
     /// Go's `-run`: a regular expression for each level of subtests.
     GoRun,
-    /// Something that is not understood here.
+    /// A syntax that is not supported here.
     Opaque,
 }
 
-/// The arguments of a runner. Flags are listed with blanks between them; one that takes a value ends in `=`, whether
-/// it is typed `--flag=value` or `--flag value`. A flag in no list sets something up.
+/// The arguments of a runner. Flags are separated by blanks; one that takes a value ends in `=`, for both
+/// `--flag=value` and `--flag value`. A flag in no list has the effect [`Effect::Sets`].
 #[derive(Debug)]
 pub struct Arguments {
     /// The meaning of plain words.
     pub operands: Operands,
     /// The syntax of the patterns of `names`.
     pub pattern: NamePattern,
-    /// Returns true if a run without operands has everything below its folder, rather than one package.
+    /// True if a run without operands includes everything below its folder, rather than one package.
     pub runs_all_below: bool,
-    /// Ends at its first failure unless it is told to go on.
+    /// True if it ends at its first failure by default.
     pub stops_by_default: bool,
-    /// Tests that a name pattern leaves out are counted as skipped.
+    /// True if tests that a name pattern excludes are counted as skipped.
     pub counts_others_as_skipped: bool,
     /// Flags of [`Effect::Shows`].
     pub shows: &'static str,
@@ -91,7 +91,7 @@ pub struct Arguments {
     pub goes_on: &'static str,
 }
 
-/// Flags that mean the same to every runner that has them.
+/// Flags with the same meaning for every runner that has them.
 const COMMON_SHOWS: &str = "--verbose --quiet --silent --no-color --color --colors --no-progress --progress -- run \
      --nocapture --no-capture --show-output --ci --no-coverage";
 
@@ -113,11 +113,11 @@ const NOTHING: Arguments = Arguments {
     goes_on: "",
 };
 
-/// A program of which nothing more is known.
+/// The arguments of an unknown program.
 pub const UNKNOWN: Arguments =
     Arguments { shows: "-j= --jobs= -s -k --no-print-directory", ..NOTHING };
 
-/// A linter or type checker that is given paths and lists everything that it finds.
+/// A linter or type checker that takes paths and lists all findings.
 pub(super) const CHECKER: Arguments = Arguments {
     operands: Operands::Paths,
     stops_by_default: false,
@@ -131,7 +131,7 @@ pub(super) const CHECKER: Arguments = Arguments {
     ..NOTHING
 };
 
-/// tsc, whose project chooses what is checked.
+/// tsc. Its project selects the checked files.
 pub(super) const TSC: Arguments =
     Arguments { paths: "-p= --project=", sets: "--target= --module=", ..CHECKER };
 
@@ -225,7 +225,7 @@ pub(super) const MOCHA: Arguments = Arguments {
     ..NOTHING
 };
 
-/// node --test, bun test, deno test, playwright, ava and cypress, whose flags do not contradict each other.
+/// node --test, bun test, deno test, playwright, ava and cypress. Their flags do not contradict each other.
 pub(super) const JS_TEST: Arguments = Arguments {
     operands: Operands::PathParts,
     pattern: NamePattern::Regex,
@@ -293,7 +293,7 @@ pub(super) const JVM: Arguments = Arguments {
 };
 
 impl Arguments {
-    /// Returns the effect of a flag, and whether it takes a value. `flag` has no value joined to it.
+    /// Returns the effect of a flag, and true if it takes a value. `flag` has no value joined to it.
     pub fn effect(&self, flag: &str) -> (Effect, bool) {
         let lists = [
             (self.stops, Effect::StopsEarly),
@@ -309,7 +309,7 @@ impl Arguments {
             (COMMON_SHOWS, Effect::Shows),
         ];
         for (list, effect) in lists {
-            // A flag may be listed with a value and without: then the value is joined to it.
+            // A flag that is listed both with and without a value has its value joined to it.
             let (mut plain, mut valued) = (false, false);
             for listed in list.split_ascii_whitespace() {
                 match listed.strip_suffix('=') {

@@ -1,4 +1,4 @@
-//! The rows.
+//! The rows of the table.
 
 use super::Runner;
 use super::arguments::{
@@ -7,7 +7,7 @@ use super::arguments::{
 };
 use crate::Kind::{self, Build, Lint, Test, Typecheck};
 
-/// A row whose reader and family have its own name.
+/// Builds a row with its name as reader and family.
 const fn row(
     name: &'static str,
     kind: Kind,
@@ -19,7 +19,7 @@ const fn row(
     Runner { name, kind, language, starts, only_with: &[], arguments, reader: name, family: name }
 }
 
-/// A command that can be predicted about, and is no test, build or check.
+/// Builds a row for a command that is not a test, build or check, but about which a GHAP may make predictions.
 const fn predictable(
     name: &'static str,
     language: &'static str,
@@ -29,17 +29,17 @@ const fn predictable(
 }
 
 impl Runner {
-    /// The same row with another reader.
+    /// Sets another reader.
     const fn read_by(self, reader: &'static str) -> Self {
         Self { reader, ..self }
     }
 
-    /// The same row in a family.
+    /// Sets the family.
     const fn in_family(self, family: &'static str) -> Self {
         Self { family, ..self }
     }
 
-    /// The same row, where one of these flags is given.
+    /// Restricts the row to command lines with one of these words.
     const fn only_with(self, only_with: &'static [&'static str]) -> Self {
         Self { only_with, ..self }
     }
@@ -247,6 +247,6 @@ pub(super) static ROWS: &[Runner] = &[
         &["yamllint", "markdownlint", "markdownlint-cli2", "actionlint", "buf lint"],
         &CHECKER,
     ),
-    // Reads the output of builds that nothing else understands.
+    // Reads the output of builds that no other reader understands.
     row("make", Build, "any", &[], &UNKNOWN),
 ];

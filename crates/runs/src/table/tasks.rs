@@ -5,22 +5,22 @@ use crate::Kind;
 /// A task of a task runner, or a script of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its name, as people say it: `npm test`, `make check`, `scripts/ci.sh`.
+    /// The common name: `npm test`, `make check`, `scripts/ci.sh`.
     pub name: String,
-    /// The kind of run that its name tells; none where only its output can.
+    /// The kind of run by its name; None if only its output can tell.
     pub kind: Option<Kind>,
-    /// The position of the first argument that is passed on to what it runs.
+    /// The position of the first argument that is passed on to the command of the task.
     pub arguments: usize,
 }
 
 /// A program that runs tasks by name.
 struct TaskRunner {
     program: &'static str,
-    /// Verbs behind which the name of the task stands.
+    /// Verbs before the name of the task.
     verbs: &'static [&'static str],
-    /// The name of a task may stand without a verb.
+    /// True if the name of a task may come without a verb.
     direct: bool,
-    /// Options whose value is the next word.
+    /// Options that take the next word as their value.
     valued: &'static [&'static str],
     /// The kind of run without a name.
     default: Option<Kind>,
@@ -84,7 +84,7 @@ const TASK_RUNNERS: &[TaskRunner] = &[
     TaskRunner { default: Some(Kind::Test), ..direct("nox", &["-s", "-e", "-f", "--session"]) },
 ];
 
-/// Verbs of package managers that are no tasks, whatever they are called.
+/// Verbs of package managers that are never tasks.
 const NO_TASKS: &[&str] = &[
     "install",
     "i",
@@ -145,7 +145,7 @@ pub(super) fn is_task_runner(program: &str) -> bool {
     TASK_RUNNERS.iter().any(|runner| runner.program == program)
 }
 
-/// The task or script that these words start; none where they start something else.
+/// Returns the task or script that these words start.
 pub fn find_task(words: &[String]) -> Option<Task> {
     let program = words.first()?.as_str();
     let Some(runner) = TASK_RUNNERS.iter().find(|runner| runner.program == program) else {
@@ -154,7 +154,7 @@ pub fn find_task(words: &[String]) -> Option<Task> {
     if super::only_describes(words) {
         return None;
     }
-    // The value of an option is no name.
+    // The value of an option cannot be the name.
     let is_name = |at: &usize| {
         let (word, before) = (words[*at].as_str(), words[*at - 1].as_str());
         let valued = runner.valued.contains(&before);
@@ -201,7 +201,7 @@ pub fn find_task(words: &[String]) -> Option<Task> {
     Some(Task { name, kind, arguments: rest(at) })
 }
 
-/// The value of `-t test`, `--target=test`.
+/// Returns the value of `-t test`, `--target=test`.
 fn target_option(words: &[String]) -> Option<&str> {
     let is_target =
         |flag: &str| matches!(flag, "-t" | "--target" | "--targets" | "-e" | "-s" | "--session");
@@ -212,7 +212,7 @@ fn target_option(words: &[String]) -> Option<&str> {
     })
 }
 
-/// A script of the project: a path to a file, whose name may say what it does.
+/// Returns a script of the project: a path to a file. Its name may give the kind of run.
 fn find_script(words: &[String]) -> Option<Task> {
     let path = words.first()?;
     let last = path.rsplit('/').next().unwrap_or(path);
@@ -227,7 +227,8 @@ fn find_script(words: &[String]) -> Option<Task> {
     Some(Task { name: path.clone(), kind: kind_of_script(stem), arguments: 1 })
 }
 
-/// The kind of run that the name of a script tells, where it tells nothing else: `run_tests` does, `test-harness` does not.
+/// Returns the kind of run by the name of a script, if all parts of the name are about runs: `run_tests`, but not
+/// `test-harness`.
 fn kind_of_script(stem: &str) -> Option<Kind> {
     const PLAIN: &[&str] = &[
         "run",
@@ -256,7 +257,7 @@ fn kind_of_script(stem: &str) -> Option<Kind> {
     is_plain.then(|| kind_of_name(&stem.replace("runtest", "run-test"))).flatten()
 }
 
-/// The kind of run that the name of a task tells.
+/// Returns the kind of run by the name of a task.
 pub fn kind_of_name(name: &str) -> Option<Kind> {
     let parts = || name.split([':', '-', '_', '.', '/']).map(str::to_ascii_lowercase);
     let says = |words: &[&str]| parts().any(|part| words.contains(&part.as_str()));

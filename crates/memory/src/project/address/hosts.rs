@@ -1,6 +1,6 @@
 //! Hosts that are known to serve one repository under several addresses.
 
-/// Hosts that take a path in any case.
+/// Returns true for hosts that ignore the case of a path.
 pub(super) fn ignores_case(host: &str) -> bool {
     matches!(
         host,
@@ -13,7 +13,7 @@ pub(super) fn ignores_case(host: &str) -> bool {
     )
 }
 
-/// The name a host is known by. The doors beside the main one are for networks that let only port 443 through.
+/// Returns the main name of a host. The alternative names are for networks that allow only port 443.
 pub(super) fn first_name(host: &str) -> &str {
     match host {
         "www.github.com" | "ssh.github.com" => "github.com",
@@ -25,11 +25,9 @@ pub(super) fn first_name(host: &str) -> &str {
     }
 }
 
-/// The parts of a path in the order that the host's first name has them in.
+/// Returns the parts of a path in the order that the host's main name uses.
 ///
-/// Only Azure DevOps has several: `dev.azure.com/organisation/project/_git/repository`, over SSH without the
-/// `_git`, of old with the organisation in the host, and with the project left out where the repository has its
-/// name.
+/// Only Azure DevOps has several orders: `dev.azure.com/organisation/project/_git/repository`; over SSH without the `_git`; in old addresses with the organisation in the host; and without the project if the repository has the same name.
 pub(super) fn arranged(host: &str, mut path: Vec<String>) -> Vec<String> {
     let is = |part: &String, name: &str| part.eq_ignore_ascii_case(name);
     if first_name(host) != "dev.azure.com" || path.is_empty() {
@@ -50,7 +48,7 @@ pub(super) fn arranged(host: &str, mut path: Vec<String>) -> Vec<String> {
     path
 }
 
-/// The organisation in one of the old hosts.
+/// Returns the organisation in an old host name.
 fn organisation(host: &str) -> Option<&str> {
     host.strip_suffix(".visualstudio.com").filter(|name| *name != "vs-ssh" && !name.contains('.'))
 }

@@ -1,8 +1,8 @@
-//! The path of an address, in one spelling.
+//! Normalises the path of an address.
 
 use super::place;
 
-/// The parts of a path, each in one spelling: what needs no encoding has none, everything else has.
+/// Splits a path into parts with uniform encoding: only characters that need it are encoded.
 pub(super) fn segments(path: &str) -> Vec<String> {
     let mut spelled = String::with_capacity(path.len());
     let mut bytes = path.as_bytes();
@@ -30,7 +30,7 @@ pub(super) fn segments(path: &str) -> Vec<String> {
     segments
 }
 
-/// Takes `.git` off the end, however often it stands there.
+/// Removes all `.git` suffixes from the end.
 pub(super) fn without_suffix(mut segments: Vec<String>, fold: bool) -> Vec<String> {
     while let Some(mut last) = segments.pop() {
         let end = last.len().saturating_sub(4);
@@ -53,14 +53,14 @@ pub(super) fn without_suffix(mut segments: Vec<String>, fold: bool) -> Vec<Strin
     segments
 }
 
-/// The byte of a leading `%XX`, and what follows it.
+/// Returns the byte of a leading `%XX`, and the rest.
 fn escape(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, rest @ ..] = bytes else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some((digit(*high)? << 4 | digit(*low)?, rest))
 }
 
-/// What a text with `%XX` in it stands for.
+/// Decodes each `%XX` in a text.
 pub(super) fn decode(text: &str) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.as_bytes();

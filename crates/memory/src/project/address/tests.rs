@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The key of an address; `-` for one without, `local <path>` for one on this machine.
+/// Returns the key of an address; `-` for one without, `local <path>` for one on this machine.
 fn key(url: &str) -> String {
     match Address::read(url.as_bytes()) {
         None => "-".to_owned(),
@@ -157,7 +157,7 @@ fn what_names_nothing_has_no_key() {
         "gcrypt::/srv/x",
         "https://host/a\nb",
         "file://host",
-        // A password with `/`, `#` or `?` in it, not encoded.
+        // A password with an unencoded `/`, `#` or `?`.
         "https://user:pa/ss@host/repo",
         "https://user:12/ss@host/repo",
         "https://token/@host/repo",
@@ -165,7 +165,7 @@ fn what_names_nothing_has_no_key() {
         "https://user:pa#ss@host/repo",
         "https://to#ken@host/repo",
         "s3://to?ken@host/repo",
-        // The scheme forgotten or damaged: git reads a host and a path.
+        // A missing or damaged scheme: git reads a host and a path.
         "user:token@host/repo",
         "https:user:token@host/repo",
         "https:/user:token@host/repo",
@@ -193,7 +193,7 @@ fn names_are_for_people() {
     }
 }
 
-/// Addresses of every form, odd ones among them.
+/// Generates addresses of every form, including unusual ones.
 fn address() -> impl Strategy<Value = String> {
     let scheme = prop_oneof![
         Just("https://"),
@@ -249,7 +249,7 @@ proptest! {
         }
     }
 
-    /// The secret is made of characters that no other part has, as people paste it: encoded or not.
+    /// The secret consists of characters that no other part has, encoded or not.
     #[test]
     fn credentials_never_reach_a_key(
         url in address(),
@@ -264,7 +264,7 @@ proptest! {
             let url = format!("{helper}{scheme}{slashes}{login}@{rest}");
             let key = match Address::read(url.as_bytes()) {
                 Some(Address::Network { key, name }) => format!("{key} {name}"),
-                // Without a scheme it may be a path. One with an `@` is looked up before it is believed.
+                // Without a scheme it may be a path. A path with an `@` is looked up on disk before it is used.
                 Some(Address::Local(path)) if path.display().to_string().contains('@') => continue,
                 Some(Address::Local(path)) => path.display().to_string(),
                 None => continue,

@@ -12,13 +12,13 @@ fn read(text: &[u8]) -> (Config, bool) {
     (config, whole)
 }
 
-/// As `git config --list -z` prints it.
+/// Formats a configuration like `git config --list -z`.
 fn listed(config: &Config) -> Vec<u8> {
     let mut list = Vec::new();
     for Entry { section, variable, value } in &config.entries {
         let section = &config.sections[*section];
         list.extend_from_slice(section);
-        // A variable that stands before the first section has none.
+        // A variable before the first section has no section.
         if !section.is_empty() {
             list.push(b'.');
         }
@@ -48,7 +48,7 @@ fn reads_what_people_write() {
 
 #[test]
 fn long_section_is_not_copied_per_variable() {
-    // Half of the file is the name of a section, the other half variables in it: a copy for each would take gigabytes.
+    // Half of the file is a section name, the other half its variables: a copy for each would take gigabytes.
     let name = "x".repeat(128 * 1024);
     let text =
         format!("[remote \"{name}\"]\n{}[remote \"origin\"]\nurl = o\n", "url\n".repeat(32 * 1024));
@@ -72,8 +72,7 @@ fn what_stands_before_a_broken_line_counts() {
     assert_eq!(listed(&config), b"a.b\n1\0");
 }
 
-/// Lines that a configuration is made of, their values put together from what values are made of; and now and then
-/// something that breaks it.
+/// Generates the lines of a configuration with random values, some of them invalid.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let header = prop_oneof![
         Just("[a]"),
@@ -114,20 +113,20 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
         Just("a=\"b"),
     ]
     .prop_map(|damage: &str| damage.as_bytes().to_owned());
-    // NUL is left out: git's listing cannot show it.
+    // NUL is excluded: git's listing cannot show it.
     let noise = prop::collection::vec(1..=255_u8, 0..4);
     let lines = prop::collection::vec(prop_oneof![60 => line, 1 => damage, 1 => noise], 0..12);
     let end = prop_oneof![Just("\n"), Just("\r\n"), Just("\n\n\t"), Just(" \n")];
     (lines, end).prop_map(|(lines, end)| lines.join(end.as_bytes()))
 }
 
-/// Before 2.45 git made a space of every blank inside a value.
+/// Before 2.45, git turned every blank inside a value into a space.
 fn blanks_as_one(list: &[u8]) -> String {
     let blank = |byte: u8| if matches!(byte, b'\t' | b'\r') { b' ' } else { byte };
     list.iter().map(|byte| blank(*byte)).collect::<Vec<u8>>().escape_ascii().to_string()
 }
 
-/// Whatever git makes of a text, we make of it too; and what git refuses, we know to be broken.
+/// We parse every text like git does, and recognise as broken every text that git refuses.
 #[test]
 fn reads_as_git_reads() {
     if Command::new("git").arg("--version").output().is_err() {

@@ -52,7 +52,7 @@ fn what_was_undone_is_gone_and_what_went_on_is_one() {
     assert_eq!(shown(&net(&[wrong.clone(), undone, right.clone()])), ["b.py -c +d"]);
     let further = edit(2, "a.py", &["-b", "+e"]);
     assert_eq!(shown(&net(&[wrong.clone(), right.clone(), further])), ["b.py -c +d", "a.py -a +e"]);
-    // Another file's lines undo nothing.
+    // Lines of another file do not undo a change.
     let elsewhere = edit(2, "b.py", &["-b", "+a"]);
     assert_eq!(net(&[wrong, elsewhere]).len(), 2);
     let (came, went) = (edit(1, "a.py", &["+print"]), edit(2, "a.py", &["-print"]));

@@ -1,23 +1,23 @@
-//! What one test binary prints, from `running 3 tests` to `test result: …`.
+//! The output of one test binary, from `running 3 tests` to `test result: …`.
 
 use crate::Counts;
 use crate::scan::{self, counted};
 
-/// Where in a section a line stands.
+/// The part of a section that a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// Among the results.
+    /// The results.
     Results,
-    /// In what the tests printed, which is never believed.
+    /// The output of tests, which is never trusted.
     Captured,
-    /// In the list of names that ends it.
+    /// The list of names at the end.
     Names,
 }
 
-/// What one test binary printed.
+/// The output of one test binary.
 pub(super) struct Section<'a> {
     announced: u32,
-    /// The name of the binary, where cargo printed it.
+    /// The name of the binary, if cargo printed it.
     pub(super) binary: Option<String>,
     part: Part,
     /// Results seen so far.
@@ -26,13 +26,13 @@ pub(super) struct Section<'a> {
     /// Tests with a line `test name ... ok`.
     pub(super) passed: Vec<&'a str>,
     names: Vec<&'a str>,
-    /// The test whose result is still to come; with one thread its name is printed before it runs.
+    /// The test that is running; with one thread its name is printed before its result.
     pub(super) open: Option<&'a str>,
-    /// Output of failing tests: the name, and the lines of it.
+    /// Output of failing tests: name and lines.
     pub(super) captured: Vec<(&'a str, Vec<&'a str>)>,
-    /// The summary, once it came.
+    /// The summary, once it was read.
     pub(super) ended: Option<Summary>,
-    /// There was something like a summary that cannot be one.
+    /// True if a line looks like a summary but cannot be one.
     noise: bool,
 }
 
@@ -83,12 +83,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Whether it is past the results, where tests' output stands that is not to be believed.
+    /// Returns true behind the results, in the output of tests, which is not trusted.
     pub(super) fn captures(&self) -> bool {
         self.part != Part::Results
     }
 
-    /// A line among the results: `test name ... ok`, or progress in dots.
+    /// Reads a line among the results: `test name ... ok`, or progress in dots.
     fn result(&mut self, line: &'a str) {
         if let Some((name, said)) =
             line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
@@ -110,7 +110,7 @@ impl<'a> Section<'a> {
         {
             self.fail(name);
         } else if let Some(name) = line.strip_suffix(" --- FAILED") {
-            // Dots may stand before it on its line.
+            // Dots may precede it in its line.
             let dots = name.len() - name.trim_start_matches(['.', 'i']).len();
             self.results = self.results.saturating_add(u32::try_from(dots).unwrap_or(0));
             self.fail(&name[dots..]);
@@ -132,7 +132,7 @@ impl<'a> Section<'a> {
         self.failed.push(name);
     }
 
-    /// A line after the results.
+    /// Reads a line after the results.
     fn captured(&mut self, line: &'a str) {
         if let Some(name) =
             line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
@@ -142,14 +142,14 @@ impl<'a> Section<'a> {
         } else if self.part == Part::Names && line.starts_with("    ") {
             self.names.push(line.trim());
         } else if self.part == Part::Names && !line.is_empty() {
-            // A test printed a list of its own.
+            // A test printed such a list.
             self.part = Part::Captured;
         } else if let Some((_, lines)) = self.captured.last_mut() {
             lines.push(line);
         }
     }
 
-    /// Whether a summary can be this section's.
+    /// Returns true if a summary can belong to this section.
     fn ends_with(&self, summary: Summary) -> bool {
         let Counts { passed, failed, skipped } = summary.counts;
         let sum = passed.checked_add(failed).and_then(|sum| sum.checked_add(skipped));
@@ -164,7 +164,7 @@ impl<'a> Section<'a> {
             && summary.ok == (failed == 0)
     }
 
-    /// Whether the text was cut off after a test had failed.
+    /// Returns true if the text was truncated after a test had failed.
     pub(super) fn surely_failed(&self) -> bool {
         self.ended.is_none() && !self.failed.is_empty() && !self.noise
     }
@@ -174,7 +174,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// `test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s`, all of it.
+/// Parses a complete `test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s`.
 pub(super) fn summary(line: &str) -> Option<Summary> {
     let (said, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let ok = match said {

@@ -1,11 +1,11 @@
-//! Why the tests failed that failed.
+//! The reasons for the failures of a run.
 
 use std::collections::{HashMap, HashSet};
 
 use super::super::rust_failure::{Loose, inside, named};
 use super::{Failure, Section};
 
-/// One failure per failing test, in order, and one for a binary that crashed or code that does not compile.
+/// Builds one failure per failing test, in order, and one for a binary that crashed or code that does not compile.
 pub(super) fn failures(
     text: &str,
     sections: &[Section],
@@ -37,7 +37,7 @@ pub(super) fn failures(
     found
 }
 
-/// A binary that did not end. With one thread alone the test is known that was running.
+/// Builds the failure of a binary that crashed. The running test is known only with one thread.
 fn crashed(how: &str, sections: &[Section]) -> Failure {
     let signal = how.split([' ', ':', ',']).find(|word| word.starts_with("SIG"));
     let unfinished = || sections.iter().filter(|section| section.ended.is_none());

@@ -1,4 +1,4 @@
-//! `go test -json`: the same text, cut into events.
+//! `go test -json`: the same text, split into events.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ struct Event<'a> {
     output: Option<Cow<'a, str>>,
 }
 
-/// The text of the events; none where it is no stream of them.
+/// Joins the text of the events; None if the text is not a stream of events.
 pub(super) fn unwrapped(text: &str) -> Option<String> {
     text.lines().find(|line| line.starts_with("{\"Time\":") || line.starts_with("{\"Action\":"))?;
     let mut out = String::with_capacity(text.len() / 3);
@@ -18,7 +18,7 @@ pub(super) fn unwrapped(text: &str) -> Option<String> {
         match serde_json::from_str::<Event>(line) {
             Ok(Event { output: Some(output) }) => out.push_str(&output),
             Ok(Event { output: None }) => {}
-            // What the compiler says is written between them as it is.
+            // Compiler messages are printed as plain text between the events.
             Err(_) => {
                 out.push_str(line);
                 out.push('\n');

@@ -1,4 +1,4 @@
-//! The reason why a Go test failed: a line it logged, or the panic that ended its package.
+//! The reason for the failure of a Go test: a line that it logged, or the panic that ended its package.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,27 +7,27 @@ use super::{TestResult, Went};
 use crate::report::Failure;
 use crate::scan::{self, Place, has_extension};
 
-/// The number of log lines that are kept of one test.
+/// Maximum number of log lines that are kept of one test.
 const MAX_LOG_LINES: usize = 200;
 
-/// The log lines of the tests of a package, and the failures of the packages that have ended.
+/// The log lines of the tests of a package, and the failures of finished packages.
 #[derive(Default)]
 pub(super) struct TestLog<'a> {
     test: Option<&'a str>,
     lines: HashMap<&'a str, Vec<LogLine<'a>>>,
-    /// Lines before any test is named. With `-v` they are those of the first test that ends, whose start is cut off.
+    /// Lines before the first test name. With `-v` they belong to the first test that ends; its start is cut off.
     headless: Vec<LogLine<'a>>,
     first_to_end: Option<&'a str>,
     panic: Option<&'a str>,
     /// The lines of the panic's stack.
     stack: Vec<&'a str>,
-    /// `exit status 3`, printed when the process of a package has ended.
+    /// `exit status 3`, printed at the end of a package's process.
     exit: Option<&'a str>,
     failures: Vec<Failure>,
     seen: HashSet<(Option<&'a str>, &'a str)>,
-    /// The folder of the standard library, by its frames in a stack.
+    /// The folder of the standard library, from its frames in a stack.
     root: Option<&'a str>,
-    /// Some package ended with a panic.
+    /// True if a package ended with a panic.
     pub(super) panicked_ever: bool,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct TestLog<'a> {
 struct LogLine<'a> {
     place: Place<'a>,
     message: &'a str,
-    /// The lines below it that are indented further, if it has no message of its own.
+    /// The lines below it with deeper indentation, if it has no message.
     below: Vec<&'a str>,
 }
 
 impl<'a> TestLog<'a> {
-    /// Notes that a test has ended, before or behind its log lines.
+    /// Records the end of a test, which may be printed before or after its log lines.
     pub(super) fn end_test(&mut self, test: &'a str) {
         if self.test.is_none() {
             self.first_to_end = Some(test);
@@ -75,7 +75,7 @@ impl<'a> TestLog<'a> {
         }
     }
 
-    /// Returns true if the process of the package has ended otherwise than by its last test.
+    /// Returns true if the process of the package ended early, by an exit or a panic.
     pub(super) fn has_crashed(&self) -> bool {
         self.exit.is_some() || self.has_panicked()
     }
@@ -85,7 +85,7 @@ impl<'a> TestLog<'a> {
         self.panic.is_some() && self.stack.iter().any(|line| line.starts_with("goroutine "))
     }
 
-    /// Adds the failures of a package that has ended, and forgets what its tests logged.
+    /// Adds the failures of a finished package, and clears the log of its tests.
     pub(super) fn end_package(&mut self, results: &[TestResult<'a>], package: Option<&'a str>) {
         let first = self.failures.len();
         let failing = results
@@ -118,7 +118,7 @@ impl<'a> TestLog<'a> {
         (self.test, self.panic, self.exit) = (None, None, None);
     }
 
-    /// Adds the panic to the failure of the test that it ended, or as a failure of its own.
+    /// Adds the panic to the failure of the test that it ended, or as a separate failure.
     fn add_panic(&mut self, first: usize) {
         let test = self.test_in_stack();
         let own = |frame| go_errors::own(frame, self.root);
@@ -135,7 +135,7 @@ impl<'a> TestLog<'a> {
             test.is_some_and(|test| name.split('/').next() == Some(test))
         };
         let at = failures.iter().rposition(is_its).or_else(|| {
-            // It is the last one's that failed without a word, unless the stack names another.
+            // It belongs to the last failed test if that has no message, unless the stack names another test.
             failures.len().checked_sub(1).filter(|at| failures[*at].message.is_none())
         });
         match at {
@@ -161,7 +161,7 @@ impl<'a> TestLog<'a> {
     }
 }
 
-/// Adds a line of a test's output, as its own line or below the last one.
+/// Adds a line of a test's output, as a new log line or below the last one.
 fn add_line<'a>(lines: &mut Vec<LogLine<'a>>, text: &'a str) {
     if let Some(place) = scan::place(text).filter(|place| has_extension(place.path, "go"))
         && !place.path.contains(' ')
@@ -181,23 +181,23 @@ fn add_line<'a>(lines: &mut Vec<LogLine<'a>>, text: &'a str) {
     }
 }
 
-/// The likeness of a log line to the assertion that failed, from least to most.
+/// The likelihood that a log line is the failed assertion, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     /// Progress, from a helper or from the test.
     Chatter,
-    /// A line of a test file without a word of failure.
+    /// A line of a test file without a word about a failure.
     Plain,
-    /// A line of another file that speaks of an error.
+    /// A line of another file with a word about an error.
     HelperError,
-    /// A line of a test file that speaks of an error.
+    /// A line of a test file with a word about an error.
     Error,
-    /// A line of a test file that speaks of what was expected.
+    /// A line of a test file with a word about an expectation.
     Assertion,
 }
 
-/// Chooses the line that says why the test failed. Returns None if nothing tells the assertion from chatter; the place
-/// alone is returned if all lines are of one test file.
+/// Chooses the line with the reason for the failure. If none is clearly the assertion, the failure has no message, and
+/// only the file if all lines are from one test file.
 fn reason(lines: &[LogLine<'_>]) -> Option<Failure> {
     let ranked = || lines.iter().map(|line| (likeness(line), line));
     let (best, line) = ranked().max_by_key(|(likeness, _)| *likeness)?;
@@ -222,7 +222,7 @@ fn is_test_file(line: &LogLine<'_>) -> bool {
 }
 
 fn likeness(line: &LogLine<'_>) -> Likeness {
-    /// Words of tests that say what is going well.
+    /// Words of tests about progress and success.
     const FINE: &[&str] =
         &["as expected", "got expected", "successfully", "correctly", "✓", "phase ", "passed"];
     const ASSERTS: &[&str] = &[
@@ -269,7 +269,7 @@ fn likeness(line: &LogLine<'_>) -> Likeness {
     ];
     let has = |words: &[&str]| words.iter().any(|word| contains_ignoring_case(line.message, word));
     if !line.below.is_empty() && is_test_file(line) {
-        // A table of testify's, or a matcher's.
+        // A table of testify, or the output of a matcher.
         return Likeness::Assertion;
     }
     match is_test_file(line) {
@@ -277,7 +277,7 @@ fn likeness(line: &LogLine<'_>) -> Likeness {
         true if has(ASSERTS) => Likeness::Assertion,
         true if has(ERRORS) => Likeness::Error,
         true => Likeness::Plain,
-        // What helpers log is often the output of a program, which has all of these words.
+        // Helpers often log the output of a program, which contains all of these words.
         false if (has(ASSERTS) || has(ERRORS)) && line.message.len() < 200 => Likeness::HelperError,
         false => Likeness::Chatter,
     }
@@ -289,12 +289,12 @@ fn contains_ignoring_case(text: &str, word: &str) -> bool {
 }
 
 impl LogLine<'_> {
-    /// The message in one line.
+    /// Returns the message in one line.
     fn text(&self) -> Option<String> {
         if self.below.is_empty() {
             return Some(self.message.to_owned());
         }
-        // testify: `Error Trace:`, `Error:`, lines without a label that go on, `Test:`, `Messages:`.
+        // testify: `Error Trace:`, `Error:`, continuation lines without a label, `Test:`, `Messages:`.
         let label = |text: &&&str| text.starts_with("Error:");
         if let Some(at) = self.below.iter().position(|text| label(&text)) {
             let first = self.below[at]["Error:".len()..].trim();

@@ -6,7 +6,7 @@ fn fixtures() {
     crate::cases::check("go test");
 }
 
-/// The names of what fails.
+/// Returns the names of the failing tests.
 fn failing(text: &str) -> Vec<String> {
     read(text).failures.into_iter().filter_map(|failure| failure.test).collect()
 }
@@ -50,7 +50,7 @@ fn filtered_lines_are_believed() {
     assert_eq!(read("FAIL\n").verdict, Verdict::Failed);
     let text = "=== RUN   TestA\n=== RUN   TestB\n--- FAIL: TestA (0.53s)\nFAIL\nFAIL\tx/y\t0.6s\n";
     assert_eq!(failing(text), ["TestA"]);
-    // `tail` has cut off where it was started.
+    // `tail` has cut off the start.
     let text = "=== CONT  TestB\n--- FAIL: TestA (0.53s)\n--- PASS: TestB (0.53s)\nFAIL\nFAIL\tx/y\t0.6s\n";
     assert_eq!(failing(text), ["TestA"]);
 }
@@ -84,15 +84,15 @@ fn setup_and_build_failures_have_their_reasons() {
     let failure = &read(missing).failures[0];
     assert_eq!((failure.frame.as_deref(), failure.line), (Some("it/a_test.go"), Some(3)));
 
-    // The line of the package is cut off by `head`.
+    // `head` has cut off the line of the package.
     let build = "# example.com/shop [example.com/shop.test]\n./a_test.go:7:2: undefined: Open\n./a_test.go:9:2: undefined: Close\n";
     let report = read(build);
     assert_eq!((report.verdict, report.failures.len()), (Verdict::Failed, 2));
-    // Without a header it may be what a test prints.
+    // Without a header it may be output of a test.
     assert_eq!(read("./a_test.go:7:2: undefined: Open\n").verdict, Verdict::Unknown);
 }
 
-/// The message that is chosen of these log lines.
+/// Returns the message that is chosen from these log lines.
 fn message(log: &str) -> Option<String> {
     let text = format!("--- FAIL: TestA (0.00s)\n{log}FAIL\nFAIL\tx/a\t0.1s\n");
     read(&text).failures.remove(0).message
@@ -114,7 +114,7 @@ fn message_is_the_last_assertion() {
 fn log_above_a_cut_start_is_its_tests() {
     let text = "        more of it\n    a_test.go:9: Close() = 1, want 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\tx/a\t0.1s\n";
     assert_eq!(read(text).failures[0].message.as_deref(), Some("Close() = 1, want 2"));
-    // Without -v these are another test's.
+    // Without -v these belong to another test.
     let text = "    a_test.go:9: Close() = 1, want 2\n--- FAIL: TestB (0.00s)\n    b_test.go:3: Open() = 3, want 4\nFAIL\nFAIL\tx/a\t0.1s\n";
     assert_eq!(read(text).failures[0].message.as_deref(), Some("Open() = 3, want 4"));
 }

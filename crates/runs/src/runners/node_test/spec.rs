@@ -1,4 +1,4 @@
-//! The spec form: a tree of marks, and below the numbers each failure at length, there without its path.
+//! The spec form: a tree of marks, and below the numbers each failure in detail, there without its path.
 
 use super::super::stack::Stack;
 use crate::report::{Failure, PassedTests};
@@ -8,7 +8,7 @@ use crate::scan;
 struct Leaf {
     path: String,
     name: String,
-    /// It stood with the time it took, as only the runner prints it, and is not the end of a suite.
+    /// True if the line has a time, which only the runner prints, and does not end a suite.
     sure: bool,
     stack: Stack,
 }
@@ -18,10 +18,10 @@ pub(super) struct Reading {
     /// The suites around the line, outermost first.
     suites: Vec<String>,
     leaves: Vec<Leaf>,
-    /// The list at the end has begun.
+    /// True within the list at the end.
     listing: bool,
     told: Vec<(String, Option<String>, Stack)>,
-    /// The file of `test at test/a.test.js:3:1`, which stands above a failure in the list.
+    /// The file of `test at test/a.test.js:3:1`, which precedes a failure in the list.
     file: Option<String>,
     aside: Stack,
 }
@@ -69,7 +69,7 @@ impl Reading {
     }
 
     fn leaf(&mut self, rest: &str, depth: usize) {
-        // gotestsum has two blanks behind the same mark.
+        // gotestsum prints two blanks behind the same mark.
         if rest.ends_with("# TODO") || rest.starts_with(' ') {
             return;
         }
@@ -101,13 +101,13 @@ impl Reading {
             let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
             stack.take(quoted.unwrap_or(text));
         } else if !line.is_empty() && !self.told.is_empty() {
-            // Something else is being printed, perhaps another run.
+            // Other output begins, perhaps another run.
             self.listing = false;
             self.take(line, passed);
         }
     }
 
-    /// The numbers have come, or the end. After numbers with failures the list of them follows.
+    /// Handles the numbers or the end of the text. The list of failures follows numbers with failures.
     pub(super) fn close(&mut self, list_follows: bool, failures: &mut Vec<Failure>) {
         if list_follows {
             self.listing = true;
@@ -135,7 +135,7 @@ impl Reading {
     }
 }
 
-/// A name without the time at its end, and whether there was one.
+/// Removes the time at the end of a name; also returns true if it had one.
 fn untimed(text: &str) -> (&str, bool) {
     match text.rsplit_once(" (") {
         Some((name, time))

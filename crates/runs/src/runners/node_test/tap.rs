@@ -1,4 +1,4 @@
-//! The TAP form: points with a block of YAML below, four blanks deeper for each level.
+//! The TAP form: points with a YAML block below, indented by four blanks per level.
 
 use super::super::stack::{self, Stack};
 use crate::report::{Failure, PassedTests};
@@ -10,17 +10,17 @@ pub(super) struct Reading {
     path: Vec<String>,
     open: Option<Point>,
     failures: Vec<Failure>,
-    /// What a test file said as it broke off, which comes as comments before its point.
+    /// The error of a test file that broke off, which is printed as comments before its point.
     aside: Stack,
 }
 
 /// A failed point.
 struct Point {
     name: String,
-    /// The file of its `location`.
+    /// The file of `location`.
     file: Option<String>,
     indent: usize,
-    /// Its block of YAML has begun.
+    /// True if the YAML block has begun.
     begun: bool,
     key: Option<Key>,
     stack: Stack,
@@ -28,13 +28,13 @@ struct Point {
     kind: Kind,
 }
 
-/// What failed.
+/// The kind of a failed point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Test,
-    /// All of a file.
+    /// A whole file.
     File,
-    /// Only something inside, which has a point of its own.
+    /// A test that failed only with its subtests, which have their own points.
     Parent,
 }
 
@@ -71,7 +71,7 @@ impl Reading {
                 passed.add(None, || self.path_of(name, indent));
             }
         } else if let Some(comment) = text.strip_prefix("# ") {
-            // `Name: …` opens, and only then are frames of interest.
+            // `Name: …` begins an error; only then frames matter.
             if scan::error(comment).is_some_and(|(_, message)| !message.is_empty())
                 || !self.aside.is_empty()
             {
@@ -105,7 +105,7 @@ impl Reading {
     }
 
     pub(super) fn take_failures(&mut self) -> Vec<Failure> {
-        // Cut off within its block, a failure is one all the same.
+        // A point that is truncated within its block is still a failure.
         if let Some(point) = self.open.take().filter(|point| point.begun) {
             self.failures.extend(point.failure(&mut self.aside));
         }
@@ -114,7 +114,7 @@ impl Reading {
 }
 
 impl Point {
-    /// Whether its block ends here; none if this is no block.
+    /// Reads a line of the block. Returns true at its end; None if the line does not belong to a block.
     fn take(&mut self, text: &str, indent: usize) -> Option<bool> {
         if !self.begun {
             self.begun = text == "---" && indent == self.indent + 2;
@@ -161,7 +161,7 @@ impl Point {
         let stack = if self.kind == Kind::File && !aside.is_empty() { aside } else { self.stack };
         let mut failure = stack.failure(Some(self.name));
         failure.scope = self.file.filter(|_| self.kind == Kind::Test);
-        // The name is left out where it is the plain one.
+        // The name is omitted for a plain `Error`.
         if !self.has_name && failure.frame.is_some() && failure.error.is_none() {
             failure.error = Some("Error".to_owned());
         }
@@ -169,12 +169,12 @@ impl Point {
     }
 }
 
-/// Returns true if a point is marked as skipped or to do.
+/// Returns true if a point is marked as skipped or todo.
 fn is_directive(text: &str) -> bool {
     text.contains(" # TODO") || text.contains(" # SKIP")
 }
 
-/// A name without the backslashes that keep `#` from starting a directive.
+/// Removes the backslashes that keep `#` from starting a directive.
 fn unescaped(name: &str) -> String {
     name.replace("\\#", "#").replace("\\\\", "\\")
 }

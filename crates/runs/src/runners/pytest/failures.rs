@@ -1,4 +1,4 @@
-//! What failed: told once at length, and once more in the short summary with its full name.
+//! The failures of a session: each in detail, and again in the short summary with its full name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,24 +6,24 @@ use super::super::traceback::{self, Traceback};
 use crate::report::Failure;
 use crate::scan::{self, Place};
 
-/// One failure told at length.
+/// A failure in detail.
 #[derive(Debug, Default)]
 struct Told<'a> {
-    /// As in its heading: `TestX.test_b[param]`, `ERROR at setup of test_b`; none where the whole run failed.
+    /// The heading: `TestX.test_b[param]`, `ERROR at setup of test_b`; None if the whole run failed.
     name: Option<&'a str>,
-    /// The first file of the project in it, which is the test's own but for fixtures.
+    /// The first file of the project in it, which is that of the test, except with fixtures.
     first: Option<&'a str>,
     frame: Option<Place<'a>>,
     error: Option<&'a str>,
     message: Option<&'a str>,
-    /// Within lines marked with `E`, of which the last group tells the exception that got out.
+    /// True within lines marked with `E`; their last group has the exception that was not caught.
     marked: bool,
     settled: bool,
     captured: bool,
     native: Traceback,
 }
 
-/// A name in a list: `FAILED tests/test_a.py::test_b - AssertionError: …`, as yet unsplit.
+/// A line of the short summary after its first word, not split yet: `tests/test_a.py::test_b - AssertionError: …`.
 struct Listed<'a>(&'a str);
 
 #[derive(Default)]
@@ -35,12 +35,12 @@ pub(super) struct Failures<'a> {
     root: Option<&'a str>,
 }
 
-/// Whether a line is one of the short summary.
+/// Returns true if a line is from the short summary.
 pub(super) fn is_short(line: &str) -> bool {
     listed(line).is_some_and(|id| id.contains("::") || id.contains(".py"))
 }
 
-/// Parses the id of a line of progress with this word: `a.py::test_b FAILED [ 50%]`, or from a worker
+/// Parses the id of a progress line with this word: `a.py::test_b FAILED [ 50%]`, or from a worker
 /// `[gw0] [ 50%] FAILED a.py::test_b`.
 pub(super) fn progress_of<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     if !line.contains("::") {
@@ -55,12 +55,12 @@ pub(super) fn progress_of<'a>(line: &'a str, word: &str) -> Option<&'a str> {
 
 fn listed(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-    // pytest 9 tells which subtest it was before the name of the test.
+    // pytest 9 prints the subtest before the name of the test.
     rest.or_else(|| line.strip_prefix("SUBFAILED")?.split_once(") ").map(|(_, rest)| rest))
 }
 
 impl<'a> Failures<'a> {
-    /// A line among the failures told at length.
+    /// Reads a line among the failures in detail.
     pub(super) fn take(&mut self, line: &'a str, width: Option<usize>) {
         if line.starts_with('_')
             && let Some(name) = scan::ruled(line, '_')
@@ -73,25 +73,25 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// The run fails before it starts, and tells why as a test would.
+    /// Begins a failure of the whole run, which is printed like that of a test.
     pub(super) fn start_run(&mut self) {
         self.finish();
         self.open = Some(Told::default());
     }
 
-    /// A line of pytest's own traceback.
+    /// Reads a line of a traceback of pytest itself.
     pub(super) fn internal(&mut self, line: &'a str) {
         self.open.get_or_insert_default().native.take(line);
     }
 
-    /// A line of the short summary.
+    /// Reads a line of the short summary.
     pub(super) fn take_short(&mut self, line: &'a str) {
         if let Some(rest) = listed(line).filter(|_| self.short.len() < scan::MOST) {
             self.short.push(Listed(rest));
         }
     }
 
-    /// A line of the progress: `a.py::test_b FAILED [ 50%]`, or from a worker `[gw0] [ 50%] FAILED a.py::test_b`.
+    /// Reads a line of the progress: `a.py::test_b FAILED [ 50%]`, or from a worker `[gw0] [ 50%] FAILED a.py::test_b`.
     pub(super) fn take_progress(&mut self, line: &'a str) {
         if let Some(root) = line.strip_prefix("rootdir: ") {
             self.root.get_or_insert(root);
@@ -145,20 +145,20 @@ impl<'a> Failures<'a> {
     }
 }
 
-/// A heading and a node id in one form: without the file and its phase, and with dots.
+/// Converts a heading or a node id to a common form: without file and phase, and with dots.
 fn key(name: &str) -> String {
     let name = ["ERROR collecting ", "ERROR at setup of ", "ERROR at teardown of "]
         .iter()
         .find_map(|phase| name.strip_prefix(phase))
         .unwrap_or(name);
-    // A subtest says which one it was after the name, where a parameter would stand without a blank.
+    // A subtest is named after a blank, a parameter without one.
     let end = name.find([' ', '[']).filter(|&end| name[end..].starts_with(' '));
     name[..end.unwrap_or(name.len())].replace("::", ".")
 }
 
-/// The name at the start of a listed line, as the first failure told under it has it.
+/// Returns the id at the start of a listed line, and the index of the first detailed failure with that name.
 fn claim<'a>(line: &'a str, unnamed: &mut HashMap<String, Vec<usize>>) -> Option<(&'a str, usize)> {
-    // A parameter may have the separator in it, but hardly this often.
+    // A parameter may contain the separator, but hardly this often.
     let ends = line.match_indices(" - ").map(|(end, _)| end).take(8).chain([line.len()]);
     for end in ends {
         let id = &line[..end];
@@ -172,8 +172,8 @@ fn claim<'a>(line: &'a str, unnamed: &mut HashMap<String, Vec<usize>>) -> Option
     None
 }
 
-/// A listed failure that is told nowhere else (`--tb=no`). What it says is cut to the width of the terminal, so a text
-/// that ends in dots is left out.
+/// Builds a listed failure without details (`--tb=no`). Its text is cut to the width of the terminal, so a message that
+/// ends in dots is left out.
 fn untold(line: &str) -> Failure {
     let balanced = |id: &str| {
         id.bytes().filter(|&b| b == b'[').count() == id.bytes().filter(|&b| b == b']').count()
@@ -194,7 +194,7 @@ fn untold(line: &str) -> Failure {
     }
 }
 
-/// The exception a line tells of. A bare `assert` lost its type on the way.
+/// Splits a line into error and message. A bare `assert` lost its type.
 fn exception(text: &str) -> (Option<&str>, Option<&str>) {
     match scan::error(text) {
         Some((error, message)) => (Some(error), Some(message)),
@@ -219,7 +219,7 @@ impl<'a> Told<'a> {
             } else if !self.settled {
                 let (error, message) = exception(text);
                 self.settled = error.is_some();
-                // A syntax error shows the line before it names itself.
+                // A syntax error shows the source line before its name.
                 if self.settled || self.message.is_none() {
                     (self.error, self.message) = (error, message);
                 }
@@ -269,7 +269,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// A path as most styles of traceback print it: from the root, where it is below.
+/// Returns a path relative to the root, as most styles of traceback print it, if it is below the root.
 fn within<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     let below = root.and_then(|root| path.strip_prefix(root)?.strip_prefix(['/', '\\']));
     below.unwrap_or(path)

@@ -1,4 +1,4 @@
-//! The line that closes a session, and the one that says how many tests there are.
+//! The last line of a session, and the line with the number of collected tests.
 
 use crate::scan;
 
@@ -11,7 +11,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Reads `1 failed, 3 passed, 2 warnings in 0.12s`, with `(0:01:15)` after it when it took long.
+    /// Parses `1 failed, 3 passed, 2 warnings in 0.12s`, with `(0:01:15)` after it for a long run.
     pub(super) fn read(title: &str) -> Option<Self> {
         let (parts, time) = title.rsplit_once(" in ")?;
         let time = match time.split_once(" (") {
@@ -39,7 +39,7 @@ impl Summary {
         Some(summary)
     }
 
-    /// How many tests it tells of.
+    /// Returns the number of all tests.
     pub(super) fn ran(self) -> u32 {
         self.passed.saturating_add(self.failed).saturating_add(self.skipped)
     }
@@ -54,8 +54,8 @@ impl Summary {
     }
 }
 
-/// How many tests a session means to run: `collected 5 items / 2 deselected / 3 selected`, `2 workers [5 items]`.
-/// A module skipped as a whole is one more.
+/// Parses the number of tests that should run: `collected 5 items / 2 deselected / 3 selected`, `2 workers [5 items]`. A
+/// module that is skipped as a whole counts as one more.
 pub(super) fn expected(line: &str) -> Option<u32> {
     if let Some((workers, items)) = line.split_once(" [") {
         let (_, word) = scan::amount(workers)?;
@@ -79,7 +79,7 @@ pub(super) fn expected(line: &str) -> Option<u32> {
     Some(number)
 }
 
-/// How many letters of progress a line has, if it is nothing else.
+/// Counts the progress letters of a line; None if it has other characters.
 pub(super) fn letters(line: &str) -> Option<u32> {
     let all = line.bytes().all(|byte| b".FEsxX".contains(&byte));
     if all { u32::try_from(line.len()).ok() } else { None }

@@ -32,7 +32,7 @@ fn failing_tail_is_believed() {
         "=========================== short test summary info ============================\n";
     let report = read(&format!("{tail}{summary}{short}{bar}"));
     assert_eq!(report.failures[0].test.as_deref(), Some("tests/test_book.py::test_open"));
-    // The same form without a failure is nobody's.
+    // The same form without a failure is not trusted.
     let passed = bar.replace("3 failed, 19", "22");
     assert_eq!(verdict(&format!("{tail}{passed}")), Verdict::Unknown);
 }
